@@ -4,11 +4,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/// The letters without diacritics and in lower case of U+00C0 to U+00FF; 0 where a character stays what it is.
+/// The lower-case base letters of U+00C0 to U+00FF; 0 for characters that stay unchanged.
 static const char latin[65] = "aaaaaa\0ceeeeiiii\0nooooo\0\0uuuuy\0\0aaaaaa\0ceeeeiiii\0nooooo\0\0uuuuy\0y";
 
 int contains_folded(const char *text, size_t length, const char *folded, size_t folded_length) {
-    // One character of two bytes becomes two at most.
+    // Folding never makes a text longer.
     char buffer[512];
     if (length > sizeof buffer) return 0;
     size_t count = 0;

@@ -7,10 +7,10 @@
 extern "C" {
 #endif
 
-/// Whether a text has another in it when case and diacritics do not count.
+/// Returns whether a text contains another text, regardless of case and diacritics.
 ///
-/// `folded` is folded already. Letters up to U+017F are folded by a table, which is all a program for one library of music needs; what
-/// is beyond stays as it is.
+/// `folded` is already folded. Letters from U+00C0 to U+00FF are folded by a table; all later
+/// characters are unchanged.
 int contains_folded(const char *text, size_t length, const char *folded, size_t folded_length);
 
 #ifdef __cplusplus

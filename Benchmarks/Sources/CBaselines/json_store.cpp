@@ -14,7 +14,7 @@ namespace {
 
 // MARK: Writing everything
 
-/// Text is written to the file in pieces of this size.
+/// The size of the pieces in which text is written to the file.
 const size_t piece_bytes = 1 << 18;
 
 struct JSONWriter {
@@ -96,7 +96,7 @@ void read_album(ondemand::object object, album *out) {
     }
 }
 
-/// Returns false when a value is not what it should be.
+/// Returns false if a value is invalid.
 bool read_track(ondemand::object object, track *out) {
     bool is_sound = true;
     out->artist_length = out->thumb_length = TRACK_NULL;
@@ -158,7 +158,7 @@ int read_all(baseline_run *run, const char *path, const object_sink *sink) {
 
 // MARK: Small saves
 
-/// A journal beside the document, one changed object a line.
+/// A journal beside the document, with one changed object per line.
 struct JSONJournal {
     int file = -1;
     int64_t next_id = 0;
@@ -180,7 +180,7 @@ void close_journal(baseline_run *run) {
     run->state = nullptr;
 }
 
-/// Durable saves of `batch_size` new tracks each, by appending to the journal.
+/// Saves `batch_size` new tracks durably in each repetition, by appending to the journal.
 int save(baseline_run *run) {
     auto &journal = *static_cast<JSONJournal *>(run->state);
     int64_t album_count = tracks_album_count(run->track_count);

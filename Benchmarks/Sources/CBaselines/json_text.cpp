@@ -8,7 +8,7 @@ namespace {
 const char base64_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const char hexadecimal_digits[] = "0123456789ABCDEF";
 
-/// The value of each character that is a digit; 255 for all others.
+/// Returns the value of each character that is a digit, and 255 for all other characters.
 std::array<uint8_t, 256> digit_values(const char *digits, size_t count) {
     std::array<uint8_t, 256> values;
     values.fill(255);

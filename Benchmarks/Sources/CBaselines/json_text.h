@@ -6,14 +6,15 @@
 
 #include "CTracks.h"
 
-/// Appends `{"id": 7, …}` to a text; null values are left out.
+/// Appends `{"id": 7, …}` to a text, without null values.
 void append_json(const track &value, std::string &text);
 void append_json(const album &value, std::string &text);
 
-/// Reads base64 into `out`, at most `limit` bytes; returns how many, or -1 when it is none.
+/// Decodes base64 into `out`, at most `limit` bytes. Returns the byte count, or -1 for invalid
+/// text.
 int decode_base64(std::string_view text, uint8_t *out, size_t limit);
 
-/// Reads a UUID's text.
+/// Decodes the text of a UUID.
 bool decode_uuid(std::string_view text, uint8_t *out);
 
 #endif

@@ -5,10 +5,10 @@
 #include "folded_text.h"
 #include "lmdb_store.h"
 
-/// What a benchmark keeps between its rounds.
+/// The state of a benchmark between its rounds.
 typedef struct lmdb_session {
     lmdb_store store;
-    /// The number that the next inserted track gets.
+    /// The number of the next inserted track.
     int64_t next_id;
 } lmdb_session;
 
@@ -47,7 +47,7 @@ static int read_inside(baseline_run *run, lmdb_reading body) {
     return code == 0 ? 0 : lmdb_fail(run, code);
 }
 
-/// Reads the object with this number.
+/// Reads the object with the given number.
 static int get(MDB_txn *transaction, MDB_dbi database, int64_t id, MDB_val *out) {
     MDB_val key = {sizeof id, &id};
     return mdb_get(transaction, database, &key, out);
@@ -132,7 +132,7 @@ static int look_up_titles(baseline_run *run, const lmdb_store *store, MDB_txn *t
 
 static int index_range(baseline_run *run) { return read_inside(run, look_up_titles); }
 
-/// Calls `visit` with every packed track, where it lies in the map.
+/// Calls `visit` with every packed track, directly in the memory map.
 static int visit_packed(
     baseline_run *run, const lmdb_store *store, MDB_txn *transaction,
     void (*visit)(void *context, int64_t id, const uint8_t *bytes), void *context
@@ -210,7 +210,7 @@ static int add_all_played(baseline_run *run, const lmdb_store *store, MDB_txn *t
 
 static int sum(baseline_run *run) { return read_inside(run, add_all_played); }
 
-/// Something about each album, by its number.
+/// A note for each album, by its number.
 typedef struct album_notes {
     baseline_run *run;
     uint16_t *notes;
@@ -233,7 +233,7 @@ static void count_if_of_noted(void *context, int64_t id, const uint8_t *bytes) {
     notes->run->checksum += notes->notes[lmdb_number(bytes + PACKED_ALBUM)];
 }
 
-/// Notes the albums of some years, then goes through the tracks.
+/// Sets the notes of albums of some years, then counts their tracks.
 static int count_of_years(album_notes *notes, const lmdb_store *store, MDB_txn *transaction) {
     MDB_cursor *cursor = NULL;
     MDB_val key, bytes;
@@ -266,7 +266,7 @@ static void note_if_loved(void *context, int64_t id, const uint8_t *bytes) {
     ((album_notes *)context)->notes[lmdb_number(bytes + PACKED_ALBUM)] += bytes[PACKED_LOVED];
 }
 
-/// Counts the albums that have a note of `least` at least.
+/// Counts the albums with a note of at least `least`.
 static void count_noted(album_notes *notes, uint16_t least) {
     int64_t album_count = tracks_album_count(notes->run->track_count);
     for (int64_t id = 1; id <= album_count; id++) notes->run->checksum += notes->notes[id] >= least;
@@ -300,7 +300,7 @@ static int subquery(baseline_run *run) { return read_inside(run, read_subquery);
 
 enum { TOP_COUNT = 100 };
 
-/// The first tracks so far, in order.
+/// The first tracks found so far, in order.
 typedef struct top_tracks {
     const uint8_t *bytes[TOP_COUNT];
     int64_t ids[TOP_COUNT];
@@ -369,7 +369,7 @@ static int visit_album_tracks(baseline_run *run, const lmdb_store *store, MDB_tx
     return code;
 }
 
-/// The numbers of an album's tracks.
+/// Reads the numbers of an album's tracks.
 static int links_to_many(baseline_run *run) { return read_inside(run, visit_album_tracks); }
 
 static int visit_track_albums(baseline_run *run, const lmdb_store *store, MDB_txn *transaction) {
@@ -388,7 +388,7 @@ static int visit_track_albums(baseline_run *run, const lmdb_store *store, MDB_tx
     return 0;
 }
 
-/// A track, then its album.
+/// Reads a track, then its album.
 static int links_to_one(baseline_run *run) { return read_inside(run, visit_track_albums); }
 
 // MARK: Writing
@@ -468,7 +468,7 @@ static int insert_batch(baseline_run *run, const lmdb_store *store, MDB_txn *tra
     return 0;
 }
 
-/// Durable transactions of `batch_size` new tracks each; the index over their albums is kept.
+/// Inserts `batch_size` new tracks in each durable transaction, and updates the album index.
 static int transactions(baseline_run *run) {
     for (int64_t index = 0; index < run->repetitions; index++) TRY(write_inside(run, insert_batch));
     run->unit_count = (uint64_t)run->repetitions;

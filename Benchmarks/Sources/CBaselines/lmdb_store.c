@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// Address space, not bytes on disk.
+/// The size of the address space, not of the file.
 static const size_t map_bytes = (size_t)16 << 30;
 
 int lmdb_fail(baseline_run *run, int code) { return baseline_fail(run, "LMDB: %s", mdb_strerror(code)); }
@@ -50,7 +50,7 @@ int64_t lmdb_number(const void *bytes) {
     return number;
 }
 
-/// The byte that says how long a value is; 255 for null.
+/// Returns the byte for the length of a value; 255 for null.
 static uint8_t packed_length(int16_t length) { return length < 0 ? 255 : (uint8_t)length; }
 
 static int16_t unpacked_length(uint8_t length) { return length == 255 ? TRACK_NULL : length; }
@@ -160,12 +160,12 @@ static int read_all(baseline_run *run, const char *path, const object_sink *sink
 
 // MARK: Writing everything
 
-/// A track and its album, to be sorted by album.
+/// A track and its album, for sorting by album.
 typedef struct album_entry {
     int64_t album, track;
 } album_entry;
 
-/// A track and its title, where it lies in the map, to be sorted by title.
+/// A track and its title in the memory map, for sorting by title.
 typedef struct title_entry {
     const uint8_t *title;
     int64_t track;
@@ -176,7 +176,7 @@ typedef struct lmdb_writer {
     baseline_run *run;
     lmdb_store store;
     write_options options;
-    /// The objects of the current transaction.
+    /// The number of objects in the current transaction.
     int64_t count;
     MDB_txn *transaction;
     MDB_cursor *albums, *tracks;
@@ -204,7 +204,7 @@ static int append(lmdb_writer *writer, MDB_cursor *cursor, int64_t id, uint8_t *
     return 0;
 }
 
-/// Ends the transaction when it has the objects it should have.
+/// Commits a full transaction, and begins the next one.
 static int commit_if_full(lmdb_writer *writer) {
     writer->count += 1;
     if (writer->count != writer->options.commit_count) return 0;
@@ -260,7 +260,7 @@ static int compare_entries(const void *left, const void *right) {
     return a->track < b->track ? -1 : a->track > b->track;
 }
 
-/// Appends the sorted entries to the index, each album's tracks as one key's values.
+/// Appends the sorted entries to the index, with each album as a key and its tracks as values.
 static int append_entries(lmdb_writer *writer, album_entry *entries, size_t count) {
     MDB_cursor *cursor = NULL;
     TRY_LMDB(writer->run, mdb_cursor_open(writer->transaction, writer->store.tracks_by_album, &cursor));

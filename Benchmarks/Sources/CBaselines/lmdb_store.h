@@ -11,23 +11,24 @@ typedef struct lmdb_store {
     MDB_dbi tracks, albums, tracks_by_album, tracks_by_title;
 } lmdb_store;
 
-/// The most bytes of a packed object.
+/// The maximum number of bytes of a packed object.
 #define LMDB_PACKED_LIMIT 256
 
-/// Opens the environment, a new one when there is none. Unless `is_flushed`, commits do not wait for the disk.
+/// Opens the environment, or creates it if it does not exist. Commits wait for the disk only if
+/// `is_flushed`.
 int lmdb_open(baseline_run *run, const char *path, int is_flushed, lmdb_store *out);
 
 void lmdb_close(lmdb_store *store);
 
-/// The message of a code of LMDB, in the run; -1.
+/// Stores the message of an LMDB error code in the run, and returns -1.
 int lmdb_fail(baseline_run *run, int code);
 
-/// Packs everything but the number, and returns the bytes.
+/// Packs all values except the number, and returns the byte count.
 size_t lmdb_pack_track(const track *value, uint8_t *out);
 void lmdb_unpack_track(int64_t id, const uint8_t *bytes, track *out);
 void lmdb_unpack_album(int64_t id, const uint8_t *bytes, album *out);
 
-/// Where the fields of a packed track begin.
+/// The offsets of the fields in a packed track.
 enum {
     PACKED_DURATION = 0,
     PACKED_DATE = 8,
@@ -41,13 +42,13 @@ enum {
     PACKED_TITLE = 52,
 };
 
-/// The 8 bytes at `bytes`, as a number.
+/// Returns the 8 bytes at `bytes` as a number.
 int64_t lmdb_number(const void *bytes);
 
-/// Sends every track inside a read transaction.
+/// Sends every track, in one read transaction.
 int lmdb_send_tracks(baseline_run *run, const lmdb_store *store, const object_sink *sink);
 
-/// Runs a call of LMDB and leaves the function with -1 when it fails.
+/// Runs a call of LMDB, and returns -1 from the function if the call fails.
 #define TRY_LMDB(run, call) \
     do { \
         int code_ = (call); \

@@ -31,7 +31,7 @@ struct MemoryStore {
     std::vector<std::vector<int64_t>> tracks_by_album;
 };
 
-/// What is read, and what was written last.
+/// The store to read, and the store that was written last.
 std::unique_ptr<MemoryStore> source, made;
 
 std::optional<std::string> optional_bytes(const void *bytes, int16_t length) {
@@ -127,7 +127,7 @@ int send_tracks(const object_sink *sink) {
     return 0;
 }
 
-/// The map has no order, and a store that is written in order of the numbers wants one; so sorted numbers are looked up.
+/// Returns the keys of a map in ascending order, in which stores are written; the map has no order.
 template <typename Map> std::vector<int64_t> sorted_keys(const Map &map) {
     std::vector<int64_t> keys;
     keys.reserve(map.size());
@@ -154,7 +154,7 @@ int read_all(baseline_run *run, const char *, const object_sink *sink) {
     return source ? send_all(*source, sink) : baseline_fail(run, "there is no store in memory to read");
 }
 
-/// Adds up the checksums of what was written last.
+/// Adds up the checksums of the store that was written last.
 int read_made(baseline_run *run) {
     object_sink sink = checksum_sink(run);
     return made ? send_all(*made, &sink) : baseline_fail(run, "no store was made in memory");

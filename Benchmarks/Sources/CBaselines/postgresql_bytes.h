@@ -1,4 +1,4 @@
-/// Values in the binary format of PostgreSQL: the highest byte first.
+/// Values in the binary format of PostgreSQL, which is big-endian.
 #ifndef POSTGRESQL_BYTES_H
 #define POSTGRESQL_BYTES_H
 

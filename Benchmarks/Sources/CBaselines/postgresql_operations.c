@@ -6,18 +6,18 @@
 #include "postgresql_bytes.h"
 #include "postgresql_store.h"
 
-/// What a benchmark keeps between its rounds.
+/// The state of a benchmark between its rounds.
 typedef struct postgresql_session {
     PGconn *connection;
     album *albums;
     track *tracks;
-    /// The number that the next inserted track gets.
+    /// The number of the next inserted track.
     int64_t next_id;
     /// The number of the next commit.
     uint64_t commit;
 } postgresql_session;
 
-/// Connects and makes all objects in memory.
+/// Connects, and creates all objects in memory.
 static int open_empty(baseline_run *run) {
     postgresql_session *session = calloc(1, sizeof *session);
     if (session == NULL) return baseline_fail(run, "out of memory");
@@ -43,7 +43,7 @@ static int load(baseline_run *run) {
     return 0;
 }
 
-/// Connects, and makes the tables that the rounds read or change.
+/// Connects, and creates the tables that the rounds read or change.
 static int open_full(baseline_run *run) {
     TRY(open_empty(run));
     TRY(load(run));
@@ -85,7 +85,7 @@ static int scan_unordered(baseline_run *run) {
     return postgresql_send_tracks(run, ((postgresql_session *)run->state)->connection, 0, &sink);
 }
 
-/// Prepares a statement unless it is prepared already.
+/// Prepares a statement if it is not prepared yet.
 static int prepare(baseline_run *run, PGconn *connection, const char *name, const char *sql) {
     PGresult *known = PQdescribePrepared(connection, name);
     ExecStatusType status = PQresultStatus(known);
@@ -94,7 +94,7 @@ static int prepare(baseline_run *run, PGconn *connection, const char *name, cons
     return postgresql_require(run, connection, PQprepare(connection, name, sql, 0, NULL));
 }
 
-/// Scattered tracks, one statement for each, all in one transaction.
+/// Reads scattered tracks, one statement for each, all in one transaction.
 static int point_read(baseline_run *run) {
     PGconn *connection = ((postgresql_session *)run->state)->connection;
     char sql[400];
@@ -122,7 +122,7 @@ static int point_read(baseline_run *run) {
 
 // MARK: Writing
 
-/// From as many rows on, COPY is faster than INSERT.
+/// From this number of rows on, COPY is faster than INSERT.
 #define FEWEST_COPIED 48
 
 #define LOCK \
@@ -130,7 +130,7 @@ static int point_read(baseline_run *run) {
     " FOR UPDATE SKIP LOCKED"
 #define BEGIN_COMMIT "BEGIN; SET LOCAL lock_timeout = 5000; " LOCK
 
-/// The parameters of an INSERT, from a row of COPY.
+/// The parameters of an INSERT, from an encoded row of COPY.
 typedef struct row_parameters {
     char bytes[POSTGRESQL_ROW_LIMIT];
     const char *values[13];
@@ -152,7 +152,7 @@ static void set_parameters(row_parameters *out, const track *value) {
     }
 }
 
-/// The parameters of an UPDATE of the tallies: what is added to count and sum.
+/// The parameters of an UPDATE of the tallies: the changes of count and sum.
 typedef struct tally_parameters {
     char bytes[16];
     const char *values[2];
@@ -185,7 +185,7 @@ static int prepare_commit(baseline_run *run, PGconn *connection) {
     return prepare(run, connection, "key", "INSERT INTO _roost_commits (id) VALUES ($1)");
 }
 
-/// The key of a commit: 16 bytes that no other has.
+/// Creates the key of a commit: 16 unique bytes.
 static void make_key(postgresql_session *session, char out[16]) {
     (void)append_raw(append_raw(out, (uint64_t)PQbackendPID(session->connection)), session->commit++);
 }
@@ -201,7 +201,7 @@ static int update_tally(baseline_run *run, PGconn *connection, const char *name,
     return postgresql_require(run, connection, result);
 }
 
-/// One durable transaction, statement by statement.
+/// Commits one durable transaction, statement by statement.
 static int commit_once(baseline_run *run, postgresql_session *session, postgresql_copy *copy) {
     PGconn *connection = session->connection;
     int64_t album_count = tracks_album_count(run->track_count);
@@ -214,7 +214,7 @@ static int commit_once(baseline_run *run, postgresql_session *session, postgresq
         track_make(session->next_id++, album_count, &value);
         uint64_t checksum = track_checksum(&value);
         run->checksum += checksum;
-        // So that the server's numbers do not overflow.
+        // Prevents an overflow of the server's numbers.
         sum += checksum & 0xFFFFFF;
         if (is_copied) {
             TRY(postgresql_copy_track(run, copy, &value));
@@ -253,7 +253,7 @@ static int transactions(baseline_run *run) {
     return result;
 }
 
-/// Takes the results of a pipeline until its end.
+/// Reads the results of a pipeline until its end.
 static int end_pipeline(baseline_run *run, PGconn *connection) {
     if (PQpipelineSync(connection) != 1) return postgresql_fail(run, connection);
     int result = 0;
@@ -283,7 +283,7 @@ static int send_prepared(
     return PQsendQueryPrepared(connection, name, count, values, lengths, formats, 1) == 1 ? 0 : -1;
 }
 
-/// One durable transaction, all of it in one message each way.
+/// Commits one durable transaction, with one message in each direction.
 static int commit_in_pipeline(baseline_run *run, postgresql_session *session) {
     PGconn *connection = session->connection;
     int64_t album_count = tracks_album_count(run->track_count);
@@ -296,7 +296,7 @@ static int commit_in_pipeline(baseline_run *run, postgresql_session *session) {
         track_make(session->next_id++, album_count, &value);
         uint64_t checksum = track_checksum(&value);
         run->checksum += checksum;
-        // So that the server's numbers do not overflow.
+        // Prevents an overflow of the server's numbers.
         sum += checksum & 0xFFFFFF;
         set_parameters(&row, &value);
         result = send_prepared(connection, "insert", 13, row.values, row.lengths, row.formats);
@@ -346,6 +346,6 @@ const baseline postgresql_baselines[] = {
 #else
 #include "stores.h"
 
-/// Without libpq there are none.
+/// Without libpq there are no baselines.
 const baseline postgresql_baselines[] = {{NULL, NULL, NULL, NULL, NULL}};
 #endif

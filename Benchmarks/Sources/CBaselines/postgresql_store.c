@@ -1,4 +1,4 @@
-/// The tables that Roost makes on a PostgreSQL server, written and read by libpq.
+/// The tables that Roost creates on a PostgreSQL server, written and read with libpq.
 #ifdef BASELINES_POSTGRESQL
 
 #include "postgresql_store.h"
@@ -68,7 +68,7 @@ int postgresql_remove(baseline_run *run, PGconn *connection) {
 
 // MARK: Rows
 
-/// Appends the four columns that every table begins with. Where Roost has its checksum there is a number here.
+/// Appends the first four columns of every table. A number replaces Roost's checksum.
 static char *append_head(char *out, int16_t column_count, int64_t id, int64_t entity) {
     out = append_int16(out, column_count);
     out = append_long(out, id);
@@ -98,7 +98,7 @@ size_t postgresql_encode_track(char *out, const track *value) {
     return (size_t)(end - out);
 }
 
-/// Copies a text or data of at most `limit` bytes out of a row.
+/// Copies at most `limit` bytes of a text or data column.
 static int16_t copy_bytes(const PGresult *result, int row, int column, void *out, int limit) {
     if (PQgetisnull(result, row, column)) return TRACK_NULL;
     int length = PQgetlength(result, row, column);
@@ -109,7 +109,7 @@ static int16_t copy_bytes(const PGresult *result, int row, int column, void *out
 
 void postgresql_read_track(const PGresult *result, int row, track *out) {
     out->id = read_long(PQgetvalue(result, row, 0));
-    // Entity, version and checksum are read as well, as Roost does.
+    // Entity, version and checksum are read too, as by Roost.
     volatile int64_t head = read_long(PQgetvalue(result, row, 1)) + read_long(PQgetvalue(result, row, 2))
         + read_long(PQgetvalue(result, row, 3));
     (void)head;
@@ -146,7 +146,7 @@ static int take_track(const PGresult *result, int row, const object_sink *sink) 
     return sink->take_track(sink->state, &value);
 }
 
-/// Sends what a SELECT gives, by a cursor of the server.
+/// Sends the rows of a SELECT, with a cursor of the server.
 static int send_rows(
     baseline_run *run, PGconn *connection, const char *declaration, take_row take, const object_sink *sink
 ) {
@@ -180,7 +180,7 @@ int postgresql_send_all(baseline_run *run, PGconn *connection, const object_sink
 
 // MARK: Loading
 
-/// The bytes that are handed to libpq at a time.
+/// The number of bytes that libpq gets at a time.
 #define CHUNK (256 << 10)
 
 int postgresql_begin_copy(baseline_run *run, postgresql_copy *copy, PGconn *connection, const char *sql) {
@@ -254,6 +254,6 @@ int postgresql_load(
 }
 
 #else
-/// Without libpq there is nothing here.
+/// A placeholder, because without libpq the file has no declarations.
 typedef int postgresql_store_is_empty;
 #endif

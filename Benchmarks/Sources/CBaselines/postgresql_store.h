@@ -1,4 +1,4 @@
-/// The tables that Roost makes on a PostgreSQL server, written and read by libpq.
+/// The tables that Roost creates on a PostgreSQL server, written and read with libpq.
 #ifndef POSTGRESQL_STORE_H
 #define POSTGRESQL_STORE_H
 
@@ -6,7 +6,7 @@
 
 #include "stores.h"
 
-/// The most bytes that a track or an album takes in a COPY.
+/// The maximum number of bytes of a track or an album in a COPY.
 #define POSTGRESQL_ROW_LIMIT 512
 
 #define POSTGRESQL_COPY_TRACKS \
@@ -16,26 +16,26 @@
 /// The columns of a track, in the order in which they are read and written.
 extern const char *const postgresql_track_columns;
 
-/// Rows on their way to the server.
+/// Rows that are not yet sent to the server.
 typedef struct postgresql_copy {
     PGconn *connection;
     size_t count;
     char bytes[(256 << 10) + POSTGRESQL_ROW_LIMIT];
 } postgresql_copy;
 
-/// Connects to the server that ROOST_POSTGRES names.
+/// Connects to the server in the environment variable ROOST_POSTGRES.
 int postgresql_open(baseline_run *run, PGconn **out);
 void postgresql_close(PGconn *connection);
 /// Sets the message of the connection, and returns -1.
 int postgresql_fail(baseline_run *run, PGconn *connection);
-/// Frees a result, which must be one of success.
+/// Frees a result, and fails if the statement failed.
 int postgresql_require(baseline_run *run, PGconn *connection, PGresult *result);
 /// Runs one or several statements.
 int postgresql_execute(baseline_run *run, PGconn *connection, const char *sql);
 /// Removes the tables.
 int postgresql_remove(baseline_run *run, PGconn *connection);
 
-/// Makes the tables anew and loads them by COPY in one transaction; the index over the albums comes last.
+/// Creates the tables again and loads them by COPY, in one transaction. The album index comes last.
 int postgresql_load(
     baseline_run *run, PGconn *connection, const album *albums, int64_t album_count, const track *tracks,
     int64_t track_count);
@@ -44,14 +44,15 @@ int postgresql_begin_copy(baseline_run *run, postgresql_copy *copy, PGconn *conn
 int postgresql_copy_track(baseline_run *run, postgresql_copy *copy, const track *value);
 int postgresql_end_copy(baseline_run *run, postgresql_copy *copy);
 
-/// Writes a row as COPY has it: the number of columns, then each with its length. Returns its bytes.
+/// Encodes a row for COPY: the number of columns, then each with its length. Returns the byte
+/// count.
 size_t postgresql_encode_track(char *out, const track *value);
 size_t postgresql_encode_album(char *out, const album *value);
 
 /// Reads all columns of a track from a row in binary format.
 void postgresql_read_track(const PGresult *result, int row, track *out);
 
-/// Sends every track, in the order of keys or as they lie.
+/// Sends every track, in key order or in storage order.
 int postgresql_send_tracks(baseline_run *run, PGconn *connection, int is_ordered, const object_sink *sink);
 /// Sends every album, then every track.
 int postgresql_send_all(baseline_run *run, PGconn *connection, const object_sink *sink);

@@ -3,10 +3,10 @@
 #include "folded_text.h"
 #include "sqlite_store.h"
 
-/// What a benchmark keeps between its rounds.
+/// The state of a benchmark between its rounds.
 typedef struct sqlite_session {
     sqlite3 *database;
-    /// The number that the next inserted track gets.
+    /// The number of the next inserted track.
     int64_t next_id;
 } sqlite_session;
 
@@ -27,7 +27,7 @@ static void close_session(baseline_run *run) {
 
 static sqlite3 *database_of(baseline_run *run) { return ((sqlite_session *)run->state)->database; }
 
-/// Adds a track to what the run found.
+/// Adds a track to the results of the run.
 static void count_track(baseline_run *run, const track *value) {
     run->checksum += track_checksum(value);
     run->unit_count += 1;
@@ -40,7 +40,7 @@ static int scan(baseline_run *run) {
     return sqlite_send_tracks(run, database_of(run), &sink);
 }
 
-/// Counts every track that the bound statement gives, and makes the statement ready again.
+/// Counts every track that the bound statement returns, and resets the statement.
 static int count_rows(baseline_run *run, sqlite3 *database, sqlite3_stmt *statement) {
     track value;
     int code;
@@ -76,7 +76,7 @@ static int index_lookup(baseline_run *run) {
         run, "SELECT " TRACK_COLUMNS " FROM track WHERE album = ?", tracks_album_count(run->track_count));
 }
 
-/// The tracks of scattered ranges of the index over titles.
+/// Reads the tracks of scattered ranges of the title index.
 static int index_range(baseline_run *run) {
     sqlite3 *database = database_of(run);
     sqlite3_stmt *statement = NULL;
@@ -101,7 +101,7 @@ static int query_once(baseline_run *run, const char *sql) {
     TRY(sqlite_prepare(run, database, sql, &statement));
     int result = count_rows(run, database, statement);
     sqlite3_finalize(statement);
-    // The work is done for each object that is looked at, not for each that is found.
+    // The unit is an examined object, not a found object.
     run->unit_count = (uint64_t)run->track_count;
     return result;
 }
@@ -115,7 +115,7 @@ static int sort_with_limit(baseline_run *run) {
     return query_once(run, "SELECT " TRACK_COLUMNS " FROM track ORDER BY title, id LIMIT 100");
 }
 
-/// Runs a query that gives one number, which is the checksum.
+/// Runs a query that returns one number, which is the checksum.
 static int count_by(baseline_run *run, const char *sql) {
     sqlite3 *database = database_of(run);
     sqlite3_stmt *statement = NULL;
@@ -135,7 +135,7 @@ static int one_field_filter(baseline_run *run) {
 
 // MARK: Queries
 
-/// `contains_folded(text, folded)` in SQL.
+/// The SQL function `contains_folded(text, folded)`.
 static void contains_folded_function(sqlite3_context *context, int count, sqlite3_value **values) {
     (void)count;
     const char *text = (const char *)sqlite3_value_text(values[0]);
@@ -173,7 +173,7 @@ static int subquery(baseline_run *run) {
 
 // MARK: Links
 
-/// The numbers of an album's tracks.
+/// Reads the numbers of an album's tracks.
 static int links_to_many(baseline_run *run) {
     sqlite3 *database = database_of(run);
     sqlite3_stmt *statement = NULL;
@@ -193,7 +193,7 @@ static int links_to_many(baseline_run *run) {
     return result;
 }
 
-/// A track, then its album.
+/// Reads a track, then its album.
 static int links_to_one(baseline_run *run) {
     sqlite3 *database = database_of(run);
     sqlite3_stmt *statement = NULL;
@@ -252,7 +252,7 @@ static int delete_tracks(baseline_run *run) {
     return result;
 }
 
-/// Durable transactions of `batch_size` new tracks each; the index over their albums is kept.
+/// Inserts `batch_size` new tracks in each durable transaction, and updates the album index.
 static int transactions(baseline_run *run) {
     sqlite_session *session = run->state;
     sqlite3 *database = session->database;

@@ -21,7 +21,7 @@ static const sqlite_layout plain_layout = {
     .select_tracks = "SELECT " TRACK_COLUMNS " FROM track",
 };
 
-/// The tables of Apple's Core Data, as far as a reader needs them. The model is not in the file.
+/// The tables of Apple's Core Data that a reader needs. The file contains no model.
 static const sqlite_layout core_data_layout = {
     .schema = "CREATE TABLE Z_PRIMARYKEY(Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER);"
               "CREATE TABLE Z_METADATA(Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB);"
@@ -55,7 +55,8 @@ int sqlite_execute(baseline_run *run, sqlite3 *database, const char *sql) {
 }
 
 int sqlite_open(baseline_run *run, const char *path, const char *pragmas, sqlite3 **out) {
-    // Counting the memory in use costs a lock for each allocation. Refused once the library is in use, which does no harm.
+    // Memory statistics cost a lock for each allocation. SQLite refuses this call after its first
+    // use, which does no harm.
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite3 *database = NULL;
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
@@ -80,7 +81,7 @@ int sqlite_finish_step(baseline_run *run, sqlite3 *database, sqlite3_stmt *state
 
 // MARK: Rows
 
-/// A failed binding shows as a violated NOT NULL or a wrong checksum; their codes are all "out of memory" here.
+/// Errors are not checked: a failed binding violates NOT NULL or gives a wrong checksum.
 void sqlite_bind_track(sqlite3_stmt *statement, const track *value) {
     sqlite3_bind_int64(statement, 1, value->id);
     sqlite3_bind_text(statement, 2, value->title, value->title_length, SQLITE_STATIC);
@@ -102,7 +103,7 @@ void sqlite_bind_track(sqlite3_stmt *statement, const track *value) {
     sqlite3_bind_int64(statement, 10, value->album);
 }
 
-/// Copies a text or data of at most `limit` bytes out of the current row.
+/// Copies at most `limit` bytes of a text or data column.
 static int16_t copy_bytes(sqlite3_stmt *statement, int column, void *out, int limit) {
     if (sqlite3_column_type(statement, column) == SQLITE_NULL) return TRACK_NULL;
     const void *bytes = sqlite3_column_blob(statement, column);
@@ -191,11 +192,11 @@ typedef struct sqlite_writer {
     sqlite3 *database;
     sqlite3_stmt *insert_album, *insert_track;
     write_options options;
-    /// The objects of the current transaction.
+    /// The number of objects in the current transaction.
     int64_t count;
 } sqlite_writer;
 
-/// Ends the transaction when it has the objects it should have.
+/// Commits a full transaction, and begins the next one.
 static int commit_if_full(sqlite_writer *writer) {
     writer->count += 1;
     if (writer->count != writer->options.commit_count) return 0;

@@ -9,7 +9,7 @@
 #define TRACK_COLUMNS "id, title, artist, duration, play_count, loved, date, uuid, thumb, album"
 #define TRACK_COLUMN_COUNT 10
 
-/// Opens a database; a new one when there is none. `pragmas` are run first.
+/// Opens a database, or creates it if it does not exist. Runs `pragmas` first.
 int sqlite_open(baseline_run *run, const char *path, const char *pragmas, sqlite3 **out);
 
 /// Runs statements without results.
@@ -18,13 +18,13 @@ int sqlite_execute(baseline_run *run, sqlite3 *database, const char *sql);
 /// Prepares a statement that is used many times.
 int sqlite_prepare(baseline_run *run, sqlite3 *database, const char *sql, sqlite3_stmt **out);
 
-/// Runs a prepared statement that gives no rows, and makes it ready again.
+/// Runs a prepared statement without rows, and resets the statement.
 int sqlite_finish_step(baseline_run *run, sqlite3 *database, sqlite3_stmt *statement);
 
-/// The message of the database's last error, in the run; -1.
+/// Stores the message of the database's last error in the run, and returns -1.
 int sqlite_fail(baseline_run *run, sqlite3 *database);
 
-/// Binds the columns of a track, from parameter 1 on; its texts must live until the step.
+/// Binds the columns of a track, starting at parameter 1. Its texts must live until the step.
 void sqlite_bind_track(sqlite3_stmt *statement, const track *value);
 
 /// Reads the columns of a track from the current row.

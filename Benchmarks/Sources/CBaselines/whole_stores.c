@@ -5,7 +5,7 @@
 
 // MARK: Loading
 
-/// All objects of the library, ready in memory.
+/// All objects of the library, in memory.
 typedef struct library {
     int64_t album_count, track_count;
     album *albums;
@@ -67,7 +67,7 @@ static int load_memory(baseline_run *run) { return load(run, &memory_kind); }
 
 // MARK: Building indexes
 
-/// Writes all rows of a store whose indexes are still to be built.
+/// Writes all rows of a store without building its indexes.
 static int open_unindexed(baseline_run *run, const store_kind *kind) {
     object_sink *sink = calloc(1, sizeof *sink);
     if (sink == NULL) return baseline_fail(run, "out of memory");
@@ -75,7 +75,7 @@ static int open_unindexed(baseline_run *run, const store_kind *kind) {
     write_options options = {.is_unpublished = 1, .indexes_title = 1};
     TRY(kind->begin_writing(run, run->destination, options, sink));
     TRY(make_all(run, sink));
-    // The rows are not part of what is measured, so their way to the disk is not either.
+    // Writing the rows is not measured, so they are flushed first.
     sync();
     return 0;
 }
@@ -140,7 +140,7 @@ static int read_json(baseline_run *run) { return read_whole(run, &json_kind); }
 
 // MARK: Converting, object by object
 
-/// Passes objects on, and counts them.
+/// Counts objects and passes them to the next sink.
 typedef struct counting_sink {
     baseline_run *run;
     object_sink next;
@@ -169,7 +169,7 @@ static int convert(baseline_run *run, const store_kind *source, const store_kind
     return destination->finish_writing(run, &sink.next);
 }
 
-/// A function for each pair of stores.
+/// Defines a function for a pair of stores.
 #define CONVERSION(source, destination) \
     static int source##_to_##destination(baseline_run *run) { \
         return convert(run, &source##_kind, &destination##_kind); \

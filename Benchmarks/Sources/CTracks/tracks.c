@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/// SplitMix64's step: a number that looks random, from any other.
+/// Returns a pseudorandom number for any number, by a step of SplitMix64.
 static uint64_t mix(uint64_t value) {
     value += 0x9E3779B97F4A7C15u;
     value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -10,7 +10,7 @@ static uint64_t mix(uint64_t value) {
     return value ^ (value >> 31);
 }
 
-/// A third of the titles is not ASCII.
+/// The words of titles, of which some are not ASCII.
 static const char *const words[64] = {
     "Love", "Night", "River", "Blue", "Summer", "Moon", "Dance", "Fire",
     "Heart", "Rain", "Golden", "Silver", "Dream", "Road", "Light", "Shadow",
@@ -22,7 +22,7 @@ static const char *const words[64] = {
     "Se\xc3\xb1or", "Gr\xc3\xbc\xc3\x9f", "Hey", "Of", "The", "In", "My", "You", "Run", "Go", "Up", "On",
 };
 
-/// Writes `count` words that follow from `seed`, with spaces between, and returns their bytes.
+/// Writes `count` words that `seed` selects, with spaces between, and returns the byte count.
 static int16_t write_phrase(uint64_t seed, int count, char *out) {
     size_t length = 0;
     for (int place = 0; place < count; place++) {
@@ -74,7 +74,7 @@ void album_make(int64_t id, album *out) {
     out->title_length = write_phrase(seed, 3, out->title);
 }
 
-/// Length, first and last byte of a text or of data.
+/// Returns a checksum of the length, first byte and last byte of a text or data.
 static uint64_t bytes_checksum(const void *bytes, int16_t length, uint64_t weight) {
     if (length < 0) return 0;
     if (length == 0) return weight;
@@ -103,7 +103,7 @@ int64_t tracks_random_key(uint64_t index, int64_t count) {
 void tracks_title_range(uint64_t index, int64_t track_count, char *lower, char *upper) {
     track value;
     track_make(tracks_random_key(index, track_count), tracks_album_count(track_count), &value);
-    // Every title has three words at least, and a space behind the second one.
+    // Every title has at least three words, and a space after the second word.
     size_t length = 0;
     for (int spaces = 0; length < (size_t)value.title_length; length++) {
         spaces += value.title[length] == ' ';
@@ -111,13 +111,13 @@ void tracks_title_range(uint64_t index, int64_t track_count, char *lower, char *
     }
     memcpy(lower, value.title, length);
     memcpy(upper, value.title, length);
-    // The character after the space.
+    // In ASCII, `!` follows the space.
     upper[length] = '!';
     lower[length] = upper[length + 1] = 0;
 }
 
 int64_t tracks_distinct_key(uint64_t index, int64_t count) {
-    // A permutation of the numbers below the next power of two, walked until it is below `count` again.
+    // A permutation of the numbers below the next power of two, repeated until it is below `count`.
     uint64_t mask = 1;
     while (mask < (uint64_t)count) mask <<= 1;
     mask -= 1;

@@ -12,7 +12,7 @@
 #define SCHEMA "roost_writers_baseline"
 #define COUNTERS 1000
 
-/// The tables of a Roost store with one entity, as far as a commit writes them.
+/// The tables of a Roost store with one entity that a commit writes.
 static const char tables[] =
     "DROP SCHEMA IF EXISTS " SCHEMA " CASCADE; CREATE SCHEMA " SCHEMA "; SET search_path = " SCHEMA ";"
     "CREATE TABLE \"Counter\" (_id BIGINT NOT NULL PRIMARY KEY, value BIGINT, _entity BIGINT NOT NULL,"
@@ -55,7 +55,7 @@ static int prepare(writers_run *run, PGconn *connection, const char *name, const
     return status == PGRES_COMMAND_OK ? 0 : fail(run, connection);
 }
 
-/// Runs a prepared statement with numbers; gives the first number of the first row.
+/// Runs a prepared statement with numbers, and returns the first number of the first row in `out`.
 static int run_prepared(
     writers_run *run, PGconn *connection, const char *name, int count, const int64_t *numbers, int64_t *out
 ) {

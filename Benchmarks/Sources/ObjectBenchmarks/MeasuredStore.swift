@@ -5,7 +5,7 @@ internal import Roost
 ///
 /// It divides a save into the time before its commit, the commit, and the time after it.
 final class MeasuredStore: PersistentStore {
-    /// When a commit began and ended.
+    /// The start and the end of a commit.
     struct Commit {
         var start: ContinuousClock.Instant
         var end: ContinuousClock.Instant

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Roost
 
-/// The program: measures objects of Roost on each type of store, and of other libraries.
+/// The program that measures objects of Roost on each type of store, and of other libraries.
 @main
 struct ObjectBench {
     /// Other libraries, added by hand; see ``ObjectLayer``.

@@ -6,7 +6,7 @@ internal import Roost
 struct Bench {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
-        // The baselines do the same.
+        // The baselines stop this counting too.
         stopCountingLibraryMemory()
         do {
             switch arguments.first {

@@ -45,7 +45,7 @@ struct Options {
     var svg: String?
     var directory = ".build/bench"
 
-    /// Reads arguments; throws an error that names a wrong one.
+    /// Reads arguments, or throws an error that names the wrong argument.
     init(_ arguments: [String]) throws {
         for argument in arguments {
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)

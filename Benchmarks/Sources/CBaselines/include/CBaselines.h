@@ -1,7 +1,7 @@
-/// What a C programmer would write: the other side of every benchmark.
+/// The baselines: programs in C that do the work of each benchmark.
 ///
-/// A baseline promises the same durability as Roost does in the same place, and reads or writes the same objects; it has no
-/// checksums, no versions and no model.
+/// A baseline is as durable as Roost in the same place, and reads or writes the same objects. It
+/// has no checksums, no versions and no model.
 #ifndef CBASELINES_H
 #define CBASELINES_H
 
@@ -12,41 +12,42 @@
 extern "C" {
 #endif
 
-/// What a baseline works on, and what it found.
+/// The input and the results of a baseline.
 typedef struct baseline_run {
-    /// The store that is read or changed; empty for one in memory.
+    /// The store to read or change; empty for a store in memory.
     const char *path;
-    /// The store that a load or a conversion makes; empty for one in memory.
+    /// The store that a load or a conversion creates; empty for a store in memory.
     const char *destination;
-    /// The tracks of the store.
+    /// The number of tracks in the store.
     int64_t track_count;
-    /// How often a baseline does what it does once: reads, transactions, look-ups.
+    /// The number of repetitions of the work: reads, transactions, lookups.
     int64_t repetitions;
-    /// The objects of one transaction.
+    /// The number of objects in one transaction.
     int64_t batch_size;
 
-    /// What was done, in the unit the benchmark counts in.
+    /// The amount of work done, in the unit of the benchmark.
     uint64_t unit_count;
     /// The sum of the checksums of the objects that were read or written.
     uint64_t checksum;
-    /// What went wrong, when a function did not return 0.
+    /// The error message if a function did not return 0.
     char error[400];
-    /// What `open` made.
+    /// The state that `open` created.
     void *state;
 } baseline_run;
 
-/// One baseline; `run` is what is measured. Each function returns 0, or -1 with a message in `error`.
+/// One baseline, of which `run` is measured. Each function returns 0, or -1 with a message in
+/// `error`.
 typedef struct baseline {
     const char *name;
     int (*open)(baseline_run *run);
     int (*run)(baseline_run *run);
-    /// Lets go of what `open` made, also after an error. Called once for each `open`.
+    /// Releases the state, also after an error. Called once for each `open`.
     void (*close)(baseline_run *run);
-    /// Lets go of what `run` made, outside of what is measured; NULL when that is nothing but files.
+    /// Releases the results of `run`, outside the measurement; NULL if the results are only files.
     void (*clean)(void);
 } baseline;
 
-/// The baseline with this name; NULL if there is none.
+/// Returns the baseline with the given name, or NULL.
 const baseline *baseline_named(const char *name);
 
 #ifdef __cplusplus

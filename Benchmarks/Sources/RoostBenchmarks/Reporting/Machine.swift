@@ -40,7 +40,7 @@ struct Machine: Codable {
         return nil
     }
 
-    /// The commit of the current checkout, with `+` after local changes; `unknown` without one.
+    /// The commit of the checkout, with `+` after local changes; `unknown` without a checkout.
     static var commit: String {
         guard let commit = git("rev-parse", "--short=10", "HEAD") else { return "unknown" }
         return git("status", "--porcelain", "--untracked-files=no")?.isEmpty == false ? commit + "+" : commit

@@ -43,7 +43,7 @@ func scalingTable(_ results: [OperationResult], sizes: [Int]) -> String {
 
 /// Returns a table of the processor time per additional object from one size to the next.
 ///
-/// It excludes the fixed cost of a store.
+/// The fixed cost of a store is excluded.
 func growthTable(_ results: [OperationResult], sizes: [Int]) -> String {
     var table = SizeTable(sizes: Array(sizes.dropFirst()), summaryTitle: "factor")
     for side in Side.allCases {

@@ -9,7 +9,7 @@ struct Fixtures {
     /// Returns the path of a store, and creates it if it is missing or older than this program.
     ///
     /// Both sides read the same JSON document, the same Core Data store, and the same store with
-    /// tags. C can write only the second of these, and Roost the others.
+    /// tags. C writes the Core Data store, and Roost the others.
     func path(_ type: String, _ side: Side, trackCount: Int, _ form: TrackForm) throws -> String {
         let side: Side = type == "json" || form == .tagged ? .roost : type == "coredata" ? .baseline : side
         let name = "\(side.rawValue)-\(type)\(form == .plain ? "" : "-" + form.rawValue)-\(trackCount)"
@@ -31,7 +31,7 @@ struct Fixtures {
         (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
     }
 
-    /// Creates a store in a worker, under another name until it is complete.
+    /// Creates a store in a worker, at another path until it is complete.
     static func make(_ arguments: ArraySlice<String>) throws {
         let words = Array(arguments)
         guard words.count == 5, let side = Side(rawValue: words[0]), let form = TrackForm(rawValue: words[2]),

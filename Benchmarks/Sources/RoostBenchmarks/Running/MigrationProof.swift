@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// A check that a migration added the expected values to every object.
 ///
-/// ``Proof`` compares the values that it should have kept with the other side's store.
+/// ``Proof`` compares the unchanged values with the other side's store.
 struct MigrationProof {
     private let kind: MigrationKind
 

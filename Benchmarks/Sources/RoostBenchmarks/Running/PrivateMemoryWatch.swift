@@ -12,7 +12,7 @@ final class PrivateMemoryWatch: Sendable {
         var isStopped = false
     }
 
-    // A class, so that the thread retains it and not the watch.
+    // A class, so that the thread retains this state and not the watch.
     private final class Shared: Sendable { let state = Mutex(State()) }
 
     private let shared = Shared()

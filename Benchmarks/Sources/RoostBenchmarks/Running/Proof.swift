@@ -38,7 +38,7 @@ enum Proof {
         guard let relationship = store.model.relationship(TrackSchema.tagsOfTrack),
             case .links(let owner, let isFlipped) = relationship.storage
         else { return sum }
-        // Read from the end that owns the links, whose order is that of the store.
+        // Links are read from their owning end, in the order of the store.
         var links = LinkBatch(relationship: owner)
         let cursor = try snapshot.links(of: store.model.relationships[owner].name, after: nil)
         while try cursor.next(into: &links) {

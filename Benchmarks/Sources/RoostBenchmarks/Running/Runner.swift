@@ -14,7 +14,7 @@ struct Runner {
     ///
     /// The first round of each side is not timed, because it touches memory and reads files for the
     /// first time. It compares counts and checksums of both sides, and samples memory. Then the
-    /// sides alternate, in the other order each round.
+    /// sides alternate, in reverse order each round.
     func measure(_ operation: Operation) throws -> OperationResult {
         onStart(operation)
         let workload = scale.workload(of: operation)

@@ -5,7 +5,7 @@ enum Side: String, Codable, CaseIterable, Sendable {
 
 /// The size of a run.
 struct Scale: Sendable {
-    /// The number of tracks of every operation; nil for the operation's own.
+    /// The number of tracks of every operation; nil for the operation's own number.
     var trackCount: Int?
     /// The divisor of each operation's own number of tracks.
     var divisor = 1

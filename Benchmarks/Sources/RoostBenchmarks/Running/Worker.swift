@@ -14,9 +14,9 @@ struct WorkerRequest: Codable {
     var directory: String
 }
 
-/// The answer of a process after each round.
+/// The reply of a process after each round.
 struct WorkerReply: Codable {
-    /// The reason for missing numbers; all others are 0 then.
+    /// The error, with which all numbers are 0.
     var error: String?
     var seconds = 0.0
     /// The processor time of all threads.
@@ -118,7 +118,7 @@ struct Worker {
             peakPrivateBytes: peak, diskBytes: operation.makesFile || operation.source.fileType != nil ? bytes : nil)
     }
 
-    /// Closes what is open.
+    /// Closes the subject if it is open.
     mutating func close() throws {
         guard isOpen else { return }
         isOpen = false

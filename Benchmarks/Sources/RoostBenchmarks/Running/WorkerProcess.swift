@@ -22,7 +22,7 @@ final class WorkerProcess {
     /// Sends one line.
     func send(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
 
-    /// Asks for a round and waits for its numbers.
+    /// Requests a round and waits for the reply.
     func round(proving: Bool) throws -> WorkerReply {
         try send(proving ? "prove" : "measure")
         let reply = try JSONDecoder().decode(WorkerReply.self, from: try readLine())

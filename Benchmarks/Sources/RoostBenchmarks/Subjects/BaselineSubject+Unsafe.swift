@@ -9,7 +9,7 @@ internal import CBaselines
 /// The C side of an operation.
 final class BaselineSubject: Subject {
     private let functions: baseline
-    /// Reads the store that the functions made, if it is not a file.
+    /// The baseline that reads the created store, if the store is not a file.
     private let reader: String
     /// The argument of the functions, at a stable address because they may keep pointers to it.
     private let argument: UnsafeMutablePointer<baseline_run>

@@ -4,7 +4,7 @@ import RoostCore
 
 /// The PostgreSQL server that both sides use.
 ///
-/// The variable `ROOST_POSTGRES` has its parameters.
+/// The environment variable `ROOST_POSTGRES` has the connection parameters.
 enum BenchmarkServer {
     /// The type of its stores.
     static let type = "postgresql"

@@ -46,7 +46,7 @@ final class LoadingSubject: Subject {
         return Outcome(unitCount: tally.digest.objectCount)
     }
 
-    /// Commits as a program does that keeps its store open.
+    /// Commits to a store that stays open, as in a program.
     private func commit(_ storeType: any PersistentStoreType, _ library: TrackLibrary) throws -> Outcome {
         let store = try storeType.create(
             StoreLocation(type: type, path: workload.destination), model: schema.model, options: StoreOptions())

@@ -40,7 +40,7 @@ struct Operation: Sendable {
             }
         }
 
-        /// The part of the workload that the store has.
+        /// The part of the workload that the store contains.
         var form: TrackForm {
             switch self {
             case .indexed: .indexed

@@ -37,7 +37,7 @@ final class TrackLibrary {
         if schema.form == .tagged { try appendTags(to: loader, schema) }
     }
 
-    /// Passes the tags to a loader, which are computed from their numbers.
+    /// Passes the tags, which are computed from their numbers, to a loader.
     private func appendTags(to loader: any BulkLoader, _ schema: TrackSchema) throws(StoreError) {
         let layout = try schema.model.requireEntity(TrackSchema.tagEntity).layout
         let title = try layout.requireField("title")
@@ -55,7 +55,7 @@ final class TrackLibrary {
             throw StoreError(.internalInconsistency, "the tags of tracks are not links")
         }
         var links = LinkBatch(relationship: owner)
-        // In the order of the end that owns the links, which a store appends without searching.
+        // A store appends links in the order of their owning end without searching.
         for pair in isFlipped ? tracksByTag(tagCount) : tagsByTrack(tagCount) {
             links.links.append(Link(pair.source, pair.target))
             guard links.isFull else { continue }

@@ -30,7 +30,7 @@ extension TrackSchema {
         batch.endRecord()
     }
 
-    /// Appends the record of a track with the changes of the benchmark "update" at place `index`.
+    /// Appends the record of a track with the changes of the benchmark "update" at `index`.
     ///
     /// As in C, it is a copy with two new values.
     func appendUpdate(of record: RecordReader, at index: Int, to batch: inout RecordBatch) throws(StoreError) {

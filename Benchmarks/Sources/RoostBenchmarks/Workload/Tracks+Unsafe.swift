@@ -5,14 +5,14 @@ enum Tracks {
     /// Returns the number of albums for this many tracks.
     static func albumCount(trackCount: Int) -> Int { Int(tracks_album_count(Int64(trackCount))) }
 
-    /// Returns place `index` of a scattered sequence of numbers from 1 to `count`, with
+    /// Returns element `index` of a scattered sequence of numbers from 1 to `count`, with
     /// repetitions.
     static func randomKey(_ index: Int, count: Int) -> Int64 { tracks_random_key(UInt64(index), Int64(count)) }
 
-    /// Returns place `index` of a scattered order of the numbers from 1 to `count`.
+    /// Returns element `index` of a scattered order of the numbers from 1 to `count`.
     static func distinctKey(_ index: Int, count: Int) -> Int64 { tracks_distinct_key(UInt64(index), Int64(count)) }
 
-    /// Returns place `index` of a scattered sequence of ranges of titles: from the first text to
+    /// Returns element `index` of a scattered sequence of ranges of titles: from the first text to
     /// before the second.
     static func titleRange(_ index: Int, trackCount: Int) -> (lower: String, upper: String) {
         var lower = [CChar](repeating: 0, count: Int(TRACK_TITLE_LIMIT))

@@ -8,9 +8,9 @@ struct Workload: Sendable {
     var repetitions = 0
     /// The number of objects in one transaction.
     var batchSize = 0
-    /// The store that is read or changed; empty for one in memory.
+    /// The store that is read or changed; empty for a store in memory.
     var source = ""
-    /// The store that is created; empty for one in memory.
+    /// The store that is created; empty for a store in memory.
     var destination = ""
 
     var albumCount: Int { Tracks.albumCount(trackCount: trackCount) }

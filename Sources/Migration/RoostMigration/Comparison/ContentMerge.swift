@@ -50,8 +50,8 @@ struct ContentMerge {
         }
     }
 
-    /// Returns the names of the properties in which two records differ, or nil if at most their
-    /// versions differ.
+    /// Returns the names of the properties that differ, or nil if the records are equal apart from
+    /// versions.
     private static func differentProperties(_ a: RecordPosition, _ b: RecordPosition) -> [String]? {
         a.batch.withRecord(at: a.index) { left in
             b.batch.withRecord(at: b.index) { right in
@@ -103,7 +103,7 @@ struct ContentMerge {
     }
 }
 
-/// A cursor and its latest batch.
+/// A record cursor and its latest batch.
 private struct RecordPosition {
     private let cursor: any RecordCursor
     private(set) var batch: RecordBatch
@@ -129,7 +129,7 @@ private struct RecordPosition {
     mutating func advance() { index += 1 }
 }
 
-/// A cursor and its latest batch of links.
+/// A link cursor and its latest batch.
 private struct LinkPosition {
     private let cursor: any LinkCursor
     private var batch: LinkBatch

@@ -17,7 +17,7 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
         case onlyInFirst
         /// An object that only the second store has.
         case onlyInSecond
-        /// An object in both stores, with different properties or of different entities.
+        /// An object whose properties or entity differ between the stores.
         case changed
         /// A link, including its position, that only the first store has.
         case linkOnlyInFirst
@@ -60,17 +60,16 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
 /// print(differences.isEmpty ? "equal" : "different")
 /// ```
 public enum StoreComparison {
-    /// Finds the first differences between two stores: in key order, objects by root entity, then
-    /// links by relationship.
+    /// Finds the first differences between two stores.
     ///
-    /// Reads both stores side by side, each record once, with memory for two batches. Ignores
-    /// versions, generations, metadata and types. Stores with incompatible models have one
-    /// difference, of kind `model`.
+    /// Compares objects by root entity, then links by relationship, in key order. Reads each record
+    /// once, with memory for two batches. Ignores versions, generations, metadata and types. Stores
+    /// with incompatible models have one difference, of kind `model`.
     ///
     /// - Parameters:
     ///   - first: A store.
     ///   - second: The store to compare with `first`.
-    ///   - limit: The maximum number of differences. The comparison ends when it is reached.
+    ///   - limit: The maximum number of differences. The comparison ends at this number.
     ///   - trustingDigests: Whether equal recorded digests count as equal content. Then equal
     ///     stores are compared in O(1), but damage and changes by other programs are not detected.
     ///   - cancellation: An object that can cancel the comparison, which then throws `cancelled`.
@@ -97,7 +96,7 @@ public enum StoreComparison {
         return merge.differences
     }
 
-    /// Returns the entities in which two models describe different data, or nil.
+    /// Returns the entities that differ between two models, or nil if the models are compatible.
     private static func modelDifference(_ left: ManagedObjectModel, _ right: ManagedObjectModel) -> StoreDifference? {
         let names = Set(left.entities.map(\.name)).union(right.entities.map(\.name)).sorted()
         let different = names.filter { name in

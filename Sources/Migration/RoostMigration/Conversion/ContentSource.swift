@@ -27,7 +27,7 @@ protocol StoreContents: Sendable {
 }
 
 extension StoreContents {
-    /// Returns false, because the history of another model is meaningless in the store.
+    /// Returns false, because only an unchanged copy can use the source's history.
     func recordsHistory() throws(StoreError) -> Bool { false }
 
     /// Does nothing.

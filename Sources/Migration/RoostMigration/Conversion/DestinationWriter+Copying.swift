@@ -6,15 +6,13 @@ struct CopiedContent: Sendable {
     var tally: StoreTally
     /// The damaged objects that were skipped.
     var skipped: [ObjectID] = []
-    /// The IDs of the skipped objects in the destination, if they differ there.
+    /// The IDs of the skipped objects in the destination; nil if equal to `skipped`.
     var skippedThere: [ObjectID]?
     /// The number of skipped references to missing objects, by relationship.
     var dangling: [RelationshipCount] = []
     /// Warnings about the source.
     var warnings: [String] = []
-    /// Whether all content is durable.
-    ///
-    /// A load makes it durable.
+    /// Whether all content is durable, as after a bulk load.
     var isFlushed = true
 }
 
@@ -24,8 +22,8 @@ extension DestinationWriter {
 
     /// Streams all content from `source` into `destination`, on two threads, and finishes the load.
     ///
-    /// - Throws: The source's error, or else the destination's. If both fail, the destination's
-    ///   error is a consequence.
+    /// - Throws: The error of either store. If both fail, the source's error, which caused the
+    ///   other.
     func copy(
         _ source: any ContentSource, to destination: any PersistentStore, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {

@@ -46,7 +46,7 @@ extension DestinationWriter {
 
     /// Throws `invalidRequest` if the names of the files beside the new store would be too long.
     private func requireRoomForName(_ location: StoreLocation) throws(StoreError) {
-        // The longest name of all files that are created beside the destination.
+        // The longest suffix of the files that are created beside the destination.
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]
         let longest = suffixes.max { $0.utf8.count < $1.utf8.count } ?? StoreLock.suffix
         do throws(StoreError) {
@@ -93,9 +93,9 @@ extension DestinationWriter {
         return try StoreFile.freeBytes(inDirectoryOf: location.path)
     }
 
-    /// Returns the reason to refuse a path that a neighboring store uses for one of its own files.
+    /// Returns an error if a neighboring store uses the path for one of its own files.
     ///
-    /// The neighboring store would treat the new store as its log, and remove it.
+    /// That store would treat the new store as its log, and remove it.
     private func companionRefusal(_ location: StoreLocation) -> StoreError? {
         let path = StoreFile.resolvingLink(location.path)
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]
@@ -144,16 +144,15 @@ extension DestinationWriter {
         return busyRefusals(location, type: type)
     }
 
-    /// Returns errors that prevent the replacement of a store, before the copy is made.
+    /// Returns errors if the store cannot be replaced now.
     ///
-    /// Another process has the store open for longer than the timeout, the file has other hard
-    /// links, or a file beside it belongs to another program.
-    ///
-    /// The replacement repeats these checks later and waits.
+    /// The causes: another process keeps the store open for longer than the timeout, the file has
+    /// other hard links, or a file beside it belongs to another program. Checked before the copy,
+    /// and again by the replacement.
     private func busyRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
-            // Without a lock file, no process has the store open. The check itself creates no lock
-            // file.
+            // Acquiring the lock would create a lock file. Without one, no process has the store
+            // open.
             let hasLockFile = StoreFile.hasEntry(at: StoreLock.path(forStoreAt: location.path))
             let lock =
                 hasLockFile

@@ -48,7 +48,7 @@ package struct DestinationWriter: Sendable {
         // another store meanwhile.
         let claim = isFile ? try options.claim(location) : nil
         defer { claim?.release() }
-        // Another conversion into the same destination may have ended meanwhile.
+        // Another conversion may have published this destination meanwhile.
         if isFile, !options.overwrites { try StoreFile.requireAbsent(at: location.path) }
         if let claim {
             StoreFile.sweepTemporarySiblings(
@@ -82,7 +82,7 @@ package struct DestinationWriter: Sendable {
         return report
     }
 
-    /// Creates and fills a store that needs no temporary path.
+    /// Creates and fills a store without a path.
     private func create(
         _ location: StoreLocation, type: any PersistentStoreType, from source: any StoreContents
     ) throws(StoreError) -> ConversionReport {
@@ -123,8 +123,8 @@ package struct DestinationWriter: Sendable {
         let start = clock.now
         let memory = PrivateMemory()
         let copied = try source.fill(store, by: self, memory: memory)
-        // Called after the copy, because the copy's error names the damaged record of an unreadable
-        // source.
+        // Called after the copy: if the source is unreadable, the copy's error names the damaged
+        // record.
         let notices = try source.notices()
         try options.cancellation?.check()
         var dangling = copied.dangling

@@ -49,9 +49,9 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     }
 }
 
-/// A snapshot that its store closes, instead of the user.
+/// A snapshot that only its store closes.
 ///
-/// It forwards every optional protocol, so that reads are as fast as with the base.
+/// Forwards every optional protocol, so that reads are as fast as from the base snapshot.
 private final class FrozenSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot, VisitableSnapshot,
     AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {

@@ -5,9 +5,9 @@ package protocol MadeContent: Sendable {
     /// The model of the new store.
     var model: ManagedObjectModel { get }
 
-    /// Sends all records, then all links, once, on one of the conversion's threads.
+    /// Sends all records, then all links grouped by relationship.
     ///
-    /// Links follow the records and are grouped by relationship. Ascending keys load fastest.
+    /// Called once, on one of the conversion's threads. Ascending keys load fastest.
     ///
     /// - Throws: Read errors, and the errors of `sink`.
     func send(to sink: ContentSink) throws(StoreError)
@@ -42,8 +42,8 @@ package final class ContentSink {
     ///
     /// Waits if the channel is full.
     ///
-    /// - Throws: `cancelled`, also if the other thread has failed. The other thread's error is then
-    ///   reported.
+    /// - Throws: `cancelled` after a cancellation or if the writing thread failed. The conversion
+    ///   reports the error of that thread.
     package func send(_ records: consuming RecordBatch) throws(StoreError) {
         try cancellation?.check()
         tally.add(records)
@@ -54,8 +54,8 @@ package final class ContentSink {
     ///
     /// Waits if the channel is full.
     ///
-    /// - Throws: `cancelled`, also if the other thread has failed. The other thread's error is then
-    ///   reported.
+    /// - Throws: `cancelled` after a cancellation or if the writing thread failed. The conversion
+    ///   reports the error of that thread.
     package func send(_ links: consuming LinkBatch) throws(StoreError) {
         try cancellation?.check()
         tally.add(links)
@@ -125,7 +125,7 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - destination: The new store.
-    ///   - model: Its model.
+    ///   - model: The model of the new store.
     ///   - name: The name of the source, for messages and the report.
     ///   - options: The options. Those for a source store have no effect.
     ///   - write: Writes into the store, and returns warnings for the user.

@@ -21,11 +21,11 @@ public struct MigrationManager: Sendable {
     ///
     /// All or nothing. Streams batches with bounded memory. Reading and writing overlap on two
     /// threads, and the caller's thread waits. Preserves object IDs, versions, links with their
-    /// positions, the store's UUID, the user metadata and the used keys. The copy computes an
+    /// positions, the store's UUID, the user metadata and the last used keys. The copy computes an
     /// order-independent digest of every record and link, then reads the finished destination again
     /// and compares the digests. Only then is the destination published, atomically. After an error
-    /// or a cancellation, no part of it remains, and an existing store is unchanged. The source is
-    /// opened read-only.
+    /// or a cancellation, no part of the destination remains, and an existing store is unchanged.
+    /// The source is opened read-only.
     ///
     /// An open, empty destination store is already published. After a failed verification, its new
     /// content remains.

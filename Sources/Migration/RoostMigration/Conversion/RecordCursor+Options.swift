@@ -9,7 +9,7 @@ extension RecordCursor {
     ///   - batch: Receives the records.
     ///   - options: The options for reading the source.
     ///   - skipped: Receives the damaged objects.
-    /// - Returns: Whether there was another batch.
+    /// - Returns: Whether the cursor had another batch.
     /// - Throws: `cancelled`; `corrupted` for damage that is not skipped; other read errors.
     func next(
         into batch: inout RecordBatch, options: ConversionOptions, noting skipped: inout SkippedObjects

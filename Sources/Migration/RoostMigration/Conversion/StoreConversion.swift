@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// One conversion, from its refusals to its report.
+/// A conversion: its checks, the copying and the report.
 struct StoreConversion: Sendable {
     let source: ConversionEndpoint
     let destination: ConversionEndpoint

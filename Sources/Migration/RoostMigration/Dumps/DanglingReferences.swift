@@ -8,9 +8,9 @@ struct DanglingReferences {
         var order: RecordLayout.Field?
     }
 
-    /// Whether references out of the dump are possible; false if the dump is complete.
+    /// Whether the dump can have references to objects outside it; false if the dump is complete.
     ///
-    /// References that dangle in the dumped store are unchanged.
+    /// References that already dangle in the store are unchanged.
     let isPossible: Bool
     private var scope: DumpScope
     private let model: ManagedObjectModel
@@ -31,7 +31,8 @@ struct DanglingReferences {
         countByRelationship = Array(repeating: 0, count: scope.model.relationships.count)
     }
 
-    /// Appends the only record of a batch to another batch, without references out of the dump.
+    /// Appends the only record of a batch to another batch, without references to objects outside
+    /// the dump.
     mutating func append(_ single: RecordBatch, to batch: inout RecordBatch) throws(StoreError) {
         scope.note(single)
         var cleared: [(field: RecordLayout.Field, value: Value)] = []

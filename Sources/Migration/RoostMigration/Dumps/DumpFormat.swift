@@ -37,18 +37,15 @@ struct DumpScope: Sendable {
     private enum Part: Sendable {
         case nothing
         case everything
-        /// Objects of some entities.
-        ///
-        /// A key alone does not identify the entity of its object.
+        /// Objects of some entities, by key, because a key does not identify the entity of its
+        /// object.
         case some(KeyRuns)
     }
 
     let model: ManagedObjectModel
     /// Whether each entity is in the dump, by entity number.
     private let includes: [Bool]
-    /// The parts of hierarchies, by entity number.
-    ///
-    /// Only root entities are used.
+    /// The dumped part of each hierarchy, by the number of the root entity.
     private var parts: [Part]
 
     /// Creates a scope of the given entities and all their subentities, or of all entities for nil.
@@ -93,7 +90,7 @@ struct DumpScope: Sendable {
 
     /// Returns whether the object with a key, in the hierarchy of an entity, is in the dump.
     ///
-    /// All its objects must have been noted.
+    /// All objects of the hierarchy must have been noted.
     mutating func includes(key: Int64, inHierarchyOf entity: Int) -> Bool {
         let root = model.entities[entity].root
         switch parts[root] {

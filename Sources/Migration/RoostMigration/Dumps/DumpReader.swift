@@ -14,8 +14,7 @@ final class DumpReader {
     private let cancellation: ConversionCancellation?
     private var records: RecordTextReader
     private var batch: RecordBatch
-    /// A batch for the current line's record, used if references out of the dump may have to be
-    /// dropped.
+    /// A batch for the current line's record, used if references may have to be dropped.
     private var single: RecordBatch
     private var links: LinkBatch
     private let relationships: JSONNameTable

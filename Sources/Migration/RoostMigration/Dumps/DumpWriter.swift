@@ -84,7 +84,7 @@ struct DumpWriter: ~Copyable {
         text.append(UInt8(ascii: "\n"))
     }
 
-    /// Returns a document as a tree, which fits on one line.
+    /// Parses a document, so that it can be written on one line.
     private static func tree(_ document: [UInt8], what: String) throws(StoreError) -> JSONNode.Content {
         do throws(JSONSyntaxError) { return try JSONNode(document).content } catch {
             throw StoreError(.internalInconsistency, "The store's \(what) cannot be written as JSON: \(error)")

@@ -13,7 +13,7 @@ extension MigrationManager {
     /// - Parameters:
     ///   - store: The store. Other writers may change it meanwhile.
     ///   - entities: The entities to dump, including subentities; nil for all content. A link is
-    ///     written if the object at either end is.
+    ///     written if either of its objects is.
     ///   - cancellation: An object that can cancel the dump.
     ///   - sink: Receives the next bytes of the text. `dump` rethrows its errors.
     /// - Returns: The digest of the written content. For a complete dump, it equals the store's
@@ -55,7 +55,7 @@ extension MigrationManager {
     ///     a partial dump, instead of refusing the dump.
     ///   - options: The options. Those for a source store have no effect.
     ///   - source: Returns the dump's next bytes, on a thread of the load. It is not called again
-    ///     after it returned none.
+    ///     after it returned no bytes.
     /// - Returns: The report.
     /// - Throws: `notAStore` if the text is not a dump; `unsupportedVersion`; `corrupted` with line
     ///   and column if the text is damaged, truncated, or contradicts its last line;

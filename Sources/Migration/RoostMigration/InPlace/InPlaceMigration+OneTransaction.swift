@@ -5,7 +5,7 @@ internal import RoostFiles
 struct ModelChangePlan: Sendable {
     /// The only step.
     let step: MigrationChain.Step
-    /// The chosen path to the model, for users.
+    /// The migration path to the model, as text for users.
     let way: String?
     let kept: KeptContent
     /// The approximate fraction of the file that is rewritten, from 0 to 1.
@@ -43,11 +43,11 @@ extension InPlaceMigration {
     /// Returns a plan for changing the model within the store, or nil if a new file is needed or no
     /// change is needed.
     ///
-    /// The plan requires that no backup is requested, and that one step of one pass reaches the
-    /// model. At least half of all objects and links must stay unchanged, because rewritten content
-    /// goes into the log first and leaves gaps in the file.
+    /// Requires that no backup is requested, and that one migration step in one pass is enough. At
+    /// least half of all objects and links must stay unchanged, because rewritten content goes into
+    /// the log first and leaves gaps in the file.
     func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
-        // Unchanged rows would keep checksums that do not match.
+        // A store that accepts changes may have wrong checksums, which unchanged rows would keep.
         guard !options.keepsBackup, !store.takesChanges, store is any ModelChangingStore,
             let chain = try steps(from: store.metadata()),
             chain.steps.count == 1, let step = chain.steps.first,
@@ -82,7 +82,7 @@ extension InPlaceMigration {
             from: source, to: destination, model: plan.step.model, options: options, registry: registry)
     }
 
-    /// Requires space for the log and the grown file, which exist at the same time.
+    /// Requires disk space for the log and the larger file, which exist at the same time.
     func requireSpace(_ path: String, part: Double) throws(StoreError) {
         let bytes = Int((Double(try StoreFile.byteCount(at: path)) * part).rounded(.up))
         try StoreFile.requireSpace(
@@ -101,7 +101,7 @@ extension MappingPlan {
         return kept
     }
 
-    /// Returns whether a hierarchy has exactly the same records in the source.
+    /// Returns whether a hierarchy has exactly the same records in both models.
     private func isKept(_ hierarchy: Hierarchy) throws(StoreError) -> Bool {
         guard let root = hierarchy.source, root == hierarchy.destination, source.entities[root].root == root else {
             return false
@@ -115,7 +115,7 @@ extension MappingPlan {
         return true
     }
 
-    /// Returns the source relationship with exactly the links and positions of a plan, or nil.
+    /// Returns the number of the source relationship that a plan copies unchanged, or nil.
     private func origin(ofKept link: LinkPlan) -> Int? {
         guard case .links(let number) = link.relation.storage, !link.relation.isFlipped, link.sources == .all,
             link.targets == .all

@@ -33,7 +33,8 @@ extension InPlaceMigration {
         } else {
             plan = try MigrationManager(registry: registry).planMigration(
                 from: .location(location), to: .location(sibling), model: model, options: options)
-            // Two stores beside the old store. A plan of several steps includes them already.
+            // Two stores are created beside the old one. A plan with several steps already includes
+            // them.
             if plan.steps.isEmpty { plan.needsTwice(1) }
         }
         (plan.source, plan.destination) = (location.description, location.description)
@@ -42,8 +43,8 @@ extension InPlaceMigration {
         return plan
     }
 
-    /// Returns a plan for changing the model within the store, or nil if that is impossible or
-    /// unknown.
+    /// Returns a plan for changing the model within the store, or nil if the store or the models do
+    /// not allow it.
     private func changePlan(_ type: any PersistentStoreType) throws(StoreError) -> ModelChangePlan? {
         let store = try type.open(location, options: readingOptions)
         let plan: ModelChangePlan?
@@ -70,8 +71,7 @@ extension InPlaceMigration {
             note { () throws(StoreError) in try StoreFile.requireKeepingOwner(at: path) }
             note { () throws(StoreError) in try requireSpace(path) }
         }
-        // Without a lock file, no process has the store open. The check itself creates no lock
-        // file.
+        // Acquiring the lock would create a lock file. Without one, no process has the store open.
         if StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)) {
             note { () throws(StoreError) in
                 let conversion = self.options.conversion

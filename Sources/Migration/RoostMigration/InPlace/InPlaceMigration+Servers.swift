@@ -21,7 +21,7 @@ extension InPlaceMigration {
             throw source.closed(after: error)
         }
         do throws(StoreError) { try source.close() } catch { throw outcome?.store?.discard(after: error) ?? error }
-        // Another program has migrated the store meanwhile.
+        // Nil if another program has migrated the store meanwhile.
         guard var outcome else { return try nothing(type) }
         guard let store = outcome.store, let generation else {
             throw StoreError(.internalInconsistency, "A migration in place has made no store.")

@@ -33,7 +33,7 @@ struct InPlaceMigration: Sendable {
         // this type.
         let metadata = try type.metadata(at: location, options: readingOptions)
         // Removes the temporary files of a crashed migration. If another process migrates the
-        // store, it removes them itself.
+        // store, that process removes them.
         if let claim = try? DestinationClaim.acquire(forStoreAt: path, timeoutSeconds: 0) {
             StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
             claim.release()
@@ -47,7 +47,7 @@ struct InPlaceMigration: Sendable {
         let claim = try options.conversion.claim(location)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
-        // Opening and closing recovers the store after a crash and merges everything into one file.
+        // Opening and closing recovers the store after a crash and merges its log into its file.
         let store = try type.open(location, options: settlingOptions)
         let changed: MigrationReport?
         do throws(StoreError) { changed = try changeModel(of: store, path: path) } catch {
@@ -61,7 +61,7 @@ struct InPlaceMigration: Sendable {
         try store.close()
         let lock = try StoreReplacement.lock(path, type: type, timeout: options.conversion.timeout) {
             () throws(StoreError) in
-            // Opening and closing recovers the store after a crash and merges everything into one
+            // Opening and closing recovers the store after a crash and merges its log into its
             // file.
             let store = try type.open(location, options: settlingOptions)
             try store.close()
@@ -78,10 +78,9 @@ struct InPlaceMigration: Sendable {
         return finished(migrated, backup: backup, path: path, since: start)
     }
 
-    /// Opens and closes a store that already has the model, if the log or journal of a killed
-    /// process is beside it.
+    /// Opens and closes a store that already has the model, if there is a log or journal beside it.
     ///
-    /// A migration or another writer that was killed after its commit leaves such files.
+    /// A process that was killed after its commit leaves such files.
     private func settleLeftovers(_ type: any PersistentStoreType, path: String) throws(StoreError) {
         guard StoreReplacement.otherFile(besideStoreAt: path, type: type) != nil else { return }
         var opening = settlingOptions
@@ -115,7 +114,7 @@ struct InPlaceMigration: Sendable {
         var report: MigrationReport?
         let replacement = StoreReplacement(type: type, path: path, keepsBackup: options.keepsBackup)
         let backup = try replacement.run { (old, new) throws(StoreError) in
-            // Kept open, because the cleanup before creating another store skips open stores.
+            // The source stays open, because the cleanup of temporary stores skips open stores.
             var reading = readingOptions
             // The replacement gave the old file a second hard link.
             reading.acceptsLinks = true
@@ -140,7 +139,7 @@ struct InPlaceMigration: Sendable {
                 if let retention {
                     try beginHistory(of: store, type: type, retention: retention, report: &outcome.report)
                 }
-                // The type flushes a closed store and includes the files that belong to it.
+                // `replace` flushes the closed store and includes the files that belong to it.
                 try type.replace(new, with: store.location, overwriting: false)
             } catch {
                 throw store.discard(after: error)
@@ -152,7 +151,7 @@ struct InPlaceMigration: Sendable {
         return (report, backup)
     }
 
-    /// Starts the history of a new, closed store as in the old store, and adds a warning.
+    /// Starts a history in the new, closed store with the given retention, and adds a warning.
     func beginHistory(
         of store: UnpublishedStore, type: any PersistentStoreType, retention: HistoryRetention,
         report: inout MigrationReport

@@ -37,8 +37,8 @@ extension MigrationManager {
     /// - Throws: The errors of ``migrate(from:to:model:options:)``; `busy`, with the process if the
     ///   system reports it, if the store is open elsewhere or being migrated for longer than the
     ///   timeout; `unsupported` for stores that are neither files nor on a server, and on a file
-    ///   system without hard links; `permissionDenied`, also if the file belongs to another user,
-    ///   who would lose it; `noSpace`. After an error, the store is unchanged.
+    ///   system without hard links; `permissionDenied`, also if the new file would not belong to
+    ///   the old owner; `noSpace`. After an error, the store is unchanged.
     public func migrateInPlace(
         _ location: StoreLocation, model: ManagedObjectModel, options: MigrationOptions = MigrationOptions()
     ) throws(StoreError) -> MigrationReport {

@@ -4,14 +4,15 @@ package import RoostFiles
 /// A replacement of a store with a new version, in one step, while no other program has the store
 /// open.
 ///
-/// The caller holds the store's ``DestinationClaim`` and its exclusive lock, from before the first
-/// record is read until this returns. So no other program can commit between the read and the
-/// replacement, and no commit is lost with the old file. The lock keeps out every opener, including
-/// the caller. The caller therefore reads the old file at a second path with its own lock, which is
+/// The caller holds the store's ``DestinationClaim`` and its exclusive lock from before the first
+/// read until ``run(_:)`` returns. So no other program can commit between the read and the
+/// replacement, and no commit is lost with the old file. The lock prevents every open, even by the
+/// caller. The caller therefore reads the old file at a second path with its own lock, which is
 /// possible because a closed store is one file. A backup is also a hard link to the old file, made
 /// durable before the new file replaces it. At any time, the store's path refers to the old file or
-/// to the new one, and the old file has a path until it may be removed. If the new file was never
-/// published, the backup is the store itself, and the next cleanup recognizes this.
+/// to the new one, and the old file has a path until it may be removed. After a crash before the
+/// replacement, the backup is a second hard link to the store, and the next cleanup recognizes
+/// this.
 package struct StoreReplacement: Sendable {
     /// The type of the store.
     let type: any PersistentStoreType
@@ -31,17 +32,17 @@ package struct StoreReplacement: Sendable {
 
     /// Merges the store into one file and locks it exclusively.
     ///
-    /// A process that closes the store at the same time as `settle` can leave its log or journal,
-    /// because each sees that the other has the store open. This call then gets the lock, releases
-    /// it and runs `settle` again.
+    /// If `settle` and another process close the store at the same time, a log or journal can
+    /// remain, because each sees that the other has the store open. This function then releases the
+    /// lock and runs `settle` again.
     ///
     /// - Parameters:
     ///   - path: The path of the store's file. It is not a symbolic link.
-    ///   - type: Its type.
+    ///   - type: The type of the store.
     ///   - timeout: The time to wait for others to close the store.
     ///   - settle: Opens and closes the store.
-    /// - Returns: The acquired lock. If the store is still more than one file, a program that does
-    ///   not use Roost's locks has it open.
+    /// - Returns: The acquired lock. If a log or journal still exists, a program that does not use
+    ///   Roost's locks has the store open.
     /// - Throws: `busy`, `cancelled`, and errors of `settle`.
     package static func lock(
         _ path: String, type: any PersistentStoreType, timeout: Timeout, settle: () throws(StoreError) -> Void
@@ -65,7 +66,7 @@ package struct StoreReplacement: Sendable {
     ///   store, if the old store must stay.
     /// - Returns: The path of the backup, or nil.
     /// - Throws: `busy` if a program that does not use Roost's locks has the store open;
-    ///   `permissionDenied` if the file belongs to another user, who would lose it; `unsupported`
+    ///   `permissionDenied` if the new file would not belong to the old owner; `unsupported`
     ///   without hard links; errors of `make`. After an error, the store is unchanged, except that
     ///   with `ioFailure` the new store may already have replaced it without being durable.
     package func run(
@@ -119,7 +120,7 @@ package struct StoreReplacement: Sendable {
 
     /// Throws `busy` if a program that does not use Roost's locks has the store open.
     ///
-    /// The store is then more than one file.
+    /// The store then has a log or journal.
     private func requireOneFile() throws(StoreError) {
         guard let other = Self.otherFile(besideStoreAt: path, type: type) else { return }
         throw StoreError(

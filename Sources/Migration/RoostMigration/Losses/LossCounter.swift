@@ -145,7 +145,7 @@ struct LossCounter {
         }
     }
 
-    /// Returns the references to count, or nil if no object exists that they could refer to.
+    /// Returns the references to count, or nil if none of their possible targets exists.
     private mutating func targets(
         _ objects: [MappingLoss.Objects]?, byKey: Bool
     ) throws(StoreError) -> Targets? {
@@ -215,8 +215,9 @@ struct LossCounter {
         return counts
     }
 
-    /// Returns the number that objects with the given keys add to a count, with destinations looked
-    /// up in the store.
+    /// Returns the number that objects with the given keys add to a count.
+    ///
+    /// Looks up their destinations in the store.
     private func count(_ measure: Measure, keys: [Int64]) throws(StoreError) -> Int {
         var number = 0
         var destinations: [Int64] = []
@@ -265,7 +266,7 @@ struct LossCounter {
         if let found { keys.append(found) }
     }
 
-    /// Returns whether a number changes in a type with fewer digits.
+    /// Returns whether a number loses digits in another type.
     private static func losesDigits(_ value: Value, type: AttributeType) -> Bool {
         switch value {
         case .double(let number): return type == .float && !number.isNaN && Double(Float(number)) != number

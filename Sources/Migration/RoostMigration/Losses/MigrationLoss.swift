@@ -18,7 +18,7 @@ public struct MigrationLoss: Sendable, Adjustable, Hashable, Codable {
     public enum Kind: String, Sendable, Hashable, Codable {
         /// Objects.
         case objects
-        /// Non-null values, or digits of such values.
+        /// Non-null values, or values that lose digits.
         case values
         /// References to other objects, in relationships or as IDs in attributes.
         case references

@@ -4,11 +4,11 @@ extension AttributeType {
     /// Returns whether an attribute can change to another type without losing a value, because each
     /// value has an exact counterpart.
     ///
-    /// A type widens to itself. Whole numbers widen to wider whole numbers and to decimals. Those
-    /// of at most 32 bits widen to doubles, and those of 16 bits also to floats. A float widens to
-    /// a double, and a Boolean to a whole number, 0 or 1. A transformable widens to binary data,
-    /// its stored bytes; the reverse is unsafe because the codec might not read the bytes.
-    /// Composites are compared element by element instead.
+    /// A type widens to itself. Whole numbers widen to wider whole numbers and to decimals. Whole
+    /// numbers of at most 32 bits widen to doubles, and those of 16 bits also to floats. A float
+    /// widens to a double, and a Boolean to a whole number, 0 or 1. A transformable widens to
+    /// binary data, its stored bytes. The reverse is unsafe because the codec might not read the
+    /// bytes. Composites are compared element by element instead.
     package func widens(to other: AttributeType) -> Bool {
         switch (self, other) {
         case (.boolean, .integer16), (.boolean, .integer32), (.boolean, .integer64),
@@ -21,12 +21,11 @@ extension AttributeType {
         }
     }
 
-    /// Returns whether values can change to another type if that type represents them exactly,
-    /// which depends on each value.
+    /// Returns whether only some values of the type have an exact counterpart in another type.
     ///
     /// True for 64-bit integers to doubles, and for 32-bit and 64-bit integers to floats. Every
-    /// number up to 2^53 or 2^24 is exact, but some larger numbers are not. False if the type
-    /// ``widens(to:)`` the other type.
+    /// number up to 2^53 (double) or 2^24 (float) is exact, but some larger numbers are not. False
+    /// if the type ``widens(to:)`` the other type.
     package func convertsWhereExact(to other: AttributeType) -> Bool {
         switch (self, other) {
         case (.integer64, .double), (.integer32, .float), (.integer64, .float): true

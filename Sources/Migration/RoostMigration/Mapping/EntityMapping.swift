@@ -22,14 +22,14 @@ public struct EntityMapping: Hashable, Sendable, Adjustable {
         case custom
         /// The entity is new.
         ///
-        /// A policy may create objects of it.
+        /// A policy may create its objects.
         case add
         /// The objects are dropped.
         case remove
         /// Each object is copied unchanged.
         ///
-        /// The entity has the same version hash in both models. Property mappings are not needed.
-        /// Existing ones must be equivalent to the copy.
+        /// The entity has the same version hash in both models. Property mappings are not needed,
+        /// and must be equivalent to the copy.
         case copy
         /// Each object becomes one object, with the values of the property mappings.
         case transform

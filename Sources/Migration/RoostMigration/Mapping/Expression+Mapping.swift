@@ -106,8 +106,7 @@ struct MappingExpressionParts {
     private(set) var sourcePaths: Set<[String]> = []
     /// The properties of the source object that are read.
     var sourceProperties: Set<String> { Set(sourcePaths.compactMap(\.first)) }
-    /// The variables other than `$source` whose properties are read, and that are not bound by a
-    /// SUBQUERY.
+    /// The unbound variables other than `$source` whose properties are read.
     private(set) var pathVariables: Set<String> = []
     /// Whether the source object itself is passed to a function that can read all of its
     /// properties.

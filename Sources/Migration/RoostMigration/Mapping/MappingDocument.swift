@@ -17,7 +17,7 @@ enum MappingDocument {
 extension MappingModel {
     /// Reads a mapping document (`*.roostmapping.json`, see MAPPING-FORMAT.md).
     ///
-    /// Accepts JSON5. Use ``problems(from:to:)`` to check whether it matches two models.
+    /// Accepts JSON5. Use ``problems(from:to:)`` to check the mapping model against two models.
     ///
     /// - Throws: ``StoreError`` with code `invalidMappingModel` that lists every problem with its
     ///   place in the document, or `unsupportedVersion` for a document of a newer format.

@@ -122,7 +122,7 @@ extension MappingInference {
     /// to to-one.
     ///
     /// The inverse must be to-one and come from the old relationship's inverse. It then has all
-    /// pairs. The migration checks whether two objects refer to the same object.
+    /// pairs. The migration fails if two objects refer to the same object.
     private mutating func isGivenByInverse(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -170,10 +170,10 @@ extension MappingInference {
         return answer
     }
 
-    /// Returns whether the inverse determines the relationship, because their source relationships
-    /// are not each other's inverses.
+    /// Returns whether the inverse determines the pairs of a relationship.
     ///
-    /// Both ends of a pair must agree, so the stored end determines the pair.
+    /// This is so if their source relationships are not each other's inverses. Both ends must
+    /// agree, so the stored end determines the pairs.
     private mutating func givesWay(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -184,7 +184,7 @@ extension MappingInference {
     }
 
     /// Returns the number of a destination relationship's source relationship, from the first
-    /// entity with such a relationship.
+    /// entity that has one.
     private mutating func firstOrigin(of relationship: ManagedObjectModel.Relationship) -> Int? {
         if let known = firstOrigins[relationship.number] { return known }
         var first: Int?

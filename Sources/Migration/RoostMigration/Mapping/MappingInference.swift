@@ -1,7 +1,6 @@
 internal import RoostCore
 
-/// An inference of the correspondence between the elements of two models, and of the mappings of
-/// their objects.
+/// The inference of a mapping model from two models.
 struct MappingInference {
     let source: ManagedObjectModel
     let destination: ManagedObjectModel
@@ -10,7 +9,7 @@ struct MappingInference {
     private(set) var origins: [Int?] = []
     private(set) var model = MappingModel([])
     private(set) var problems: [MappingProblem] = []
-    /// The reported problems, because an inherited property is examined once for each subentity.
+    /// The reported problems, to avoid repeats: each subentity examines inherited properties again.
     private var reported: Set<MappingProblem> = []
 
     /// A cache of the source relationships of a destination entity's relationships, by destination
@@ -78,8 +77,7 @@ struct MappingInference {
 
     /// Reports merged hierarchies.
     ///
-    /// Keys are unique per hierarchy, so objects of two hierarchies cannot be merged into one with
-    /// their keys.
+    /// Keys are unique per hierarchy, so objects of two hierarchies may have the same key.
     private mutating func checkHierarchies() {
         var roots: [Int: [Int: Int]] = [:]
         for entity in destination.entities {
@@ -105,7 +103,7 @@ struct MappingInference {
                     ).with { $0.destinationVersionHash = entity.versionHash })
                 continue
             }
-            // The version hash includes the name.
+            // The version hash includes the name, so both names are equal.
             if entity.versionHash == origin.versionHash {
                 model.entityMappings.append(
                     EntityMapping(

@@ -1,18 +1,17 @@
 package import RoostCore
 
 extension MappingModel {
-    /// Returns whether a relationship mapping does the same as a copy: destinations become the
-    /// objects that any entity mapping creates from them.
+    /// Returns whether a relationship mapping has the effect of a copy.
     ///
-    /// A named entity mapping does the same if no other mapping has such source objects and such
-    /// destination objects. A policy function never does the same.
+    /// A copy sets the objects that any entity mapping creates from the destinations. Naming the
+    /// only suitable entity mapping has the same effect. A policy function never does.
     ///
     /// - Parameters:
     ///   - property: A relationship mapping of `mapping`.
     ///   - mapping: One of the model's entity mappings.
     ///   - source: The model of the source.
     ///   - destination: The new model.
-    /// - Returns: True if and only if the mapping does exactly what a copy does.
+    /// - Returns: Whether the effect is exactly that of a copy.
     /// - Complexity: O(*n*) in the entity mappings if one is named, else O(1).
     package func isCopy(
         _ property: PropertyMapping, of mapping: EntityMapping, from source: ManagedObjectModel,

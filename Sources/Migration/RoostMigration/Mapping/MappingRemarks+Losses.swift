@@ -41,7 +41,7 @@ extension MappingRemarks {
         for relationship in entity.relationships { judge(relationship, of: entity, makers: makers) }
     }
 
-    /// Returns the objects of an entity that some mappings read and some others do not.
+    /// Returns the objects of an entity that the first mappings read and the others do not.
     func objects(
         of entity: Entity, takenBy makers: [Mapping]? = nil, notTakenBy others: [Mapping]
     ) -> MappingLoss.Objects? {
@@ -66,7 +66,7 @@ extension MappingRemarks {
             let saying = heirs.map { (bySource[$0.name] ?? []).filter { $0.reads(inverse) } }
             if saying.contains(where: { !$0.isEmpty }) {
                 targets = zip(heirs, saying).compactMap { objects(of: $0, notTakenBy: $1) }
-                // A position belongs to the pair, and requires an ordered relationship at this end.
+                // Only an ordered relationship at this end has positions.
                 let droppers = zip(heirs, saying).flatMap { heir, mappings in
                     relationship.isOrdered ? mappings.filter { dropsOrder($0, origin: heir, from: number) } : []
                 }
@@ -104,7 +104,7 @@ extension MappingRemarks {
 
     /// Examines the elements of a composite, at any depth.
     ///
-    /// An element that no mapping reads is reported only as a whole.
+    /// If no mapping reads an element, its own elements are not reported separately.
     private mutating func judgeElements(
         of composite: AttributeDescription, path: [String], entity: Entity, makers: [Mapping]
     ) {
@@ -128,7 +128,7 @@ extension MappingRemarks {
         if mapping.used.contains(where: { path.starts(with: $0) || $0.starts(with: path) }) { return true }
         return mapping.taken.contains { name, taken in
             if taken.starts(with: path) { return true }
-            // If a composite is mapped as a whole, it keeps the elements that both composites have.
+            // A composite that is mapped as a whole keeps the elements that both composites have.
             guard path.starts(with: taken), let entity = mapping.mapping.destinationEntity.flatMap(destination.entity)
             else { return false }
             let names = name.split(separator: ".").map(String.init) + path.dropFirst(taken.count)

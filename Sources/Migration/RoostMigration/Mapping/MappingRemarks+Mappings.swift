@@ -123,7 +123,7 @@ extension MappingRemarks {
         }
     }
 
-    /// Returns the objects of an entity that become no object, or several.
+    /// Returns the objects of an entity that become no destination object, or several.
     private func objectsWithoutSuccessor(_ entity: Entity, makers: [Mapping]) -> MappingLoss.Objects? {
         let filters = makers.compactMap(\.mapping.sourcePredicate)
         switch makers.count - filters.count {
@@ -214,8 +214,7 @@ extension MappingRemarks {
         }
     }
 
-    /// Adds remarks on destinations that are dropped because they do not become possible
-    /// destinations.
+    /// Adds remarks on source destinations that no new relationship can refer to.
     private mutating func judgeStrays(_ mapping: Mapping, origin: Entity) {
         // Other mappings of the same objects may preserve what this one drops.
         let peers = (bySource[origin.name] ?? []).filter {

@@ -1,8 +1,7 @@
 internal import RoostCore
 internal import RoostPredicates
 
-/// A comparison of the source's data with the data that the mappings read, and of the destination's
-/// needs with the values that they provide.
+/// An examination of a mapping model for dropped source data and missing destination values.
 struct MappingRemarks {
     typealias Entity = ManagedObjectModel.Entity
 
@@ -13,8 +12,8 @@ struct MappingRemarks {
         let values: [String: FetchRequest.Expression?]
         /// The properties of the source object that expressions read.
         var read: Set<String> = []
-        /// The source paths of properties that are copied unchanged, by property name, including
-        /// elements of composites.
+        /// The source path of each property or composite element that is copied unchanged, by the
+        /// name of the destination property.
         var taken: [String: [String]] = [:]
         /// The source paths that other expressions read.
         var used: Set<[String]> = []
@@ -57,8 +56,8 @@ struct MappingRemarks {
     let bySource: [EntityName: [Mapping]]
     let byDestination: [EntityName: [Mapping]]
     private(set) var remarks: [MappingRemark] = []
-    /// The positions of existing remarks, because an inherited property is examined once for each
-    /// subentity.
+    /// The indexes of existing remarks, to avoid repeats: each subentity examines inherited
+    /// properties again.
     private var said: [MappingRemark: Int] = [:]
 
     init(_ model: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel) {

@@ -6,7 +6,7 @@ extension MappingValidator {
     struct Place {
         let mapping: EntityMapping
         let property: String
-        /// The entity of `$source`, or nil if the mapping has none or it is unknown.
+        /// The entity of `$source`, or nil if it is missing or unknown.
         let origin: Entity?
     }
 

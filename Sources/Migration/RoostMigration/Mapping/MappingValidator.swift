@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A check of a mapping model against two models that finds all errors.
+/// A check of a mapping model against two models, which reports all errors.
 struct MappingValidator {
     typealias Entity = ManagedObjectModel.Entity
 
@@ -150,8 +150,7 @@ struct MappingValidator {
         _ mapping: EntityMapping, hash: VersionHash?, of entity: Entity?, in model: ManagedObjectModel, side: String
     ) {
         guard let hash, let entity, hash != entity.versionHash else { return }
-        // Mapping documents contain version hashes, and an older document has hashes of an older
-        // recipe.
+        // Older mapping documents contain version hashes of an older recipe.
         let isOlder = VersionHash.Recipe.allCases.contains { recipe in
             recipe != .current && model.versionHash(of: entity, by: recipe) == hash
         }

@@ -17,13 +17,13 @@ public struct PropertyMapping: Hashable, Sendable {
     public var name: String
     /// The expression for the value, or nil for the default of a new object.
     ///
-    /// The expression uses the variables of `MappingVariable`: `$source.title`, `($source.celsius
-    /// - 32.0) / 1.8`, `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the manager
+    /// The expression uses the variables of `MappingVariable`: `$source.title`, `($source.celsius -
+    /// 32.0) / 1.8`, `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the manager
     /// must be the whole expression. A function of the policy may also be a part of another
     /// expression, and is then always called. A number is converted to the type of its attribute,
     /// which must represent it exactly, or as closely as possible for floating-point types. Null
-    /// becomes the default of a mandatory attribute. An optional composite has a value if one of
-    /// the values for its elements exists. The other elements then get their defaults.
+    /// becomes the default of a mandatory attribute. An optional composite exists if any of its
+    /// elements gets a value. The other elements then get their defaults.
     public var valueExpression: FetchRequest.Expression?
     /// The user's notes, which policies can read.
     public var userInfo: [String: String]
@@ -61,11 +61,11 @@ package enum MappingFunction: String, Sendable, CaseIterable {
     /// A function of the manager: returns the objects that the named entity mapping created from
     /// source objects.
     ///
-    /// The argument is one source object, several, or the constant null for all of them. For an
-    /// empty relationship, the result is empty.
+    /// The argument is one source object, several, or the constant null for all source objects. For
+    /// an empty relationship, the result is empty.
     case destinationInstances = "destinationInstancesForEntityMappingNamed:sourceInstances:"
     /// A function of the manager: returns the objects that any entity mapping created from the
-    /// destinations of a source relationship, if the property can hold them.
+    /// destinations of a source relationship, if the new relationship can refer to them.
     case relatedInstances = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
     /// A function of an object: returns the value of the named property.
     case value = "valueForKey:"

@@ -25,10 +25,10 @@ struct VersionMatching<Element> {
         var canShare = true
     }
 
-    /// The position of each new element's old element, or nil if it has none.
+    /// The index of each new element's old element, or nil.
     private(set) var origins: [Int?]
-    /// The positions of the old elements that a new element's renaming identifier refers to, if
-    /// there are several.
+    /// The indexes of the old elements that a new element's renaming identifier refers to, if there
+    /// are several.
     private(set) var ambiguous: [Int: [Int]] = [:]
 
     private let old: [Element]

@@ -6,7 +6,7 @@ internal import RoostSystem
 struct BackReferencePlan: Sendable {
     /// The field of the destination.
     let to: RecordLayout.Field
-    /// The position in ``MappingPlan/backPairs``.
+    /// The index in ``MappingPlan/backPairs``.
     let pairs: Int
     /// Whether the migration fails for an object that no other object refers to.
     let isRequired: Bool
@@ -33,7 +33,7 @@ extension MappingPlan {
         _ maker: Maker, relationship: ManagedObjectModel.Relationship, from origin: ManagedObjectModel.Relationship,
         saying: [Maker]
     ) -> BackReferencePlan? {
-        // A position in an ordered inverse is known only where each pair is created.
+        // The pairs have no positions for an ordered inverse.
         guard origin.storage == .field, !relationship.isReflexive, !relationship.inverseIsOrdered,
             let to = maker.destination.layout.field(relationship.name.name)
         else { return nil }
@@ -45,10 +45,10 @@ extension MappingPlan {
 }
 
 extension MappingPlan {
-    /// Returns the errors for objects that too many or no objects refer to.
+    /// Returns the errors for objects that two objects or no object refer to.
     ///
-    /// Two are too many, because the inverse relationship is to-one. None is an error if the
-    /// inverse relationship is mandatory.
+    /// Two are an error, because the object's own relationship is to-one. None is an error if that
+    /// relationship is mandatory.
     func refusalsOfBackReferences(
         _ snapshot: any StoreSnapshot, options: ConversionOptions
     ) throws(StoreError) -> [StoreError] {
@@ -92,7 +92,7 @@ extension MappingPlan {
 
 /// The pairs of to-one relationships of the source, by destination object.
 ///
-/// Memory is bounded. Pairs that exceed it go to an unnamed temporary file.
+/// Memory is bounded; further pairs go to an unnamed temporary file.
 final class BackReferences {
     private static let memoryByteCount = 8 << 20
 

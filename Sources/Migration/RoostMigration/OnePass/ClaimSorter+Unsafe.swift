@@ -24,7 +24,7 @@ struct ClaimSorter {
         }
     }
 
-    /// Calls `body` with all objects, those with equal hashes consecutively, then removes them.
+    /// Calls `body` with all objects, grouped by hash, then removes them.
     ///
     /// - Throws: The errors of ``append(_:hash:)``, and of `body`.
     func drain(_ body: (_ hash: Int, Claim) throws(StoreError) -> Void) throws(StoreError) {

@@ -10,8 +10,8 @@ struct DocumentLimit {
     private let byteCount: Int
     private let location: StoreLocation
 
-    /// Creates the limit of a destination, or returns nil if it is unlimited or a source of this
-    /// size cannot reach the limit.
+    /// Creates the limit of a destination, or returns nil if the destination is unlimited or a
+    /// source of this size cannot reach the limit.
     ///
     /// - Throws: Errors of the type about its options.
     init?(

@@ -3,7 +3,7 @@ internal import RoostCore
 /// The mandatory relationships that no mapping of their objects sets.
 ///
 /// They have no default, so they stay empty unless their inverses set them. The migration counts
-/// empty ones.
+/// the objects in which they are empty.
 struct EmptyRelationships {
     private let members: [(entity: ManagedObjectModel.Entity, relationship: ManagedObjectModel.Relationship)]
 
@@ -64,7 +64,7 @@ extension EntityMapping {
 }
 
 extension MappingRemark {
-    /// Whether the remark is about a relationship whose empty objects are counted.
+    /// Whether the remark is about a relationship that ``EmptyRelationships`` counts.
     var isAboutEmptyRelationship: Bool {
         property.map { self == .staysEmpty($0, of: EntityName(entity)) } ?? false
     }

@@ -147,7 +147,7 @@ private struct MappedReading {
             counts[maker.mapping] = (transform.readCount, transform.madeCount)
             losses += MigrationReport.losses(maker.source.name, lostIDs: transform.lostIDs)
         }
-        // Dropped content is counted too, because a damaged value may be the cause.
+        // Dropped content is counted too, because damage may be the reason why it is dropped.
         if recorded != nil, !store.takesChanges {
             try found.countRest(of: snapshot, options: options, noting: &skipped)
         }
@@ -376,15 +376,14 @@ private struct LinkMapper {
     private let plan: LinkPlan
     private let sources: KeySet?
     private let targets: KeySet?
-    /// Whether the source stores the order of a source object's targets, and of a target's source
-    /// objects.
+    /// Whether the source store has the positions of a pair's target and of its source object.
     private let hasOrder: Bool
     private let hasInverseOrder: Bool
-    /// Whether the source stores a pair once that counts from both ends in the destination.
+    /// Whether a pair of the source becomes two links in the destination, one from each end.
     private let isDoubled: Bool
     /// Whether a pair and its reverse are the same pair in the destination.
     ///
-    /// The source may store it once or twice.
+    /// The source may store the pair once or twice.
     private let isMerged: Bool
     private let isOrdered: Bool
 
@@ -422,7 +421,7 @@ private struct LinkMapper {
     func append(_ pair: Link, back: Link? = nil, to batch: inout LinkBatch) {
         let pair = oriented(pair)
         let back = back.map(oriented).flatMap { takes($0) ? $0 : nil }
-        // If a pair and its reverse exist, the one with the lower source represents both.
+        // If a pair and its reverse exist, the pair with the lower source key represents both.
         if back != nil, pair.source > pair.target { return }
         append(oriented: pair, back: back, to: &batch)
         if isDoubled, pair.source != pair.target { append(oriented: pair.flipped, back: nil, to: &batch) }

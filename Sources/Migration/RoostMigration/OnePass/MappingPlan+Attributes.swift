@@ -27,7 +27,7 @@ extension MappingPlan {
         }
         // A policy or the migration may still provide a value.
         resolution.leave { name in asked.contains { $0 == name || $0.hasPrefix(name + ".") } }
-        // Attributes with IDs require knowing which objects are left out.
+        // The IDs of excluded objects become null, so the keys of the other objects must be known.
         for case .objectID in resolution.fields.map(\.source) {
             for maker in makers where maker.filter != nil { _ = keySet(of: [maker]) }
         }

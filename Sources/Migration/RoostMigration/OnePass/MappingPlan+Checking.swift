@@ -2,8 +2,7 @@ internal import RoostCore
 internal import RoostPredicates
 
 extension MappingPlan {
-    /// Returns the reasons why a migration of a snapshot's objects would fail, if counting reveals
-    /// the reasons.
+    /// Returns the errors of a migration that counting the snapshot's objects can find.
     ///
     /// - Parameters:
     ///   - snapshot: The source.
@@ -11,7 +10,7 @@ extension MappingPlan {
     ///   - pairs: The result of ``oneSidedPairs(_:options:directories:)``.
     ///   - countsNulls: Whether to count nulls in properties that become mandatory, which may read
     ///     every object.
-    /// - Returns: The errors of the migration.
+    /// - Returns: The errors.
     /// - Throws: Errors from reading the snapshot.
     func refusals(
         _ snapshot: any StoreSnapshot, options: ConversionOptions, pairs: [Int: OneSidedPairs], countsNulls: Bool
@@ -164,7 +163,7 @@ extension MappingPlan {
 
     /// Returns a sentence for each property change of an entity mapping's objects, for users.
     ///
-    /// Properties with unchanged name and form are omitted.
+    /// Unchanged properties are omitted.
     func steps(of mapping: Int) -> [String] {
         guard let maker = makers.first(where: { $0.mapping == mapping }) else { return [] }
         var steps = maker.fields.compactMap(Self.step)

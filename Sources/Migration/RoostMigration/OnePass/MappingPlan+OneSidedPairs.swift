@@ -13,10 +13,10 @@ extension MappingPlan {
             })
     }
 
-    /// Returns the pairs that only the other end stores, by source relationship, if the mapping
-    /// preserves one end.
+    /// Returns the pairs that only the other end stores, by the number of the end that the mapping
+    /// preserves.
     ///
-    /// The search is done once, because it reads both ends.
+    /// Called once, because the search reads both ends.
     ///
     /// - Throws: Errors from reading the source.
     func oneSidedPairs(

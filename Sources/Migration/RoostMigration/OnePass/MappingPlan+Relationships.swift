@@ -152,7 +152,7 @@ extension MappingPlan {
     private mutating func hasReflexiveObstacle(
         _ relationship: ManagedObjectModel.Relationship, from own: ManagedObjectModel.Relationship?
     ) -> Bool {
-        // Both ends of a pair must have the pair, or neither.
+        // Both objects of a pair must have it, or neither.
         guard Set(origins(of: relationship).map { $0.origin?.number }).count < 2 else {
             addObstacle(sayDifferently(relationship))
             return true
@@ -213,12 +213,11 @@ extension MappingPlan {
                     && !fitting.contains { $0.source.number == entity && $0.filter == nil }
             }
         }
-        // An object's reference also counts for its destination.
+        // In a relationship that is its own inverse, a reference counts for both objects.
         let becomesReflexive = relationship.isReflexive && old.contains { !$0.isReflexive }
         if isNarrower || leavesOut || becomesReflexive || old.count < origins.count {
             countedRelationships.append(relationship.number)
-            // In a relationship that becomes its own inverse, pairs count from both ends, so they
-            // are counted afterwards.
+            // Pairs of such a relationship count at both ends, so they are counted afterwards.
             guard !relationship.isReflexive else { return }
             for (maker, origin) in origins {
                 guard let origin else { continue }
@@ -233,8 +232,7 @@ extension MappingPlan {
         }
     }
 
-    /// Returns the numbers of the entities that have a relationship without any mapping that sets
-    /// it.
+    /// Returns the numbers of the entities whose mappings do not set a relationship.
     func entitiesWithoutStatement(of relationship: ManagedObjectModel.Relationship) -> Set<Int> {
         let makers = makers.filter { destination.entities[relationship.source].includes($0.destination.number) }
         let saying = makers.filter { entityMapping(of: $0).says(relationship.name.name, of: $0.source) }

@@ -7,9 +7,9 @@ internal import RoostCore
 struct MappingPlan: Sendable {
     /// An entity mapping that creates one object from each object it reads.
     struct Maker: Sendable {
-        /// The position in ``MappingPlan/makers``.
+        /// The index in ``MappingPlan/makers``.
         let number: Int
-        /// The position in the mapping model.
+        /// The index in the mapping model.
         let mapping: Int
         let source: ManagedObjectModel.Entity
         let destination: ManagedObjectModel.Entity
@@ -25,7 +25,7 @@ struct MappingPlan: Sendable {
         var missing: [String] = []
     }
 
-    /// A source of destinations of one maker's objects that must be counted.
+    /// A source relationship that gives one maker's objects destinations, which must be counted.
     struct CountedOrigin: Sendable {
         /// The destination relationship, and its source relationship.
         let relationship: Int
@@ -41,8 +41,7 @@ struct MappingPlan: Sendable {
     /// One hierarchy of the destination, whose objects come from one hierarchy of the source.
     struct Hierarchy: Sendable {
         let destination: Int
-        /// The entity to read, including subentities, or nil if no object becomes an object of the
-        /// hierarchy.
+        /// The entity to read, including subentities, or nil if the hierarchy stays empty.
         let source: Int?
         /// The makers, by the number of their source entity.
         let makers: [Int: Int]
@@ -61,8 +60,7 @@ struct MappingPlan: Sendable {
     var countedRelationships: [Int] = []
     /// The pairs of to-one relationships to collect before anything is sent.
     private(set) var backPairs: [BackPairs] = []
-    /// The sources of destinations to count for these relationships, where a source relationship
-    /// determines them.
+    /// The source relationships whose destinations are counted for ``countedRelationships``.
     var countedOrigins: [CountedOrigin] = []
     /// The sets of makers whose objects' keys must be known before any content is sent.
     private(set) var keySets: [[Int]] = []
@@ -115,7 +113,7 @@ struct MappingPlan: Sendable {
     /// Returns the entity mapping of a maker.
     func entityMapping(of maker: Maker) -> EntityMapping { mapping.entityMappings[maker.mapping] }
 
-    /// Returns the position of pairs in ``backPairs``, after adding them if necessary.
+    /// Returns the index of pairs in ``backPairs``, after adding them if necessary.
     mutating func number(of pairs: BackPairs) -> Int {
         if let known = backPairs.firstIndex(of: pairs) { return known }
         backPairs.append(pairs)
@@ -145,8 +143,9 @@ struct MappingPlan: Sendable {
 
     // MARK: Hierarchies
 
-    /// Finds the source hierarchy of each destination hierarchy, because every object must keep its
-    /// key.
+    /// Finds the source hierarchy of each destination hierarchy.
+    ///
+    /// There can be only one, because every object keeps its key.
     private mutating func resolveHierarchies() {
         for root in destination.roots {
             let name = destination.entities[root].name
@@ -190,8 +189,8 @@ struct MappingPlan: Sendable {
         case keys(Int)
     }
 
-    /// Returns the objects of a source entity, including subentities, that some makers read, or
-    /// nil.
+    /// Returns the objects of a source entity, including subentities, that the given makers read,
+    /// or nil.
     mutating func taken(of entity: ManagedObjectModel.Entity, by makers: [Maker]) -> KeySelection? {
         guard !makers.isEmpty else { return nil }
         let whole = Set(makers.filter { $0.filter == nil }.map(\.source.number))
@@ -199,7 +198,7 @@ struct MappingPlan: Sendable {
         return isAll ? .all : .keys(keySet(of: makers))
     }
 
-    /// Returns the number of the key set for the objects of some makers.
+    /// Returns the number of the key set for the objects of the given makers.
     mutating func keySet(of makers: [Maker]) -> Int {
         let numbers = makers.map(\.number).sorted()
         if let known = keySets.firstIndex(of: numbers) { return known }

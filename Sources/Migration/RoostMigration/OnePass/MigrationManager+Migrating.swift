@@ -15,12 +15,11 @@ extension MigrationManager {
     ///   From then on objects are committed, and the store numbers their versions: a new object
     ///   starts at 1, and each rewrite adds 1.
     ///
-    /// The store's UUID, the user metadata and the used keys are preserved. In a relationship that
-    /// becomes ordered, objects are in key order. The finished destination is read again and
+    /// The store's UUID, the user metadata and the last used keys are preserved. In a relationship
+    /// that becomes ordered, objects are in key order. The finished destination is read again and
     /// compared with the digest of the mapped content. Only then is the destination published,
-    /// atomically. After an error or a cancellation, no part of it remains. The exception is an
-    /// open destination store, which may contain partial content and should be discarded. The
-    /// source is opened read-only.
+    /// atomically. After an error or a cancellation, no part of the destination remains, except in
+    /// an open destination store, which should be discarded. The source is opened read-only.
     ///
     /// - Parameters:
     ///   - source: The store to migrate, which provides its own model.

@@ -38,18 +38,18 @@ public struct MigrationOptions: Sendable, Adjustable {
     /// without objects, or an attribute that is always null, loses nothing. Data that a policy
     /// drops is the program's decision, so it is reported and not refused.
     public var allowsLoss: Bool
-    /// The losses that the user has confirmed.
+    /// The lists of losses that the user has confirmed.
     ///
-    /// No other losses are then allowed.
+    /// Any other list of losses is refused.
     package var acceptedLosses: [[MigrationLoss]] = []
     /// Whether an in-place migration retains the old file, as `<name>.backup-<UUID>` beside the new
     /// one.
     ///
     /// The backup is an ordinary store of the old model, which Roost never removes.
     public var keepsBackup: Bool = false
-    /// The memory limit for associations, after which they go to a file.
+    /// The memory limit for associations, in bytes; further associations go to a file.
     ///
-    /// Tests make it small.
+    /// Tests use a small limit.
     package var associationByteCount = 8 << 20
 
     /// Creates options.

@@ -13,10 +13,10 @@ package enum MigrationPath: String, Sendable, Hashable, Codable {
     /// - To-many relationships must have as many objects as the new model requires, if its limits
     ///   are stricter than the old model's, or if objects are left out.
     ///
-    /// Data that already violates an unchanged requirement in the source is copied, as in a commit.
-    /// A mandatory relationship that the mapping does not set stays empty, because it has no
-    /// default. Many models have such relationships, and their stores must still migrate. A warning
-    /// counts the objects.
+    /// Data that already violates an unchanged requirement in the source is copied. A mandatory
+    /// relationship that the mapping does not set stays empty, because it has no default. Many
+    /// models have such relationships, and their stores must still migrate. A warning counts the
+    /// objects.
     case onePass
     /// Like ``onePass``, but within the store's own file and in one transaction.
     ///

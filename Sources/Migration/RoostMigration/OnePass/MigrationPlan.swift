@@ -60,11 +60,10 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     package var path: MigrationPath
     /// The forecasts for the entity mappings, in the order of the mapping model.
     package var mappings: [Mapping]
-    /// The number of objects in the destination; nil for three passes or several steps, where it is
-    /// known only afterwards.
+    /// The number of objects in the destination; nil for three passes or several steps, because
+    /// only the migration can count them.
     public var objects: Int?
-    /// The number of links in the source; nil if the source does not record it, and for several
-    /// steps.
+    /// The number of links in the source; nil for several steps, or if the source records no count.
     package var links: Int?
     /// The data of the source that the migration would drop.
     ///
@@ -72,12 +71,12 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var losses: [String]
     /// The counted losses, without losses that ``losses`` marks as not yet counted.
     package var lossCounts: [MigrationLoss] = []
-    /// The path to the new model, for users: directly or through versions, inferred or by mapping
-    /// models; nil if no migration is needed.
+    /// A text for users about the path to the new model: directly or through versions, inferred or
+    /// by mapping models; nil if no migration is needed.
     package var way: String?
     /// The free disk space that the destination and temporary files require, in bytes.
     public var bytesNeeded: Int
-    /// The free disk space for the destination, in bytes; nil if it is not a file.
+    /// The free disk space for the destination, in bytes; nil if the destination is not a file.
     package var bytesAvailable: Int?
     /// The expected duration in seconds, from the number of objects and links, the types of both
     /// stores and the path of each step.
@@ -131,7 +130,7 @@ extension MigrationPlan {
 }
 
 extension MigrationPlan {
-    /// Increases the required space to two partly written stores, where `part` is from 0 to 1.
+    /// Increases the required space to two stores that are partly written: `part` is from 0 to 1.
     mutating func needsTwice(_ part: Double) {
         bytesNeeded = Int(exactly: (2 * Double(bytesNeeded) * part).rounded(.up)) ?? .max
     }

@@ -103,7 +103,7 @@ struct MigrationRehearsal {
         while try cursor.next(into: &batch, options: options) { try body(batch) }
     }
 
-    /// Returns the keys of the objects that some makers of one hierarchy read.
+    /// Returns the keys of the objects that the given makers of one hierarchy read.
     private func keys(takenBy numbers: [Int]) throws(StoreError) -> KeySet {
         var keys = KeySet()
         let makers = numbers.map { plan.makers[$0] }
@@ -139,7 +139,7 @@ struct MigrationRehearsal {
             let transform = try transform(maker)
             var made = RecordBatch(model: plan.destination)
             try forEachBatch(of: maker.source) { (records) throws(StoreError) in
-                // Appended individually, because a predicate may exclude some.
+                // Records are appended individually, because a predicate may exclude some.
                 try records.forEachRecord { (record) throws(StoreError) in
                     made.removeAll()
                     try transform.append(record, to: &made)

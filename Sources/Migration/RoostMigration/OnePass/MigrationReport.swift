@@ -74,8 +74,8 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     public var losses: [String]
     /// The losses that were counted before any write, for all steps together.
     package var lossCounts: [MigrationLoss] = []
-    /// The path to the new model, for users: directly or through versions, inferred or by mapping
-    /// models; nil if nothing was done.
+    /// A text for users about the path to the new model: directly or through versions, inferred or
+    /// by mapping models; nil if nothing was done.
     package var way: String?
     /// Warnings about the migration.
     public var warnings: [String]

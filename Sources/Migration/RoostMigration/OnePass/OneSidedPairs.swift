@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The pairs of a one-to-one relationship that only the object at its other end stores.
+/// The pairs of a one-to-one relationship that only the object at the other end stores.
 ///
 /// Both objects of a pair store each other's key, and a store does not check that they agree. If a
 /// migration preserves one end, a pair that only the other end stores would be lost. So the sums of

@@ -124,7 +124,7 @@ extension RecordTransform {
         /// `pairs` contains the pairs of one-to-one relationships that only the other end stores.
         mutating func add(_ reference: ReferencePlan, pairs: [Int: OneSidedPairs]?) {
             let isWhole = reference.oneToOne.map { number in pairs.map { $0[number] == nil } ?? false } ?? true
-            // The position in an ordered inverse is moved from a source position.
+            // A position in an ordered inverse can be moved only if the source has one.
             let movesPlace = reference.order == nil || reference.orderFrom != nil
             guard reference.isMove, isWhole, !reference.isNewlyRequired, movesPlace else {
                 return placed.append((-1, .reference(reference)))

@@ -40,7 +40,7 @@ final class RecordTransform {
     ///   - maker: One of the plan's makers.
     ///   - plan: The whole plan.
     ///   - graph: The graph in which expressions and predicates find related objects; required if
-    ///     there are any.
+    ///     the maker has any.
     ///   - keySets: The key sets for ``MappingPlan/keySets``.
     ///   - backReferences: The pairs for ``MappingPlan/backPairs``, or nil to omit them, as in a
     ///     rehearsal.
@@ -176,7 +176,7 @@ final class RecordTransform {
         }
     }
 
-    /// Returns the entity number of the only new object with the same key, or nil if an object
+    /// Returns the entity number of the only new object with the same key, or nil if the object
     /// becomes none or several.
     private func successor(_ entity: Int, key: Int64) -> Int? {
         guard successors.indices.contains(entity) else { return nil }

@@ -3,7 +3,7 @@ internal import RoostCore
 /// The pairs of source objects in a relationship, as seen from one end, regardless of how the store
 /// stores them.
 ///
-/// Equal values describe the same pairs, so a relationship equals its inverse, flipped.
+/// Equal values describe the same pairs, so a relationship equals its flipped inverse.
 struct SourceRelation: Hashable {
     /// The place where the pairs are stored.
     enum Storage: Hashable {

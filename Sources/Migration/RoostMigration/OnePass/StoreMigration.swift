@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// One migration, from its refusals to its report.
+/// A migration: its checks, the writing and the report.
 struct StoreMigration: Sendable {
     let source: ConversionEndpoint
     let destination: ConversionEndpoint
@@ -9,7 +9,7 @@ struct StoreMigration: Sendable {
     let registry: StoreRegistry
     /// Whether the destination is the source's own file during a transaction.
     ///
-    /// Only one thread at a time then uses the destination.
+    /// If so, only one thread at a time uses the destination.
     var isModelChange = false
     /// Whether a plan may be refused for lack of space for a new store.
     var needsSpace = true
@@ -63,7 +63,7 @@ struct StoreMigration: Sendable {
     /// Returns the given mapping model, after validation, or an inferred mapping model.
     func mapping(from sourceModel: ManagedObjectModel) throws(StoreError) -> MappingModel {
         guard let mapping = options.mapping else {
-            // Equal models require no inference.
+            // Models with equal version hashes need no permission for inference.
             guard options.infersMappingModel || model.hasVersionHashes(of: sourceModel) else { throw .noMappingModel }
             return try MappingModel.inferred(from: sourceModel, to: model, options: options.inference)
         }
@@ -229,8 +229,7 @@ struct StoreMigration: Sendable {
         if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store: store, snapshot: snapshot) }
     }
 
-    /// Returns the reasons why a migration in three passes would fail, if the reasons are known in
-    /// advance.
+    /// Returns the errors of a migration in three passes that are known in advance.
     ///
     /// Does not create policies.
     private func refusalsOfThreePasses(
@@ -253,7 +252,7 @@ struct StoreMigration: Sendable {
         _ plan: MappingPlan, pairs: [Int: OneSidedPairs], store: any PersistentStore, snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
         let limit = try conversion.destinationWriter.documentLimit(store)
-        // In three passes, the links are not known in advance.
+        // In three passes, the links are unknown, so the limit applies to the objects alone.
         var rehearsal = MigrationRehearsal(
             plan, pairs: pairs, snapshot: snapshot, options: options.conversion,
             documentLimit: plan.isForThreePasses ? limit : nil,
@@ -282,7 +281,7 @@ extension MigrationPlan {
 extension MigrationReport {
     /// Puts counted losses before all other losses.
     ///
-    /// IDs were counted again during the lookup.
+    /// Lost IDs are in both: counted before the migration, and by it.
     fileprivate mutating func add(_ losses: [MigrationLoss]) {
         lossCounts = losses
         self.losses = losses.map(\.description) + self.losses

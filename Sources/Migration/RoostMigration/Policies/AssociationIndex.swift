@@ -107,7 +107,7 @@ final class SpilledRuns {
 
     /// Writes runs to pages of a file.
     ///
-    /// After an error these pages are not freed, and the migration ends.
+    /// After an error, these pages are not freed, because the migration ends.
     init(_ merge: RunMerge, in file: SpillPages) throws(StoreError) {
         var merge = merge
         self.file = file

@@ -50,7 +50,7 @@ struct AssociationRun: Hashable {
 /// Runs in ascending order that overlap in at most one key: each run starts at or after the end of
 /// the previous run.
 ///
-/// So all runs with a key are adjacent, and a binary search finds them.
+/// So all runs with a given key are adjacent, and a binary search finds them.
 struct SortedRuns {
     private(set) var runs: [AssociationRun] = []
 

@@ -30,9 +30,10 @@ final class AssociationTable {
         var bySource = Side()
         var byDestination = Side()
         var count = 0
-        /// Whether no object is in two associations and all are of one entity.
+        /// Whether no object is in two associations, and all objects on each side are of one
+        /// entity.
         ///
-        /// Known only while both directions are in ascending order.
+        /// False if the keys on a side do not ascend, because this is then unknown.
         var isInjective = true
         /// Whether, in addition, each source object has the key of its destination object.
         var keepsKeys = true

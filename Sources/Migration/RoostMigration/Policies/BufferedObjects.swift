@@ -3,8 +3,8 @@ internal import RoostCore
 /// The destination objects in memory: new objects, and objects of the store that were read or
 /// changed.
 ///
-/// This is a class, because reading one part must not prevent changes to another. Use it on one
-/// thread only.
+/// This is a class, so that one part can be read while another is changed. Use it on one thread
+/// only.
 final class BufferedObjects {
     /// The state of an object: its record in the batch, and later changes.
     struct Pending {
@@ -12,7 +12,7 @@ final class BufferedObjects {
         var isNew: Bool
         /// The changed values by field, at most one for each field.
         var changes: [(field: RecordLayout.Field, value: Value)] = []
-        /// The object's position in ``settled`` with its current values, or nil if it is not there.
+        /// The index of the object's current values in ``settled``, or nil if absent.
         var settledPosition: Int?
     }
 
@@ -30,7 +30,7 @@ final class BufferedObjects {
     private(set) var records: RecordBatch
     /// The state of each record, by its position.
     private(set) var pending: [Pending] = []
-    /// Objects including later changes, for requests that are answered without a write.
+    /// Changed objects with their current values, for requests that search memory.
     private(set) var settled: RecordBatch
     /// The positions by key, or nil until the next lookup.
     private var positions: [Place: Int]?
@@ -126,7 +126,7 @@ final class BufferedObjects {
 
     /// Copies the changed objects of a hierarchy to ``settled``, with their current values.
     func settle(root: Int) throws(StoreError) {
-        // An object that is changed again is there twice, so the memory must be limited.
+        // An object that is changed again is in the batch twice, so its size must be limited.
         if settled.byteCount > 2 * RecordBatch.capacityBytes {
             settled.removeAll()
             for index in pending.indices { pending[index].settledPosition = nil }

@@ -12,8 +12,8 @@ extension DestinationContent {
             try write()
             return try stored(request)
         }
-        // Objects in memory are searched there, because writing them for each request would cost a
-        // commit for each object.
+        // Searches the objects in memory, because writing them first would cost a commit for each
+        // request.
         let (matching, outdated) = try inMemory(request, root: root)
         // Additional objects are fetched to replace the outdated ones.
         var wider = request

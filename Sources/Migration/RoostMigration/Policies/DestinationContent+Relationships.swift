@@ -18,7 +18,7 @@ extension DestinationContent {
         try model.requireRelationship(RelationshipName(model.entities[object.entityNumber].name, name: name))
     }
 
-    /// Returns the destinations of a to-many relationship, each with the pair as seen from the
+    /// Returns the destinations of a to-many relationship, each with its link as seen from the
     /// object.
     ///
     /// First writes the objects in memory.

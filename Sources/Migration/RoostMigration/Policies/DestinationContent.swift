@@ -10,8 +10,8 @@ internal import RoostFiles
 /// | part | job |
 /// |---|---|
 /// | ``output`` | the store: a load, then commits and snapshots |
-/// | ``objects``, ``links`` | what is in memory only |
-/// | ``places`` | the next places in ordered relationships |
+/// | ``objects``, ``links`` | the content in memory |
+/// | ``places`` | the next positions in ordered relationships |
 /// | ``written`` | tally and incomplete entities |
 /// | ``policies`` | the relationships that policies set |
 final class DestinationContent {
@@ -66,7 +66,7 @@ final class DestinationContent {
     ) throws(StoreError) -> DestinationObject {
         try output.requireUnfinished()
         let slot = try objects.add(entity: entity, key: key, body)
-        // The object may have a position in the field of a relationship.
+        // The record may have taken a position in an ordered relationship.
         places.forget()
         return object(entity, key: key, slot: slot)
     }

@@ -26,7 +26,7 @@ final class DestinationLoad {
 
     /// Sends a message to the writer.
     ///
-    /// Throws the writer's error if it has stopped.
+    /// Throws the writer's error if the writer has stopped.
     func send(_ message: BatchChannel.Message) throws(StoreError) {
         guard !isOver, channel.send(message) else {
             _ = try join()

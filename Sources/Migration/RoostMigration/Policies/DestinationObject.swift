@@ -20,9 +20,7 @@ public struct DestinationObject: ObjectValues, Hashable {
     let entityNumber: Int
     /// The object's key.
     let key: Int64
-    /// The object's position in memory, and the generation for which it is valid.
-    ///
-    /// It avoids a lookup.
+    /// The object's position in memory, to avoid a lookup, and the generation in which it is valid.
     var slot = 0
     var generation = -1
 

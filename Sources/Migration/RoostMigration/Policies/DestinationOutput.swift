@@ -53,7 +53,7 @@ final class DestinationOutput {
 
     /// Returns a snapshot of the store's current state.
     ///
-    /// It is reused until the next commit.
+    /// The snapshot is reused until the next commit.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         if let openSnapshot { return openSnapshot }
         let snapshot = try store.snapshot()
@@ -75,7 +75,7 @@ final class DestinationOutput {
 
     /// Cancels the load and discards its content.
     ///
-    /// Commits remain in the store, whose owner discards it.
+    /// Commits remain until the owner discards the store.
     func abandon() {
         closeSnapshot()
         load?.abandon()

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A template for new objects of one entity, with the properties that must have a value in the end.
+/// A template for new objects of one entity, with its mandatory properties.
 struct EntityBlueprint {
     let properties: BatchProperties
     /// The values of a new object.
@@ -47,7 +47,7 @@ struct EntityBlueprint {
         batch.endRecord()
     }
 
-    /// Refuses a value of the right type that is outside the range of the field.
+    /// Throws if a value of the right type is outside the range of the field.
     func requireRange(of value: Value, field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
         case .integer16, .integer32, .float, .decimal:

@@ -86,7 +86,7 @@ open class EntityMigrationPolicy {
     /// properties are checked.
     open func performCustomValidation(for mapping: EntityMapping, in session: MigrationSession) throws {}
 
-    /// Called when everything is valid.
+    /// Called after the validation.
     ///
     /// The destination can no longer be changed.
     open func end(_ mapping: EntityMapping, in session: MigrationSession) throws {}

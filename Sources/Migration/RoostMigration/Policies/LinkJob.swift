@@ -144,7 +144,8 @@ struct LinkJob {
     /// Creates links between the new objects of both ends.
     private func translate(_ session: MigrationSession, exceptions: RelationshipExceptions) throws(StoreError) {
         let ends = isFlipped ? (origin.destination, origin.source) : (origin.source, origin.destination)
-        // Associations are looked up by hierarchy and key.
+        // The lookup uses only hierarchy and key, so the entities of the relationship's ends
+        // suffice.
         var (sources, targets): ([AssociationTable.Object], [AssociationTable.Object]) = ([], [])
         try stream(session) { (batch) throws(StoreError) in
             var translated = session.content.spareLinks(owner.number)
@@ -208,7 +209,7 @@ struct LinkJob {
 
     /// Restores the source's order at ordered ends.
     ///
-    /// Links that were created from one end are last at the other.
+    /// Links that were created from one end are last at the other end.
     private func keepOrder(
         _ session: MigrationSession, exceptions: RelationshipExceptions
     ) throws(StoreError) {

@@ -2,10 +2,10 @@ public import RoostCore
 
 /// A migration in three passes, as seen by its policies.
 ///
-/// It gives access to both sides, each with its own model. Use it only in the callbacks of
-/// ``EntityMigrationPolicy`` and on their thread. After the migration, every call throws `closed`.
-/// Memory is bounded for stores of any size, if policies do not retain objects or request long
-/// lists.
+/// It gives access to source and destination, each with its own model. Use it only in the callbacks
+/// of ``EntityMigrationPolicy`` and on their thread. After the migration, every call throws
+/// `closed`. Memory is bounded for stores of any size, if policies do not retain objects or request
+/// long lists.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -77,7 +77,7 @@ public final class MigrationSession {
 
     /// Returns the objects of the source that match a request, in its order.
     ///
-    /// All of them are in memory at once, so set a limit if there may be many.
+    /// All objects are in memory at once, so set a limit if there may be many.
     /// - Throws: The errors of ``StoreSnapshot/fetch(_:)``.
     public func sourceObjects(_ request: FetchRequest) throws(StoreError) -> [SourceObject] {
         try source.objects(request)

@@ -170,7 +170,7 @@ extension StoreSnapshot {
     /// Checks that the number of destinations is within the model's limits.
     ///
     /// An optional relationship may be empty despite its minimum. Throws `migrationFailed` for the
-    /// first object with another number, unless it is excused.
+    /// first object outside the limits that is not excused.
     func requireCounts(
         of relationship: ManagedObjectModel.Relationship,
         excusing isExcused: ((entity: Int, key: Int64, count: Int)) throws(StoreError) -> Bool

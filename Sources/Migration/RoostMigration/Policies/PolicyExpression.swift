@@ -9,10 +9,10 @@ struct PolicyCall {
     let mapping: PolicyMapping
 }
 
-/// A value expression that calls the policy at the top level or in a part.
+/// A value expression of a mapping, which may call the policy at any level.
 indirect enum PolicyExpression {
     case constant(Value)
-    /// An expression on the source object that is not yet compiled.
+    /// An uncompiled expression on the source object.
     case own(FetchRequest.Expression)
     case compiled(ExpressionEvaluator, isCollection: Bool)
     case destination

@@ -145,9 +145,8 @@ final class PolicyMigration {
 
     /// Throws `corrupted` if the source does not match the tally of its last commit.
     ///
-    /// It reads all content that was not read in full: entities filtered by a predicate, links
-    /// without a rule, and dropped objects. If damaged objects are skipped, the rest cannot be
-    /// compared.
+    /// Reads all content that was not read in full: entities filtered by a predicate, links without
+    /// a rule, and dropped objects. If damaged objects are skipped, the rest cannot be compared.
     private func requireRecordedContent() throws(StoreError) {
         guard !contents.source.takesChanges, let recorded = try source.snapshot.recordedTally() else { return }
         try source.found.countRest(of: source.snapshot, options: contents.options.conversion, noting: &skipped)
@@ -157,7 +156,7 @@ final class PolicyMigration {
 
     /// Returns messages about the objects that policies dropped.
     ///
-    /// This is the program's decision, so the objects are counted and reported.
+    /// Dropping them is the program's decision, so they are reported, not refused.
     private func leftOutByPolicies() throws(StoreError) -> [String] {
         var losses: [String] = []
         for mapping in plan.mappings where mapping.policy != nil && mapping.takesObjects {

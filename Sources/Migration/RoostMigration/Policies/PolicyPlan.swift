@@ -12,8 +12,8 @@ final class PolicyPlan {
     private let numbers: [String: Int]
     /// The entity in the IDs that the first pass writes, by source entity number.
     ///
-    /// The first pass writes IDs of the entity's objects as if they kept their keys. Nil if no
-    /// objects are created from them.
+    /// The first pass writes IDs as if every object kept its key. Nil if the entity's objects
+    /// become no objects.
     private(set) var assumedEntities: [Int?] = []
 
     /// Resolves a mapping model and creates its policies.
@@ -54,8 +54,8 @@ final class PolicyPlan {
         assumedEntities = attributes.makersBySource.map { $0.first?.destination.number }
         for mapping in mappings { try mapping.resolve(self, attributes: attributes) }
         for mapping in mappings { mapping.resolveWays(self) }
-        // If one rule creates links of a relationship object by object, all rules do, in the order
-        // of the mappings. The last rule then takes precedence.
+        // If one rule creates links of a relationship object by object, all its rules do, in the
+        // order of the mappings. The last rule then takes precedence.
         let madeEach = Set(mappings.flatMap(\.rules).filter { $0.way == .each }.compactMap(\.linkOwner))
         for mapping in mappings { mapping.makeEach(of: madeEach) }
         for rule in mappings.flatMap(\.rules) where rule.way == .field {
@@ -66,9 +66,9 @@ final class PolicyPlan {
 
     /// Returns the treatment of existing pairs when a rule is applied object by object.
     ///
-    /// Both ends of a pair may create it, or one end for both. So pairs from the other end remain
-    /// if the relationship is its own inverse or has a to-one inverse. The exception is pairs that
-    /// the first pass wrote as if every object kept its key.
+    /// Either end of a pair may create it. So pairs from the other end remain if the relationship
+    /// is its own inverse or has a to-one inverse. The exception is pairs that the first pass wrote
+    /// as if every object kept its key.
     func manner(of rule: RelationshipRule) -> DestinationContent.Manner {
         guard rule.way == .each, let inverse = rule.relationship.inverse else { return .replacing }
         if destination.relationships[inverse].isToMany { return rule.relationship.isReflexive ? .adding : .replacing }
@@ -167,7 +167,7 @@ final class PolicyMapping {
     var siblings: [Int] = []
     private(set) var rules: [RelationshipRule] = []
     private var attributes: StandardAttributes?
-    /// The highest kept key.
+    /// The highest key that an object has kept.
     private var lastKeptKey: Int64 = 0
     /// The number of source objects, and the number of objects that the standard behavior created.
     var readCount = 0
@@ -212,7 +212,7 @@ final class PolicyMapping {
         for index in rules.indices { rules[index].way = rules[index].way(of: self, plan: plan) }
     }
 
-    /// Makes rules for all links of the given relationships apply object by object.
+    /// Changes the rules for the links of the given relationships to apply object by object.
     func makeEach(of owners: Set<Int>) {
         for index in rules.indices
         where rules[index].way == .links && rules[index].linkOwner.map(owners.contains) == true {
@@ -231,7 +231,7 @@ final class PolicyMapping {
         try attributes?.prepare(source, rules: rules)
     }
 
-    /// Creates the standard object of a source object and associates both.
+    /// Creates the standard object of a source object and associates the two.
     func create(_ object: SourceObject, session: MigrationSession) throws -> DestinationObject? {
         if let destination, destination.isAbstract, declaration.type != .remove {
             throw StoreError.abstract(destination.name, object: object.id)
@@ -252,7 +252,7 @@ final class PolicyMapping {
         return made
     }
 
-    /// Returns the key of the source object, or a new one if another object has it.
+    /// Returns the key of the source object, or a new key if another object has that key.
     private func key(for object: SourceObject, root: Int, session: MigrationSession) throws(StoreError) -> Int64 {
         guard keepsKeys else { return try session.content.newKey(root: root) }
         var others: [AssociationTable.Object] = []

@@ -10,7 +10,7 @@ final class RelationshipMaker {
     let mapping: PolicyMapping
     private let exceptions: RelationshipExceptions
     private unowned let session: MigrationSession
-    /// The positions of the rules that are applied object by object.
+    /// The indexes of the rules that are applied object by object.
     private let eachRules: [Int]
     private let compiled: [Int: ExpressionEvaluator]
     private var object: DestinationObject?
@@ -180,8 +180,8 @@ final class RelationshipMaker {
         }
     }
 
-    /// Sets the fields of the objects for which a policy omitted the standard behavior, because the
-    /// other end may still set them.
+    /// Sets the fields of the objects for which a policy omitted the standard behavior, because a
+    /// rule of the other end may still apply.
     func settle(_ index: Int) throws {
         let rule = mapping.rules[index]
         let objects = try exceptions.leftOut(mapping, rule: index)

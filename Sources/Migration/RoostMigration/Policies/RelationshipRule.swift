@@ -150,8 +150,7 @@ struct RelationshipRule {
         case .field:
             guard related.storage == .field, from != nil, to != nil else { return .each }
             guard let inverse = relationship.inverse, !plan.destination.relationships[inverse].isToMany else {
-                // If one end of a one-to-one relationship is dropped, it may have pairs that this
-                // end lacks.
+                // The dropped end of a one-to-one relationship may have pairs that this end lacks.
                 return OneSidedPairs.areKept(by: related, model: plan.source) ? .each : .field
             }
             // One-to-one: each end has a field, and both rules must set them consistently.
@@ -206,7 +205,7 @@ struct RelationshipRule {
             isNewlyRequired: false)
     }
 
-    /// Returns the position in the ordered inverse, or the key without a position.
+    /// Returns the position in the ordered inverse, or the key if the position is null or missing.
     private func place(of record: RecordReader) -> Int64 {
         fromOrder.flatMap { record.isNull($0) ? nil : record.integer($0) } ?? record.key
     }

@@ -2,8 +2,8 @@ public import RoostCore
 
 /// An object of the source of a migration.
 ///
-/// This is a lightweight view of a record in memory, which retains its batch. Values are decoded
-/// when read. The source is fixed at the start of the migration, despite later commits.
+/// This lightweight view of a record in memory retains the record's batch. Values are decoded when
+/// read. The source is fixed at the start of the migration, despite later commits.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///

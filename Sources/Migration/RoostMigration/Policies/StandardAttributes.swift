@@ -12,8 +12,8 @@ final class StandardAttributes {
     private let properties: BatchProperties
     private let demanded: Set<String>
 
-    /// Resolves the attributes of an entity mapping, or returns nil if it creates no objects from
-    /// source objects.
+    /// Resolves the attributes of an entity mapping, or returns nil if the mapping creates no
+    /// objects from source objects.
     init?(_ mapping: PolicyMapping, plan: MappingPlan) throws(StoreError) {
         guard let maker = plan.makers.first(where: { $0.mapping == mapping.number }), !maker.destination.isAbstract
         else {
@@ -51,7 +51,7 @@ final class StandardAttributes {
     /// A value that is missing in the source despite the same requirement may stay missing.
     func demands(_ field: RecordLayout.Field) -> Bool { demanded.contains(field.name) }
 
-    /// The number of IDs of objects that no entity mapping reads, by attribute.
+    /// The number of IDs that became null in the first pass, by attribute.
     var lostIDs: [String: Int] { transform?.lostIDs ?? [:] }
 
     /// Compiles the expressions, rules and predicate for the source.

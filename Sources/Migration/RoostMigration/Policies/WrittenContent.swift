@@ -10,7 +10,7 @@ struct WrittenContent {
 
     /// Adds records, and notes which entities have records without a mandatory value.
     ///
-    /// Objects that get the value later are validated in the end.
+    /// Such objects may get the value later, so they are validated at the end.
     mutating func add(_ batch: RecordBatch, blueprints: [EntityBlueprint?]) {
         batch.forEachRecord { record in
             guard let blueprint = blueprints[record.entityNumber], !suspects.contains(record.entityNumber) else {

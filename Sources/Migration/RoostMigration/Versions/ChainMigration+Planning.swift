@@ -58,7 +58,7 @@ extension ChainMigration {
 extension ChainMigration {
     /// Adds the requirements of the steps after the first.
     ///
-    /// Each reads a store of the destination's type. The duration assumes that the number of
+    /// Each step reads a store of the destination's type. The duration assumes that the number of
     /// objects does not change.
     private func addStepsAfterFirst(
         of chain: MigrationChain, to plan: inout MigrationPlan

@@ -113,7 +113,8 @@ struct ChainMigration: Sendable {
         do throws(StoreError) {
             try options.conversion.replace(location, type: type, with: unpublished.location)
         } catch {
-            // The first error is reported. The next process that writes there removes what remains.
+            // The first error is reported. The next process that writes there removes remaining
+            // files.
             try? type.destroy(unpublished.location)
             throw error
         }

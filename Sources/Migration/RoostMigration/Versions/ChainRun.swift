@@ -25,7 +25,7 @@ struct ChainRun: Sendable {
 
     /// Runs all steps.
     ///
-    /// After an error, no part of them remains.
+    /// After an error, no store of a step remains.
     ///
     /// - Parameters:
     ///   - source: The store to migrate.
@@ -48,7 +48,7 @@ struct ChainRun: Sendable {
                     }
                     if let held { try call(handler, store: held.store, stage: stage, step: step) }
                 }
-                // Uses the metadata that the handlers left.
+                // Handlers may have changed the metadata.
                 let next = try next(after: position, step: step, identity: try held?.store.metadata() ?? identity)
                 let target: any PersistentStore
                 if let next { target = next.store } else { target = try openDestination }
@@ -170,7 +170,7 @@ struct ChainRun: Sendable {
         try options.conversion.cancellation?.check()
     }
 
-    /// Updates a step's report to the content of the store after a handler changed it.
+    /// Updates a step's report after a handler changed the store.
     private func takeOver(
         _ store: any PersistentStore, into report: inout MigrationReport
     ) throws(StoreError) {

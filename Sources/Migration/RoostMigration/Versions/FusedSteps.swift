@@ -144,7 +144,7 @@ struct FusedSteps {
     private func property(_ name: String, mapping: EntityMapping, mappings: Mappings) -> Origin {
         if mapping.type == .copy { return .property(names: [name]) }
         let all = mapping[keyPath: mappings]
-        // The elements of the composite are mapped individually.
+        // Individually mapped elements have more than one origin.
         guard !all.contains(where: { $0.name.hasPrefix(name + ".") }) else { return .other }
         guard let expression = all.first(where: { $0.name == name })?.valueExpression else {
             return .new(names: [name])

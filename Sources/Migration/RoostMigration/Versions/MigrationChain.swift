@@ -93,7 +93,7 @@ extension ModelHistory {
     ///
     /// - Parameters:
     ///   - source: The model of the store.
-    ///   - target: The model to reach, which must be that of a version.
+    ///   - target: The model to reach, which must be the model of a version.
     ///   - location: The store's location, for messages.
     ///   - options: The options for inferring mappings.
     /// - Returns: The steps, or none if the store already has the model.
@@ -173,7 +173,7 @@ extension StoreError {
 extension StoreError.Code {
     /// The store's model is not a known version.
     ///
-    /// It is older than all of them, or from another program. No data was changed.
+    /// The model is older than all known versions, or from another program. No data was changed.
     public static let unknownModelVersion = Self("unknownModelVersion")
     /// The store's model version is newer than the target version.
     ///

@@ -6,7 +6,7 @@ extension MigrationManager {
     /// with another model according to the rule.
     ///
     /// A compatible store is only opened, and its objects are unchanged. An incompatible store is
-    /// treated as a whole, in one step. If several processes open it at once, one of them does the
+    /// treated as a whole, in one step. If several processes open it at once, one process does the
     /// work, and the others find the result. For a compatible store, the cost is that of opening.
     ///
     /// - Parameters:
@@ -105,7 +105,8 @@ extension MigrationManager {
                 try type.replace(location, with: new, overwriting: false)
             }
         } catch {
-            // The first error is reported. The next process that writes there removes what remains.
+            // The first error is reported. The next process that writes there removes remaining
+            // files.
             try? type.destroy(new)
             throw error.naming(location.path)
         }

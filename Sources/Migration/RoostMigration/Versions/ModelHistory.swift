@@ -2,10 +2,10 @@ public import RoostCore
 
 /// The versions of a model, oldest first, and the mapping models between them.
 ///
-/// A store has the newest version that it is compatible with. A mapping model is used if both of
-/// its versions are on the path to a later version. It may skip versions. The rest of the path is
-/// inferred in one step, as in Core Data. Intermediate versions are used one by one only if one
-/// step cannot be inferred, or would drop data that they preserve.
+/// A store's version is the newest version that it is compatible with. A mapping model is used if
+/// both of its versions are on the path to a later version. It may skip versions. The rest of the
+/// path is inferred in one step, as in Core Data. Intermediate versions are used one by one only if
+/// one step cannot be inferred, or would drop data that they preserve.
 ///
 /// ```swift
 /// var history = try ModelHistory([
@@ -99,10 +99,9 @@ public struct ModelHistory: Sendable {
 
     /// Adds a mapping model between the versions that it matches.
     ///
-    /// These are the versions with its version hashes, or, without version hashes, those with its
-    /// entities and properties.
-    /// - Throws: `invalidMappingModel` if it matches no two versions, or several without version
-    ///   hashes to distinguish them.
+    /// Versions match by version hashes, or, without version hashes, by entities and properties.
+    /// - Throws: `invalidMappingModel` if the mapping model matches no two versions, or several
+    ///   without version hashes to distinguish them.
     public mutating func add(_ mapping: MappingModel) throws(StoreError) {
         var fitting: [(Int, Int)] = []
         var nearest: (names: String, problems: [MappingProblem])?

@@ -192,8 +192,8 @@ public struct CustomMigrationStage: Sendable {
     /// A function with the code of a stage.
     ///
     /// It receives an open, unpublished store, which it may read and change, but must not close. It
-    /// runs on the thread that called the migration. An error ends the migration, which leaves no
-    /// trace.
+    /// runs on the thread that called the migration. An error ends the migration, which removes its
+    /// stores.
     public typealias Handler = @Sendable (_ store: any PersistentStore, _ stage: CustomMigrationStage) throws -> Void
 
     /// The name of the stage in messages and reports, or nil for its number.

@@ -20,7 +20,7 @@ struct VersionStep: Hashable, Sendable {
     var kind: Kind
     /// The number of migrations in an inferred step.
     var count = 1
-    /// The number of inferred gaps between neighboring versions that a mapping model spans.
+    /// The number of gaps between versions that are inferred although a mapping model spans them.
     var evadedCount = 0
 }
 
@@ -28,11 +28,12 @@ struct VersionStep: Hashable, Sendable {
 enum VersionPath {
     /// The cost of a path, where less is better.
     private struct Cost: Comparable {
-        /// The number of inferred gaps between neighboring versions that a mapping model spans.
+        /// The number of gaps between versions that are inferred although a mapping model spans
+        /// them.
         var evaded = 0
         /// The number of migrations.
         ///
-        /// Each reads and writes the whole store.
+        /// Each migration reads and writes the whole store.
         var migrations = 0
         /// The number of inferred migrations.
         ///
@@ -57,9 +58,9 @@ enum VersionPath {
 
     /// Returns the path with the lowest cost from one version to a later one, or nil.
     ///
-    /// The path with the fewest inferred gaps that a mapping model spans takes precedence. The next
-    /// criteria are the fewest migrations, the fewest inferred migrations, the longer first step
-    /// and the earlier mapping model.
+    /// The first criterion is the fewest gaps that are inferred although a mapping model spans
+    /// them. The next criteria are the fewest migrations, the fewest inferred migrations, the
+    /// longer first step and the earlier mapping model.
     /// - Parameters:
     ///   - start: The position of the first version.
     ///   - end: The position of the last version, not before `start`.
@@ -93,7 +94,7 @@ enum VersionPath {
         return path
     }
 
-    /// Returns the order of steps from one version, which breaks ties.
+    /// Returns whether a step precedes another step from the same version, to break ties.
     private static func precedes(_ left: VersionStep, _ right: VersionStep) -> Bool {
         guard left.to == right.to else { return left.to > right.to }
         return rank(left) < rank(right)

@@ -40,7 +40,7 @@ struct VersionSearch {
     init(_ history: ModelHistory, from start: Int, to end: Int, options: MigrationOptions) {
         (self.history, self.start, self.end, self.options) = (history, start, end, options)
         mappings = history.mappings.enumerated().compactMap { number, mapping in
-            // A mapping model may name another version with equal version hashes.
+            // A mapping model may refer to another version with equal version hashes.
             let source = history.isSame(mapping.source, start) ? max(mapping.source, start) : mapping.source
             let destination =
                 history.isSame(mapping.destination, end) ? min(mapping.destination, end) : mapping.destination

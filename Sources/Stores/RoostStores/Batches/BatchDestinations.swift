@@ -21,7 +21,7 @@ struct BatchDestinations {
     ///
     /// Nil for an object that does not exist.
     private var found: [ObjectPlace: Destination?] = [:]
-    /// By end: the last place in the snapshot, and the last place that the batch assigned.
+    /// By end: the last position in the snapshot, and the last position that the batch assigned.
     private var places: [End: (read: Int64?, given: Int64)] = [:]
 
     init(_ snapshot: any StoreSnapshot, model: ManagedObjectModel) {
@@ -41,18 +41,18 @@ struct BatchDestinations {
         }
     }
 
-    /// Forgets which objects exist, but keeps the assigned places.
+    /// Forgets which objects exist, but keeps the assigned positions.
     mutating func forget() { found.removeAll(keepingCapacity: true) }
 
     /// Continues with another snapshot.
     ///
-    /// Forgets which objects exist, but keeps the assigned places.
+    /// Forgets which objects exist, but keeps the assigned positions.
     mutating func go(on snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
         forget()
     }
 
-    /// The last places in the snapshot for all ends with assigned places.
+    /// The last positions in the snapshot for all ends with assigned positions.
     var lastPlaces: [ChangeSet.LastPlace] {
         places.sorted { ($0.key.place, $0.key.relationship) < ($1.key.place, $1.key.relationship) }.map { end, places in
             ChangeSet.LastPlace(
@@ -61,11 +61,11 @@ struct BatchDestinations {
         }
     }
 
-    /// Reads the last places again, and moves the assigned places after them.
+    /// Reads the last positions again, and moves the assigned positions after them.
     ///
-    /// - Returns: The distance by which the places of each relationship and object move. Unchanged
-    ///   places are omitted.
-    /// - Throws: `limitExceeded` if there are not enough places.
+    /// - Returns: The distance by which the positions of each relationship and object move.
+    ///   Unchanged positions are omitted.
+    /// - Throws: `limitExceeded` if there are not enough positions.
     mutating func movePlaces() throws(StoreError) -> [PlaceMove] {
         var moves: [PlaceMove] = []
         for (end, known) in places {
@@ -83,7 +83,7 @@ struct BatchDestinations {
         return moves
     }
 
-    /// Returns the first place to assign.
+    /// Returns the first position to assign.
     private static func first(after last: Int64?) -> Int64 { last.map { $0 == .max ? .max : max(0, $0 + 1) } ?? 0 }
 
     private func lastPlace(
@@ -129,7 +129,7 @@ struct BatchDestinations {
 
     /// Returns the ID, with the object's own entity, of a to-one destination.
     ///
-    /// It must have been looked up.
+    /// The destination must have been looked up.
     ///
     /// - Throws: `objectNotFound` if the object does not exist; `invalidValue` if the relationship
     ///   cannot refer to the object's entity.
@@ -153,9 +153,9 @@ struct BatchDestinations {
         return ObjectID(model.entities[destination.entity].name, key: id.key)
     }
 
-    /// Returns a new place after all others in an ordered to-many relationship of an object.
+    /// Returns a new position after all others in an ordered to-many relationship of an object.
     ///
-    /// - Throws: `limitExceeded` after the highest place.
+    /// - Throws: `limitExceeded` after the highest position.
     /// - Complexity: O(*n*) in the object's destinations at the first call for an object.
     mutating func nextPlace(
         in relationship: ManagedObjectModel.Relationship, of id: ObjectID
@@ -174,7 +174,7 @@ struct BatchDestinations {
     }
 }
 
-/// The distance by which a batch's places in an ordered relationship move.
+/// The distance by which a batch's positions in an ordered relationship move.
 struct PlaceMove {
     /// The number of the ordered relationship.
     let relationship: Int

@@ -10,13 +10,13 @@ struct BatchInsertion {
     private static let chunkCount = 256
     /// The size of the records in bytes above which a change set becomes a bulk load.
     static let changeSetByteCount = 16 << 20
-    /// The maximum number of destinations that a load remembers as existing.
+    /// The maximum number of existing destinations that a load caches.
     private static let rememberedCount = 65_536
 
     private let store: any PersistentStore
     private let rules: ModelRules
     private let model: ManagedObjectModel
-    /// The rules of records, with the time spent on their patterns.
+    /// The rules of records, with the time spent on regular expressions.
     private var recordRules: RecordRules
     private var failures = FailureList()
     /// The missing objects to which rows refer.
@@ -40,7 +40,7 @@ struct BatchInsertion {
     private var destinations: BatchDestinations
     private var partners: PartnerChanges
     private var records: RecordBatch
-    /// By row number: the places in ordered relationships that the row names.
+    /// By row number: the fields for positions in ordered relationships that the row sets.
     private var namedPlaces: [Int: Set<Int>] = [:]
     private var keys: [Range<Int64>] = []
     private var rowCount = 0
@@ -55,7 +55,7 @@ struct BatchInsertion {
     /// It is a class, because each row uses it and copying it costs much more.
     private final class Reference {
         let field: RecordLayout.Field
-        /// The place in the inverse, or nil if the inverse is not ordered.
+        /// The field for the position in the inverse, or nil if the inverse is not ordered.
         let order: RecordLayout.Field?
         let relationship: ManagedObjectModel.Relationship
         let inverse: ManagedObjectModel.Relationship?
@@ -215,7 +215,7 @@ struct BatchInsertion {
         records.endRecord()
     }
 
-    /// Looks up the destinations of the rows, and assigns places in ordered relationships.
+    /// Looks up the destinations of the rows, and assigns positions in ordered relationships.
     private mutating func connect(_ rows: inout [[Value]]) throws(StoreError) {
         guard !references.isEmpty else { return }
         let first = rowCount - rows.count + 1
@@ -331,7 +331,7 @@ struct BatchInsertion {
         ).with { $0.missingObjects = references.map(\.id).filter { !existing.contains($0) } }
     }
 
-    /// Moves the places of records if another process has taken these places.
+    /// Moves the positions of records if another process has taken these positions.
     private mutating func moveToFreePlaces() throws(StoreError) {
         let moves = try destinations.movePlaces()
         guard !moves.isEmpty else { return }

@@ -38,7 +38,7 @@ struct BatchUpdating {
     private let model: ManagedObjectModel
     private let request: BatchUpdateRequest
     private let targets: [(name: String, source: Source)]
-    /// By entity number.
+    /// The plans, by entity number.
     private var plans: [RecordEditing.Plan?]
     private var editing: RecordEditing
     private var changes: ChangeSet

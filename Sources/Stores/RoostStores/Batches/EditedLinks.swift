@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The links of many-to-many relationships after the lists of a request were applied one by one.
 ///
-/// A list of one end can contradict an earlier list of the other end. The later list then wins.
+/// Lists of both ends can contradict each other. The later list then wins.
 struct EditedLinks {
     /// A link, with the relationship that stores it.
     private struct Key: Hashable, Comparable {
@@ -23,7 +23,7 @@ struct EditedLinks {
     }
 
     private let model: ManagedObjectModel
-    /// The links of the lists as they are in the store.
+    /// The stored links of the objects whose lists were set.
     private var stored: [Key: Link] = [:]
     /// The current links, with nil for a removed link.
     private var links: [Key: Link?] = [:]
@@ -36,7 +36,8 @@ struct EditedLinks {
     ///
     /// - Parameters:
     ///   - relationship: The relationship of the list.
-    ///   - storage: The relationship that stores the links, and whether this is the inverse.
+    ///   - storage: The relationship that stores the links, and whether the list's relationship is
+    ///     the inverse.
     ///   - owner: The key of the object.
     ///   - members: The new list without duplicates.
     ///   - current: The object's links in the store.
@@ -45,7 +46,7 @@ struct EditedLinks {
         of owner: Int64, to members: [MemberChanges.Member], stored current: [Link]
     ) {
         let isReflexive = model.relationships[storage.number].isReflexive
-        /// Returns whether the relationship that stores the link has the owner as its target.
+        /// Returns whether the owner is the target of the stored link.
         func isTurned(_ other: Int64) -> Bool { isReflexive ? other < owner : storage.isFlipped }
         func key(_ other: Int64) -> Key {
             let isTurned = isTurned(other)

@@ -9,7 +9,7 @@ struct MemberChanges {
     struct Member {
         /// The ID of the object, with its own entity.
         let id: ObjectID
-        /// The owner's place in the inverse relationship, if the inverse is ordered.
+        /// The owner's position in the inverse relationship, if the inverse is ordered.
         let inversePlace: Int64
     }
 
@@ -21,7 +21,7 @@ struct MemberChanges {
         let members: [Member]
     }
 
-    /// The new values of the inverse reference and of its place.
+    /// The new values of the inverse reference and of its position.
     private struct Edit {
         let field: String
         let owner: ObjectID?

@@ -1,6 +1,6 @@
 public import RoostCore
 
-// Batch requests take the program's model as a parameter, and no store retains it, since rules are
+// Batch requests take the program's model as a parameter instead of from the store, since rules are
 // not part of the version hashes. So programs with different rules can use one store at the same
 // time, even one open store. Wrappers of a store cannot lose the rules.
 
@@ -15,9 +15,9 @@ extension PersistentStore {
     /// Up to 16 MiB of records are collected and written as one change set, which blocks other
     /// writers only briefly. More records go through ``bulkLoader(_:)``, which blocks other writers
     /// to the end, so the function that provides the rows must not write to the same store. The
-    /// insert always remains one change set if rows can change other objects: with a to-one
-    /// relationship that has a to-one inverse, with limited counts, and with derived attributes
-    /// that follow a relationship. The same applies to a conflict rule.
+    /// insert always remains one change set with a conflict rule, or if rows can change other
+    /// objects: with a to-one relationship that has a to-one inverse, with limited counts, and with
+    /// derived attributes that follow a relationship.
     ///
     /// - Parameters:
     ///   - request: The rows to insert.

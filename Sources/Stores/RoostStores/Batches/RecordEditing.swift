@@ -14,7 +14,7 @@ struct RecordEditing {
     private let snapshot: any StoreSnapshot
     private let rules: ModelRules
     private let model: ManagedObjectModel
-    /// The rules of records, with the time spent on their patterns.
+    /// The rules of records, with the time spent on regular expressions.
     private var recordRules: RecordRules
     private(set) var failures = FailureList()
     /// The missing objects to which new references refer.
@@ -24,7 +24,7 @@ struct RecordEditing {
     private var members: MemberChanges
     /// The new values of the current record, by field.
     private var replacements: [Value?] = []
-    /// The references of the current record to missing objects, by the position of the field.
+    /// The indexes of the current record's fields that refer to missing objects.
     private var unresolved: Set<Int> = []
     /// The objects with changed to-many relationships.
     private(set) var ownersWithOtherMembers: Set<ObjectPlace> = []
@@ -44,7 +44,7 @@ struct RecordEditing {
 
     /// Checks a new record.
     ///
-    /// Its ``fields(of:values:plan:_:)`` must have been computed last.
+    /// Call ``fields(of:values:plan:_:)`` for the record directly before.
     mutating func check(
         _ record: RecordReader, subject: (RecordLayout.Field) -> ValidationFailure.Subject
     ) throws(StoreError) {
@@ -96,7 +96,7 @@ struct RecordEditing {
 
     /// Sets a to-many relationship of an object.
     ///
-    /// Its new objects must have been looked up.
+    /// The new objects must have been looked up.
     ///
     /// - Parameters:
     ///   - relationship: The relationship.
@@ -182,7 +182,7 @@ struct RecordEditing {
             return
         }
         replacements[field.index] = .objectID(new)
-        // An object that remains in an ordered relationship keeps its place.
+        // An object that remains in an ordered relationship keeps its position.
         var stays = false
         if let old { stays = try model.place(of: old) == model.place(of: new) }
         if let order, !stays, replacements[order.index] == nil,
@@ -208,9 +208,9 @@ struct RecordEditing {
         }
     }
 
-    /// Completes places in ordered relationships.
+    /// Completes positions in ordered relationships.
     ///
-    /// Without an owner the place is null, and without a given place it is the last.
+    /// Without an owner the position is null, and without a given position it is the last.
     private mutating func settlePlaces(_ record: RecordReader, plan: Plan) throws(StoreError) {
         for case .field(let place) in plan.targets where place.kind == .order {
             guard let relationship = place.relationship.map({ model.relationships[$0] }),

@@ -32,7 +32,7 @@ extension Upsert {
         }
     }
 
-    /// Returns the values of each constraint without a null.
+    /// Returns the values of each constraint that has no null values.
     func keys(_ value: (RecordLayout.Field) throws(StoreError) -> Value) throws(StoreError) -> [Key] {
         var keys: [Key] = []
         for (number, fields) in constraints.enumerated() {

@@ -3,9 +3,9 @@ internal import RoostQuery
 
 /// An insert of rows that updates or skips existing objects.
 ///
-/// An object exists if it has the same values in a uniqueness constraint. The effect is the same as
-/// one request for each row, in the order of the rows: a later row finds the objects and the values
-/// of earlier rows. Only the rules are checked at the end.
+/// A row's object exists if a stored object has the same values in a uniqueness constraint. The
+/// effect is the same as one request for each row, in order: a later row finds the objects and the
+/// values of earlier rows. Only the rules are checked at the end.
 ///
 /// All rows are one change set. Their values stay in memory, because the change set is computed
 /// again if another writer changed its objects.

@@ -81,7 +81,7 @@ private struct FindingList {
     private var listed: [StoreFinding] = []
     /// The messages of the listed findings.
     ///
-    /// They serve to recognize a finding of the whole store that the backend reports again.
+    /// Used to recognize a finding that the backend reports again.
     private var messages: Set<String> = []
     /// The number of findings in each group, and the groups in the order of their first finding.
     private var counts: [Group: Int] = [:]
@@ -373,7 +373,7 @@ private struct StoreCheck {
         var entities: [Target: Int] = [:]
         /// The targets whose records are damaged.
         var damaged: Set<Target> = []
-        /// The keys of the references back of one-to-one relationships.
+        /// The keys in the inverse references of one-to-one relationships.
         var answers: [Answer: Int64] = [:]
     }
 

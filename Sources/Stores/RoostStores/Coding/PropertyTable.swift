@@ -15,9 +15,9 @@ final class PropertyTable {
     ///
     /// Empty for an entity.
     let path: [PropertyKey]
-    /// The position of the guess for the first property.
+    /// The index of the property that is expected first.
     private var first = 0
-    /// The position of the last requested property, or -1 at the start.
+    /// The index of the last requested property, or -1 at the start.
     private var last = -1
 
     private init(_ label: String, properties: [CodedProperty], path: [PropertyKey] = []) {
@@ -152,7 +152,7 @@ final class CodedProperty {
     let reason: String
     /// Whether the store computes the value.
     var isDerived = false
-    /// The position of the guess for the property that is requested next.
+    /// The index of the property that is expected next.
     fileprivate(set) var successor = 0
 
     init(
@@ -174,7 +174,7 @@ final class CodedProperty {
         return Self.keys(field?.name ?? name)
     }
 
-    /// Returns the names that points separate.
+    /// Returns the keys of a dotted path.
     static func keys(_ path: String) -> [PropertyKey] {
         path.split(separator: ".").map { PropertyKey(stringValue: String($0)) }
     }

@@ -36,7 +36,7 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
     }
 }
 
-/// The properties of an object or the elements of a composite by their coding keys.
+/// The properties of an object or the elements of a composite, by coding key.
 struct PropertyContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: RecordDecoder
     let table: PropertyTable
@@ -60,8 +60,8 @@ struct PropertyContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeNil(forKey key: Key) throws -> Bool { try decoder.isNull(try property(key), number: number) }
 
-    // These methods are inlined into the requirements for each type, so that those call code for
-    // that type.
+    // These methods are inlined into the requirements, so that each requirement calls code for its
+    // type.
     @inline(__always)
     func decode<T: StoredValue>(_ type: T.Type, forKey key: Key) throws -> T {
         try decoder.required(type, property: try property(key), number: number)

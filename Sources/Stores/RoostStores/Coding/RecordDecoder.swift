@@ -68,7 +68,7 @@ package final class RecordDecoder {
         _ type: T.Type, from record: RecordReader, members: Members? = nil
     ) throws(StoreError) -> T {
         count &+= 1
-        // `members` may decode other records.
+        // Calls can be nested, because `members` may decode other records.
         let outer = current
         current = Current(record: record, number: count, members: members, type: type)
         defer { current = outer }
@@ -314,7 +314,7 @@ extension RecordDecoder {
         )
     }
 
-    /// Returns the error of a property's type as an error to rethrow.
+    /// Returns the error to rethrow for an error of a property's type.
     private func failure(
         _ error: any Error, of type: any Any.Type, property: CodedProperty, number: UInt
     ) -> any Error {

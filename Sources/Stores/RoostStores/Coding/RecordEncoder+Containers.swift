@@ -34,7 +34,7 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     }
 }
 
-/// The properties of an object or the elements of a composite by their coding keys.
+/// The properties of an object or the elements of a composite, by coding key.
 struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let row: RowEncoding
     let scope: RowScope

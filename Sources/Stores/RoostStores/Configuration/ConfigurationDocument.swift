@@ -17,7 +17,7 @@ struct ConfigurationDocument {
 
     /// Reads a file.
     ///
-    /// Throws all its problems in one error.
+    /// Throws all problems of the file in one error.
     static func read(
         _ file: RoostConfiguration.Setting, registry: StoreRegistry
     ) throws(StoreError) -> ConfigurationDocument {
@@ -177,7 +177,7 @@ private struct ConfigurationReader {
                 type.capabilities.contains(.history)
                 ? HistoryOptions.descriptions.first { $0.name == member.key } : nil
             let description = historyOption ?? type.optionDescriptions.first { $0.name == member.key }
-            // Null counts as absent, as everywhere, but an unknown name is always a problem.
+            // Null counts as absent, but an unknown name is always a problem.
             guard let text = text(member.value, path: path) ?? (description == nil ? "" : nil) else { continue }
             let problem =
                 historyOption.map { $0.problem(withValue: text, of: type) }

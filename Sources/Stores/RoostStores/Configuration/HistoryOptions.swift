@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The options of a history, which configurations contain among the options of a store.
+/// The history options, which configurations list among the options of a store.
 enum HistoryOptions {
     private static let tracks = "tracksHistory"
     private static let days = "historyDays"

@@ -32,8 +32,8 @@ extension RoostConfiguration {
         while true {
             let candidate = absolute(fileName, in: directory)
             // A directory that this user may not search counts as having no file, but a file that
-            // is found must be readable. A dangling link counts as found. Otherwise the file of a
-            // parent directory, with other stores, would replace it.
+            // is found must be readable. A dangling link counts as found. Otherwise the search
+            // would find the file of a parent directory, with other stores.
             if StoreFile.hasEntry(at: candidate) {
                 return Setting(key: "file", value: candidate, origin: .search)
             }

@@ -48,7 +48,7 @@ extension RoostConfiguration {
     ///
     /// - Parameters:
     ///   - name: The store's name, or nil for the default store.
-    ///   - model: The program's model, or nil for the configuration's.
+    ///   - model: The program's model, or nil for the configuration's model.
     ///   - rule: The rule for a store with an incompatible model.
     /// - Returns: The open store.
     /// - Throws: The errors of ``openStore(_:model:isReadOnly:)`` for an existing store, and of

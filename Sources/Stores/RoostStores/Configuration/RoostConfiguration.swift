@@ -28,7 +28,7 @@ public import RoostCore
 public struct RoostConfiguration: Sendable {
     /// The origin of a value.
     package enum Origin: Sendable, Hashable, CustomStringConvertible {
-        /// The caller, which on the command line is an option.
+        /// The caller, such as a command-line option.
         case caller
         /// An environment variable with the given name.
         case environment(String)
@@ -131,7 +131,7 @@ public struct RoostConfiguration: Sendable {
 
     /// The name of the default store.
     ///
-    /// Nil without a name, or if `ROOST_STORE` gives a store without a name.
+    /// Nil without a default store, or if `ROOST_STORE` gives a store without a name.
     package var defaultStoreName: String? { defaultStore?.store.name }
 
     /// All effective values with their origins, including options that the configuration does not

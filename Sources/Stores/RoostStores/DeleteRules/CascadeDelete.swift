@@ -41,13 +41,13 @@ struct DeletePropagation {
 
     /// The maximum number of deleted objects for which referring objects are fetched by ID.
     ///
-    /// Above it, all objects are read.
+    /// For more objects, all objects are read.
     private static let lookUpCount = 1000
 
     private let snapshot: any StoreSnapshot
     private let modelRules: ModelRules
     private let model: ManagedObjectModel
-    /// By entity number.
+    /// The rules, by entity number.
     private let rules: [[Rule]]
     /// By entity number: the to-one relationships to clear when their destination is deleted.
     private let clearable: [[RecordLayout.Field]]

@@ -28,7 +28,7 @@ struct PartnerChanges {
 
     var isEmpty: Bool { claims.isEmpty && releases.isEmpty }
 
-    /// Returns the inverse of a to-one relationship, or nil or it is to-many.
+    /// Returns the inverse of a to-one relationship, or nil unless the inverse is to-one.
     private func inverse(_ relationship: ManagedObjectModel.Relationship) -> ManagedObjectModel.Relationship? {
         guard let inverse = relationship.inverse.map({ model.relationships[$0] }), !inverse.isToMany else { return nil }
         return inverse
@@ -62,7 +62,7 @@ struct PartnerChanges {
             "Cannot set '\(relationship.name)' of both \(one) and \(other) to \(target): its inverse is to-one.")
     }
 
-    /// Changes the other objects, both in the updates and in the snapshot.
+    /// Changes the other objects, which are in the updates or only in the snapshot.
     ///
     /// - Parameters:
     ///   - changes: The change set to complete.

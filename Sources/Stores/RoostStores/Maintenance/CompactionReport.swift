@@ -23,7 +23,7 @@ public struct CompactionReport: Sendable, Hashable, Codable {
     package var objects: Int
     /// The number of links in the store.
     package var links: Int
-    /// The digest of the store's content, which was compared.
+    /// The verified digest of the store's content.
     package var digest: String
     /// Whether the store was compacted in place, because it was open elsewhere.
     public var inPlace: Bool

@@ -6,11 +6,11 @@ extension StoreMaintenance {
     /// Copies a store's state at one commit to a new store of the same type.
     ///
     /// Other processes may read and write the store meanwhile. The backup has the objects, links,
-    /// versions, identity, user metadata and used keys of exactly one commit, which is the last one
-    /// when the call begins. The finished backup is read again, and must have the digest that was
-    /// computed while reading the source. Then it is published atomically. An error, a cancellation
-    /// or a crash leaves no backup, and an existing store at the destination is unchanged. Memory
-    /// is bounded; see ``MigrationManager/convert(from:to:options:)``.
+    /// versions, identity, user metadata and last used keys of exactly one commit, which is the
+    /// last one when the call begins. The finished backup is read again, and must have the digest
+    /// that was computed while reading the source. Then it is published atomically. An error, a
+    /// cancellation or a crash leaves no backup, and an existing store at the destination is
+    /// unchanged. Memory is bounded; see ``MigrationManager/convert(from:to:options:)``.
     ///
     /// - Parameters:
     ///   - source: The store. A store that is already open is not closed.

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostMigration
 
-/// One compaction, from the first checks to the report.
+/// A compaction of one store.
 struct StoreCompaction: Sendable {
     let location: StoreLocation
     let type: any PersistentStoreType
@@ -93,8 +93,8 @@ struct StoreCompaction: Sendable {
         try StoreFile.requireRegularFile(at: path, forWriting: true)
         try StoreFile.requirePlainCompanions(type.companionSuffixes, ofStoreAt: path)
         guard !type.recognizes(fileAt: path) else { return }
-        // The type's own error is more precise, as for an empty file, a newer format or another
-        // program's file.
+        // The type's own error is more precise, for example for an empty file, a newer format or
+        // another program's file.
         _ = try type.metadata(at: location, options: StoreOptions(isReadOnly: true))
     }
 
@@ -109,7 +109,7 @@ struct StoreCompaction: Sendable {
 
     /// Opens and closes the store.
     ///
-    /// This recovers it after a crash, and moves all content into the one file.
+    /// This recovers the store after a crash, and moves all content into one file.
     private func settle(_ report: inout CompactionReport, timeout: Timeout) throws(StoreError) {
         let store = try type.open(location, options: openingOptions(timeout))
         let digest = try store.closing { () throws(StoreError) in

@@ -34,10 +34,10 @@ public struct StoreMaintenance: Sendable {
     ///   - options: The timeout, model, type options, cancellation and progress are used.
     /// - Returns: A report of the compaction.
     /// - Throws: `busy` if the store is open elsewhere for longer than the timeout and its type
-    ///   cannot compact an open store, or if a conversion into it is running; `permissionDenied`,
-    ///   also for the file of another user, who would lose it; `unsupported` for a type whose
-    ///   stores are not files or cannot be written, and for a file system without hard links;
-    ///   `noSpace`; `corrupted`; `cancelled`. After an error the store is unchanged.
+    ///   cannot compact an open store, or if a conversion into the store is running;
+    ///   `permissionDenied`, also if the new file would not belong to the old owner; `unsupported`
+    ///   for a type whose stores are not files or cannot be written, and for a file system without
+    ///   hard links; `noSpace`; `corrupted`; `cancelled`. After an error the store is unchanged.
     public func compact(
         _ location: StoreLocation, options: ConversionOptions = ConversionOptions()
     ) throws(StoreError) -> CompactionReport {

@@ -273,8 +273,8 @@ package struct ChangeRules {
     private mutating func dependentKeys(
         on changes: ChangeSet, attribute: DerivedAttributes.Attribute
     ) throws(StoreError) -> Set<Int64> {
-        // The loop goes from the end of the path to its beginning, and finds the objects of each
-        // step with a changed next step.
+        // The loop goes backward along the path, and finds the objects at each step whose next step
+        // changed.
         var keys: Set<Int64> = []
         for depth in attribute.path.indices.reversed() {
             let relationship = attribute.path[depth]

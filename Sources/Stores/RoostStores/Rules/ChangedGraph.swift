@@ -2,8 +2,8 @@ package import RoostCore
 
 /// The objects of a snapshot with a change set applied.
 ///
-/// It serves to evaluate expressions that follow relationships. The objects of a to-many
-/// relationship have no particular order.
+/// Used to evaluate expressions that follow relationships. The objects of a to-many relationship
+/// have no particular order.
 package final class ChangedGraph: ObjectGraph {
     /// The position of a changed object's record.
     private enum Row {

@@ -29,7 +29,7 @@ struct DerivedAttributes: Sendable {
         case expression(CompiledExpression)
     }
 
-    /// By entity number.
+    /// The derived attributes, by entity number.
     let attributes: [[Attribute]]
     /// Whether a derived attribute depends on another derived attribute.
     let isNested: Bool

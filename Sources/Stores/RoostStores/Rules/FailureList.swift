@@ -41,7 +41,7 @@ package struct FailureList {
     ///   - rules: The rules of the model.
     ///   - subject: A closure that returns the object or the row for the failure of a field, or nil
     ///     to ignore the field.
-    /// - Throws: `timedOut` if comparing a value with its pattern takes too long.
+    /// - Throws: `timedOut` if comparing a value with its regular expression takes too long.
     package mutating func check(
         _ record: RecordReader, rules: inout RecordRules,
         subject: (StoreFinding.Rule, RecordLayout.Field) -> ValidationFailure.Subject?

@@ -12,7 +12,7 @@ package final class ModelRules: Sendable {
     package let model: ManagedObjectModel
     /// The rules that concern a single record.
     ///
-    /// Each call returns rules that have not spent any time on patterns.
+    /// Each call returns rules that have spent no time on regular expressions.
     package var records: RecordRules { compiledRecords.hasPatterns ? RecordRules(model) : compiledRecords }
     private let compiledRecords: RecordRules
     /// By entity number: the to-many relationships with limited counts.
@@ -72,9 +72,8 @@ package final class ModelRules: Sendable {
     /// Returns whether objects of an entity must be inserted with a change set instead of a bulk
     /// load.
     ///
-    /// Inserting such objects can change other objects. Derived attributes depend on them or read
-    /// other objects, or the count of a relationship is limited. The objects' own counts are known
-    /// only after all rows.
+    /// True if derived attributes depend on these objects or read others, or if a relationship has
+    /// a limited count. The objects' own counts are known only after all rows.
     func needsChangeSet(_ entity: ManagedObjectModel.Entity) -> Bool {
         derived.dependsOnObjects(of: entity.number)
             || derived.attributes[entity.number].contains { !$0.path.isEmpty } || !counts[entity.number].isEmpty

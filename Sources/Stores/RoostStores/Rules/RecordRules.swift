@@ -34,7 +34,7 @@ package struct RecordRules: Sendable {
         /// The rule applies only if the composite is not null.
         let composite: RecordLayout.Field?
         let limit: Limit
-        /// The position of the regular expression in ``RecordRules/isSlow``.
+        /// The index of the regular expression in ``RecordRules/isSlow``.
         let pattern: Int
 
         init(
@@ -71,7 +71,7 @@ package struct RecordRules: Sendable {
         }
     }
 
-    /// By entity number.
+    /// The rules, by entity number.
     private let entities: [EntityRules]
     /// Whether a regular expression took too long for a value, so that it is no longer compared
     /// with values.
@@ -158,7 +158,7 @@ package struct RecordRules: Sendable {
     private struct Compiler {
         let model: ManagedObjectModel
         var problems: [(property: String, message: String)] = []
-        /// By regular expression: its position, and its matcher if it is valid.
+        /// By regular expression: its index, and its matcher if it is valid.
         var patterns: [String: (position: Int, matcher: StringMatcher?)] = [:]
 
         init(_ model: ManagedObjectModel) { self.model = model }
@@ -212,8 +212,7 @@ package struct RecordRules: Sendable {
             case (.double, .double(let number)):
                 return isMinimum ? .minimumDouble(number) : .maximumDouble(number)
             case (.float, .double(let number)):
-                // The limit as a value of the attribute's own type, which may differ slightly from
-                // the limit in the model.
+                // The limit is rounded like the values of the attribute.
                 let rounded = Double(Float(number))
                 return isMinimum ? .minimumDouble(rounded) : .maximumDouble(rounded)
             case (.date, .date(let date)):

@@ -125,7 +125,7 @@ final class CommitWatcher: Sendable {
             let isOver = isEnded.withLock { (isEnded) -> Bool in
                 guard !isEnded else { return false }
                 do throws(StoreError) { try look() } catch {
-                    // Any other error may be temporary. A later check finds what this one missed.
+                    // Any other error may be temporary. A later check reports the missed commits.
                     isEnded = error.code == .closed || error.code == .storeReplaced
                 }
                 return isEnded

@@ -14,7 +14,7 @@ internal import RoostSystem
 ///
 /// A slow reader gets one notice for all commits to a store since the last notice. A notice with
 /// more than ``SaveNotice/mostIDs`` IDs is incomplete, which bounds the memory. Iterators of one
-/// sequence share its notices, and each notice is returned by one of them.
+/// sequence share its notices, and each notice is returned by one iterator.
 ///
 /// The sequence ends when the store is closed or replaced, or when the task is cancelled.
 public struct SaveNotices: AsyncSequence, Sendable {

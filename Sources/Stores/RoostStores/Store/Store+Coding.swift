@@ -241,7 +241,7 @@ extension Store {
 }
 
 extension EntityName {
-    /// Creates the entity name of a type, which the type declares or which is the type's own name.
+    /// Creates the entity name that a type declares, or else the type's own name.
     fileprivate init(of type: any Any.Type) {
         self = (type as? any EntityRepresentable.Type)?.entityName ?? EntityName(String(describing: type))
     }

@@ -16,8 +16,9 @@ extension Store {
 
     /// Copies the store's current state to a new store of the same type.
     ///
-    /// Others may read and write the store meanwhile. The copy is read again and compared before it
-    /// is published. After an error the copy is removed. The copy needs as much space as the store.
+    /// Other programs may read and write the store meanwhile. The copy is read again and compared
+    /// before it is published. After an error the copy is removed. The copy needs as much space as
+    /// the store.
     ///
     /// ```swift
     /// try store.backUp(to: .sqlite("monday.sqlite"))
@@ -38,9 +39,9 @@ extension Store {
 
     /// Copies the store's current state to a new store of any type.
     ///
-    /// Others may read and write the store meanwhile. Objects keep their IDs. The copy is read
-    /// again and compared before it is published. After an error the copy is removed. Memory is
-    /// bounded.
+    /// Other programs may read and write the store meanwhile. Objects keep their IDs. The copy is
+    /// read again and compared before it is published. After an error the copy is removed. Memory
+    /// is bounded.
     ///
     /// - Parameters:
     ///   - destination: The location of the copy.

@@ -34,7 +34,7 @@ public final class Store: Sendable {
     /// Creates a `Store` for a persistent store that is already open.
     ///
     /// - Parameters:
-    ///   - store: The open persistent store. Closing the new instance closes it.
+    ///   - store: The open persistent store. Closing the new instance closes this store.
     ///   - model: The program's model with the rules, or nil for the store's own model.
     ///   - registry: The store types of destinations for `backUp(to:options:)` and
     ///     `convert(to:options:)`.

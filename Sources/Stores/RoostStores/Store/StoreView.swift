@@ -3,8 +3,8 @@ internal import RoostQuery
 
 /// A consistent view of a store as of the time when the view began.
 ///
-/// Later changes are not visible in the view and do not wait for it. A view ends with the closure
-/// of `Store.read(_:)` that receives it, and is used only on the closure's thread. Afterwards
+/// Later changes are not visible in the view and do not wait for it. A view is used only on the
+/// thread of the `Store.read(_:)` closure that receives it, and ends with this closure. Afterwards
 /// every call throws `closed`.
 ///
 /// ```swift

@@ -2,7 +2,7 @@ package import RoostCore
 
 /// An object that can stop a conversion.
 ///
-/// The conversion stops at the next batch, throws `cancelled` and leaves no trace.
+/// The conversion stops at the next batch, throws `cancelled` and removes its new store.
 ///
 /// A conversion that is already publishing its destination cannot be stopped, and succeeds.
 ///

@@ -38,8 +38,8 @@ extension ConversionOptions {
             } catch {
                 guard error.code == .busy else { throw error }
                 if type.capabilities.contains(.file), timeout.secondsLeft > 0 {
-                    // A store that is open in other processes has a lock file. Without one, a
-                    // request cannot reach them.
+                    // Without a request, later openings may delay the replacement, which is
+                    // retried.
                     if let request {
                         request.renew()
                     } else {

@@ -35,7 +35,7 @@ public struct ConversionOptions: Sendable, Adjustable {
     ///
     /// See ``StoreOptions/typeOptions``.
     public var sourceTypeOptions: [String: String] = [:]
-    /// Whether the destination gets the source's history, if it has one.
+    /// Whether the source's history is copied to the destination.
     ///
     /// Off by default, because the history has values of deleted objects. See
     /// ``AttributeDescription/preservesValueInHistoryOnDeletion``. Tokens of the source are valid
@@ -50,7 +50,7 @@ public struct ConversionOptions: Sendable, Adjustable {
     ///
     /// The limit applies to each wait separately: for the source, for another conversion into the
     /// destination, and for programs that use a store to be replaced or compacted. ``cancellation``
-    /// ends the last two.
+    /// ends the last two waits.
     public var timeoutSeconds: Double
     /// The disk space that must stay free in addition to the estimate for the destination, in
     /// bytes.

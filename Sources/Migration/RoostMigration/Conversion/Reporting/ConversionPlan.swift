@@ -20,15 +20,15 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
     package var destination: String
     /// The number of objects to copy.
     public var objects: Int
-    /// The number of links to copy; nil if the source does not record it.
+    /// The number of links to copy; nil if the source records no count.
     package var links: Int?
     /// The number of objects of each entity with objects, excluding subentities.
     package var entities: [EntityCount]
-    /// The number of links of each relationship with links; empty if the source does not record it.
+    /// The number of links of each relationship with links; empty if the source records no counts.
     package var relationships: [RelationshipCount]
     /// The expected size of the destination, in bytes.
     public var bytesNeeded: Int
-    /// The free disk space for the destination, in bytes; nil if it is not a file.
+    /// The free disk space for the destination, in bytes; nil if the destination is not a file.
     package var bytesAvailable: Int?
     /// The reasons to refuse the conversion; empty if the conversion can run.
     public var refusals: [String]

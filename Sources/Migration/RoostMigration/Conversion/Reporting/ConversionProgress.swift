@@ -24,7 +24,7 @@ public struct ConversionProgress: Sendable, Hashable {
 
     /// The current phase.
     public var phase: Phase
-    /// The entity, or the relationship as `Entity.name`, in progress; nil between two.
+    /// The current entity, or the current relationship as `Entity.name`; nil between them.
     package var current: String?
     /// The number of objects processed in this phase.
     public var objects: Int
@@ -32,7 +32,7 @@ public struct ConversionProgress: Sendable, Hashable {
     package var links: Int
     /// The total number of objects; nil while it is unknown.
     package var totalObjects: Int?
-    /// The total number of links; nil if the source does not record it.
+    /// The total number of links; nil if the source records no count.
     package var totalLinks: Int?
     /// The seconds since this phase began.
     package var seconds: Double

@@ -43,8 +43,8 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     public var skipped: [String]
     /// The number of references and links to objects that were left out, by relationship.
     ///
-    /// References to damaged objects are dangling in the destination. References out of a partial
-    /// dump were left out.
+    /// References to damaged objects are dangling in the destination. References to objects outside
+    /// a partial dump were removed.
     package var dangling: [RelationshipCount]
     /// Warnings about the conversion.
     public var warnings: [String]

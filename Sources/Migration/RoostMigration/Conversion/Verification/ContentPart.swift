@@ -24,7 +24,7 @@ enum ContentPart: Sendable {
     /// Divides a store into parts of similar size.
     ///
     /// The structure comes first, because it cannot be divided. `tally` is the expected content. If
-    /// the store differs from it, the parts still cover all content, but their sizes may vary.
+    /// the store differs from it, the parts still cover all content, but vary in size.
     static func parts(
         of tally: StoreTally, snapshot: any StoreSnapshot, checkingStructure: Bool
     ) throws(StoreError) -> [ContentPart] {
@@ -40,7 +40,8 @@ enum ContentPart: Sendable {
             parts += spans(count, lastKey: lastKey).map { .records(root: root, $0) }
         }
         for relationship in model.linkRelationships {
-            // In a relationship that is its own inverse, the store chooses which end is the source.
+            // A relationship that is its own inverse is one part, because the store chooses the
+            // sources.
             let count = relationship.isReflexive ? 0 : tally.relationships[relationship.number].count
             let lastKey = try snapshot.lastKey(of: model.entities[relationship.source].name)
             parts += spans(count, lastKey: lastKey).map { .links(relationship: relationship.number, $0) }

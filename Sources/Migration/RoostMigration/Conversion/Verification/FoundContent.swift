@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A tally of the content read from a source, to compare with the tally of its last commit.
+/// A tally of the content read from a source, to compare with the source's last commit.
 struct FoundContent {
     private let model: ManagedObjectModel
     private var tally: StoreTally

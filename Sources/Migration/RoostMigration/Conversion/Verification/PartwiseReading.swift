@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A multithreaded reading of a finished destination, part by part.
+/// A reading of a finished destination, part by part, on several threads.
 final class PartwiseReading: Sendable {
     private struct State {
         /// The next unassigned part.
