@@ -69,7 +69,7 @@
         ///   - version: The version that the user saw.
         ///   - shown: The deletion's state that a trial showed, or nil to accept any state.
         ///   - isTrial: Whether the objects are only shown, not deleted.
-        /// - Returns: The answer.
+        /// - Returns: The response.
         /// - Throws: A conflict if other objects would be deleted than were shown; errors of delete
         ///   rules.
         func delete(_ id: ObjectID, version: UInt32, shown: String?, isTrial: Bool) throws -> HTTPResponse {
@@ -118,7 +118,7 @@
         /// - Parameters:
         ///   - redoing: Whether to redo a step instead of undoing one.
         ///   - body: The body, which may contain the revision that the user saw.
-        /// - Returns: The answer.
+        /// - Returns: The response.
         /// - Throws: A conflict if the revision is outdated, or another program changed an object.
         func undo(redoing: Bool, body: [UInt8]) throws -> HTTPResponse {
             let node: JSONNode

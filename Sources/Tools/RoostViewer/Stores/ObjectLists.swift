@@ -31,7 +31,7 @@
         ///
         /// - Parameters:
         ///   - request: The request, without limit and offset.
-        ///   - snapshot: The state of the store.
+        ///   - snapshot: The snapshot to read.
         /// - Returns: The IDs of the objects.
         /// - Throws: Errors of the request; `cancelled`.
         func ids(_ request: FetchRequest, snapshot: any StoreSnapshot) throws(StoreError) -> [ObjectID] {
