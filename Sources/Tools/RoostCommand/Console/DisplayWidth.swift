@@ -14,7 +14,7 @@ enum DisplayWidth {
     static func of(_ character: Character) -> Int {
         var width = 0
         for scalar in character.unicodeScalars {
-            // An emoji selector makes a narrow symbol wide. Other marks are drawn over a wide
+            // An emoji selector widens a narrow symbol. Other marks are drawn over a wide
             // character.
             if scalar == "\u{FE0F}" || isWide(scalar) { return 2 }
             width += of(scalar)

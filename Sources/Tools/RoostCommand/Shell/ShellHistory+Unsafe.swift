@@ -164,7 +164,7 @@ final class ShellHistory {
 
     private static func append(_ text: String, to path: String) throws(SystemError) {
         try withFile(path, flags: O_WRONLY | O_APPEND | O_CREAT) { (descriptor) throws(SystemError) in
-            // Another program may have made the file readable for others.
+            // The file may have become readable for other users.
             guard fchmod(descriptor, 0o600) == 0 else { throw SystemError(code: errno) }
             try write(text, to: descriptor)
         }
