@@ -6,7 +6,7 @@ internal import RoostSystem
 /// Handles SIGINT, SIGTERM and SIGHUP: cancels the current operation if possible, and otherwise
 /// ends the process.
 final class Interruption: Sendable {
-    /// The instance of the process, since signals belong to the process.
+    /// The only instance, since signals belong to the whole process.
     static let shared = Interruption()
 
     /// The time that open stores have to close after a cancellation.
@@ -60,7 +60,7 @@ final class Interruption: Sendable {
         for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&awaited, number) }
         // If the signals cannot be blocked, they end the process, as by default.
         guard pthread_sigmask(SIG_BLOCK, &awaited, nil) == 0 else { return }
-        // Shells start background processes with these two signals ignored.
+        // Shells ignore these two signals in background processes, but the command handles them.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
         // An ignored SIGHUP stays ignored, as with nohup. SAFETY: the values are function pointers
         // or C's special numbers, and are only compared.

@@ -157,7 +157,7 @@ struct RowOptions {
         return error.withMessage(message)
     }
 
-    /// Returns a column's expression or the object for a key path that names it, or nil.
+    /// Returns the replacement of a key path that names a column or an object's ID, or nil.
     private func replacement(
         _ path: [String], names: [String: FetchRequest.Expression]
     ) -> FetchRequest.Expression? {

@@ -225,7 +225,7 @@ private struct MigrationRequest {
                 try bundle.history(evidence)
             }
             if !isDecided {
-                // The order of versions is not known. The store's model must be older than the
+                // The order of versions is still unknown, but the store's model is older than the
                 // target.
                 evidence.storeModel = try storeModel()
                 (history, found, _) = try bundle.history(evidence)

@@ -27,7 +27,7 @@ struct ShellCompleter {
             return properties(of: word[..<dot], word: word[word.index(after: dot)...], before: before)
         }
         var answer = matching(word, candidates: candidates(before))
-        // A path can follow the name of a variable or a relationship.
+        // The name of a variable or a relationship can be the beginning of a path.
         if answer.candidates.count == 1, let name = answer.candidates.first,
             session.variables[name] != nil
                 || entity(before)?.relationship(name) != nil

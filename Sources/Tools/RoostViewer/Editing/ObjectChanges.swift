@@ -133,7 +133,7 @@
             return HTTPResponse(json: JSONNode(["undo": viewed.undo]))
         }
 
-        /// Returns an object, unless its version is not the given one.
+        /// Returns an object, or throws `conflict` if it has another version.
         private static func object(
             _ id: ObjectID, version: UInt32, in context: ManagedObjectContext
         ) throws -> ManagedObject {

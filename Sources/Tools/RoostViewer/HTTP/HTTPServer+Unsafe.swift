@@ -6,7 +6,7 @@
 
     /// An HTTP server at 127.0.0.1, using libmicrohttpd, with one thread for each connection.
     ///
-    /// - Requests of more than ``bodyLimit`` bytes are refused.
+    /// - Requests with a body of more than ``bodyLimit`` bytes are refused.
     /// - ``stop()`` waits for the current requests, and must be called before the server is
     ///   deallocated.
     final class HTTPServer {

@@ -138,7 +138,7 @@
 
         /// Splits a text roughly into words, strings and signs.
         ///
-        /// The predicate parser cannot read incomplete text.
+        /// The predicate parser is not used, because it rejects incomplete text.
         private static func tokens(_ text: Substring) -> [String] {
             var tokens: [String] = []
             var rest = text
