@@ -19,7 +19,7 @@ enum RoostTool {
     ]
 
     static func main() {
-        // This must happen before any file is opened.
+        // Called before any file is opened, so that no file gets a standard descriptor.
         Console.fillStandardDescriptors()
         SystemThread.spareAddressSpace()
         Interruption.shared.install()

@@ -11,7 +11,7 @@
         private let version: String
         private let allowsChanges: Bool
         private let jobs = JobList()
-        /// The decision about requests, or nil until the server's port is known.
+        /// The guard that authorizes requests, or nil until the server's port is known.
         private let access = Mutex<AccessGuard?>(nil)
 
         init(_ stores: [ViewedStore], version: String, allowsChanges: Bool) {
@@ -25,7 +25,7 @@
 
         /// Answers a request.
         ///
-        /// Every answer has the headers that protect the page.
+        /// Every response has the headers that protect the page.
         func answer(_ request: HTTPRequest) -> HTTPResponse {
             var response = guarded(request)
             response.headers += PageFiles.headers

@@ -100,7 +100,7 @@ package final class StoreViewer {
         #endif
     }
 
-    /// Returns a short name for addresses: that of the file without its extension.
+    /// Returns a unique name for addresses: the file's name without its extension.
     static func name(_ title: String, besides others: [String]) -> String {
         let base = title.split(separator: ".").first.map(String.init) ?? "store"
         let plain = base.filter { $0.isLetter || $0.isNumber || $0 == "_" }

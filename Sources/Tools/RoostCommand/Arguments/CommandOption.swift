@@ -1,4 +1,4 @@
-/// One option of a subcommand, from which help, parser and completion are made.
+/// One option of a subcommand, used by the help, the parser and the completion.
 struct CommandOption: Sendable {
     /// The name after two hyphens.
     let name: String
@@ -24,8 +24,8 @@ struct CommandOption: Sendable {
 
     /// The words that the value can be, or empty if the help does not list them.
     ///
-    /// The help lists the words at its beginning, as in `table, json or csv; the default is
-    /// table.`, or as the name of the value, as in `table|json|csv`.
+    /// The words are the beginning of ``help``, as in `table, json or csv; the default is table.`,
+    /// or the name of the value, as in `table|json|csv`.
     var choices: [String] {
         guard let valueName else { return [] }
         if valueName.contains("|") { return valueName.split(separator: "|").map(String.init) }
@@ -54,13 +54,13 @@ struct Subcommand: Sendable {
     let name: String
     /// The effect, in one line.
     let summary: String
-    /// The names of its arguments, as in `SOURCE DEST`.
+    /// The names of the arguments, as in `SOURCE DEST`.
     let usage: String
     /// The number of arguments.
     let argumentCount: ClosedRange<Int>
     /// The details, in paragraphs, with results and exit codes that need an explanation.
     let discussion: String
-    /// The options, without the common ones in ``allOptions``.
+    /// The options, without the common ones that ``allOptions`` adds.
     let options: [CommandOption]
     /// All options, including `--help`, and `--config` if an argument is a store.
     var allOptions: [CommandOption] {
@@ -79,11 +79,11 @@ struct Subcommand: Sendable {
 enum ExitCode: Int32, Sendable {
     /// The command succeeded.
     case success = 0
-    /// A check, a comparison or a suite found something.
+    /// A check, a comparison or a suite had a finding, such as damage.
     case finding = 1
     /// The command line was wrong.
     case usage = 2
-    /// A store, a model or the system refused.
+    /// A store, a model or the system reported an error.
     case failure = 3
     /// Interrupted by Ctrl-C, SIGTERM or SIGHUP.
     case interrupted = 130

@@ -134,7 +134,7 @@ enum Help {
             + (option.valueName.map { "=\($0)" } ?? "")
     }
 
-    /// Returns rows of a name and its meaning, aligned.
+    /// Returns aligned rows, each with a name and its meaning.
     private static func list(_ rows: [(String, String)]) -> String {
         let width = rows.map(\.0.count).max() ?? 0
         return rows.map { name, text in

@@ -8,11 +8,11 @@ struct ManualPage {
     /// The roff source, without a line feed at its end.
     var text: String { lines.joined(separator: "\n") }
 
-    /// Makes the page of these commands as of a day.
+    /// Creates the page of the given commands with the given date.
     init(_ commands: [Subcommand], date: Date) {
         let day = date.formatted(.iso8601.year().month().day())
         lines = [".TH ROOST 1 \(day) \"Roost \(roostVersion)\" \"User Commands\""]
-        // No hyphenation: it would divide the names of options and fields.
+        // Hyphenation would divide the names of options and fields.
         lines += [".nh", ".ad l"]
         section("NAME")
         lines.append("roost \\- \(Self.escaped(Help.summary))")
@@ -56,18 +56,18 @@ struct ManualPage {
         }
     }
 
-    /// Adds a term, which is roff already, and its meaning.
+    /// Adds a term in roff and its meaning.
     private mutating func item(_ term: String, text: String) { lines += [".TP", term, Self.line(text)] }
 
-    /// Adds lines that are not filled.
+    /// Adds lines that roff does not join.
     private mutating func literal(_ texts: some Sequence<String>) {
         lines += [".RS 4", ".nf"] + texts.map(Self.line) + [".fi", ".RE"]
     }
 
     /// Adds a text of blocks with empty lines between them.
     ///
-    /// A block is a list of words and their meanings, lines that begin with blanks and are not
-    /// filled, or a paragraph.
+    /// A block is a list of words and their meanings, indented lines that stay separate, or a
+    /// paragraph.
     private mutating func blocks(_ text: String) {
         for (index, block) in text.components(separatedBy: "\n\n").enumerated() {
             let rows = block.components(separatedBy: "\n")
@@ -83,8 +83,9 @@ struct ManualPage {
         }
     }
 
-    /// Returns the items of a list whose lines are `word  text`, or blanks and more text, or nil
-    /// for any other block.
+    /// Returns the items of a list, or nil for any other block.
+    ///
+    /// Each line is a word, two blanks and a text, or is indented and continues the text.
     private static func items(_ rows: [String]) -> [(term: String, text: String)]? {
         var items: [(term: String, text: String)] = []
         for row in rows {
@@ -101,7 +102,7 @@ struct ManualPage {
         return items
     }
 
-    /// Returns a line of text that does not begin with a request.
+    /// Returns a line that roff does not read as a request.
     private static func line(_ text: String) -> String {
         let escaped = escaped(text)
         return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped

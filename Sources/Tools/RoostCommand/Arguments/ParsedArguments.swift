@@ -45,8 +45,8 @@ struct ParsedArguments: Sendable {
             }
         }
         guard !has("help") else { return }
-        // Before the positions are counted: '--timeout a.sqlite' has taken one of them as its
-        // value.
+        // Checked before positions are counted, because '--timeout a.sqlite' takes a position as
+        // its value.
         for option in options where option.isNumber {
             guard let text = allValues(option.name).first(where: { Int($0) == nil }) else { continue }
             throw UsageError("option '--\(option.name)' needs a whole number, not '\(text)'")
@@ -55,7 +55,7 @@ struct ParsedArguments: Sendable {
             guard let needed = option.needs, values[needed] == nil, !has(needed) else { continue }
             throw UsageError("option '--\(option.name)' needs '--\(needed)' too")
         }
-        // A store that may be replaced must be named.
+        // A command that can overwrite a store does not use the default store.
         if positions.count + 1 == command.argumentCount.lowerBound, command.usage.hasPrefix("STORE"),
             !options.contains(where: { $0.name == "overwrite" }), let store = try StoreArguments.defaultStore(self)
         {

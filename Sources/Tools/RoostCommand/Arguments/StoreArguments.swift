@@ -30,7 +30,8 @@ enum StoreArguments {
         return configuration.settings.first { $0.key == "default" }?.value
     }
 
-    /// Returns the store given by `text`, with the options of the configuration and of the user.
+    /// Returns the store given by `text`, with the options of the configuration and of the command
+    /// line.
     ///
     /// `text` is `type:path`, the name of a store in the configuration, or a bare path whose type
     /// is recognized by the file's content. The store is opened read-only unless `forWriting` is
@@ -67,9 +68,9 @@ enum StoreArguments {
         return store
     }
 
-    /// Returns the new store given by `text`.
+    /// Returns the store to create, given by `text`.
     ///
-    /// The path has no content that shows the type.
+    /// A bare path without a store must end with the name of a type, as in `music.lmdb`.
     static func newStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription {
         if let store = try typedStore(text, arguments: arguments) {
             guard try StoreRegistry.standard.type(named: store.location.type).capabilities.contains(.persistence) else {
@@ -81,7 +82,6 @@ enum StoreArguments {
         }
         // A store does not replace a file that is not a store.
         try StoreFile.requireAbsent(at: text)
-        // `music.lmdb` ends with the name of a type.
         if let type = fileTypes.first(where: { text.hasSuffix(".\($0)") }) {
             return PersistentStoreDescription(StoreLocation(type: type, path: text))
         }
@@ -126,7 +126,7 @@ enum StoreArguments {
         }
     }
 
-    /// Refuses the URL of a file without the file's name.
+    /// Refuses a file's location without a path.
     private static func requirePath(_ location: StoreLocation) throws {
         guard location.path.isEmpty, try StoreRegistry.standard.type(named: location.type).capabilities.contains(.file)
         else {
@@ -167,7 +167,7 @@ enum StoreArguments {
         }
     }
 
-    /// Returns the model of a configured store, or the model that ``ModelFile`` reads.
+    /// Returns the model of the configured store named `text`, or of the file at that path.
     static func model(
         _ text: String, version: String?, arguments: ParsedArguments
     ) throws -> (model: ManagedObjectModel, warnings: [String]) {
@@ -191,7 +191,7 @@ enum StoreArguments {
 
     /// Returns the store with the given name in the configuration, or nil.
     ///
-    /// If the text cannot be a name, the configuration is read only with `--config`.
+    /// Without `--config`, the configuration is read only if the text can be a name.
     private static func named(
         _ text: String, arguments: ParsedArguments
     ) throws -> PersistentStoreDescription? {

@@ -5,8 +5,8 @@ internal import RoostMigration
 
 /// A command line that is invalid, or that refers to something missing.
 ///
-/// The command ends with exit code 2. An error of a store, a model or the system ends with 3, so a
-/// script can distinguish a misspelled name from a broken disk.
+/// The command ends with exit code 2. After an error of a store, a model or the system it ends with
+/// 3, so a script can distinguish a misspelled name from a broken disk.
 struct UsageError: Error {
     /// The problem and its remedy.
     let message: String
@@ -15,20 +15,20 @@ struct UsageError: Error {
 }
 
 extension UsageError {
-    /// The error codes that are caused by the arguments if only arguments are read.
+    /// The error codes that are usage errors while only arguments are read.
     static let readingCodes: Set<StoreError.Code> = [
         .unknownEntity, .unknownProperty, .unknownStoreType, .unknownModelVersion, .invalidRequest, .invalidValue,
         .limitExceeded, .unsupported,
     ]
-    /// The error codes of a request that a store refuses before it reads.
+    /// The error codes with which a store refuses a request before reading.
     private static let requestCodes: Set<StoreError.Code> = [.unknownEntity, .unknownProperty, .invalidRequest]
 
-    /// Runs code that reads only arguments: predicates, names of entities and properties, URLs.
+    /// Runs code that reads only arguments, and converts errors with ``readingCodes``.
     static func reading<Result>(_ body: () throws -> Result) throws -> Result {
         try converting(readingCodes, body)
     }
 
-    /// Runs code that sends a store a request that comes from the arguments.
+    /// Runs a request from the arguments, and converts errors with ``requestCodes``.
     static func requesting<Result>(_ body: () throws -> Result) throws -> Result {
         try converting(requestCodes, body)
     }

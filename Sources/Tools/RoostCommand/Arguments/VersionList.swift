@@ -21,7 +21,7 @@ enum VersionList {
     /// lists are joined.
     static func order(_ arguments: ParsedArguments) throws -> [String] {
         let names = arguments.allValues("versions").flatMap { text in
-            // No name has a NUL, so it replaces a doubled comma for now.
+            // A NUL, which no name contains, replaces a doubled comma during the split.
             text.replacingOccurrences(of: ",,", with: "\u{0}").split(separator: ",", omittingEmptySubsequences: false)
                 .map { $0.replacingOccurrences(of: "\u{0}", with: ",") }
         }

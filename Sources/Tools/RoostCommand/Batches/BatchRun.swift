@@ -28,7 +28,7 @@ final class BatchRun {
     let console: Console
     /// Whether the change is committed.
     private var isCommitted = false
-    /// The path of the backup, or nil without one.
+    /// The path of the backup, or nil.
     private var backup: String?
 
     init(_ words: Words, arguments: ParsedArguments, console: Console) throws {
@@ -66,7 +66,7 @@ final class BatchRun {
                     "option '--keep-backup' needs a store that is a file; back '\(store.location)' up with its own tools"
                 )
             }
-            // A read-only store is refused before it is read.
+            // Committing nothing makes a read-only store fail before the changes are prepared.
             if !isDryRun, store.isReadOnly { _ = try store.commit(ChangeSet(model: store.model)) }
             return try body(store)
         }
@@ -90,7 +90,7 @@ final class BatchRun {
     /// The maximum number of reasons that are listed for an error.
     private static let listedCount = 10
 
-    /// Returns the reasons of an error that its message does not contain.
+    /// Returns the individual reasons of an error.
     static func reasons(_ error: StoreError) -> [String] {
         let denials = error.denials.map { denial in
             switch denial.reason {
@@ -102,7 +102,7 @@ final class BatchRun {
         let violations = error.violations.map {
             "\($0.rejected) would have what \($0.existing) has: \($0.attributes.joined(separator: ", "))"
         }
-        // A denied delete has a failure for each denial.
+        // The failures of a denied delete repeat its denials.
         let failures = denials.isEmpty && error.failures.count > 1 ? error.failures.map(\.message) : []
         let missing =
             error.missingObjects.count > 1 ? error.missingObjects.map { "\($0) does not exist" } : []
@@ -141,8 +141,8 @@ final class BatchRun {
             return .finding
         }
         try backUp(store)
-        // Other programs can add references to the objects in the meantime, without changing the
-        // objects' versions.
+        // While the user decides, other programs can add references to the objects without changing
+        // the objects' versions.
         let current = try prepared()
         guard current.concernsSameObjects(as: batch) else { throw Self.conflict(nil) }
         try report(current, generation: try commit(current, store: store), showsTable: false)
@@ -205,7 +205,7 @@ final class BatchRun {
             arguments: arguments)
     }
 
-    /// Returns the numbers of objects by entity and by the reason for their change.
+    /// Returns a table of object counts, by entity and by reason of the change.
     private func table(_ batch: PreparedBatch) -> String {
         var table = TextTable([("entity", .leading), ("objects", .trailing), ("why", .leading)])
         let parts = [

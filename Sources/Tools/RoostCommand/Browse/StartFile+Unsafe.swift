@@ -1,10 +1,11 @@
 internal import Foundation
 internal import RoostSystem
 
-/// A file that sends a browser to an address, so that the address does not appear in the list of
-/// processes.
+/// An HTML file that redirects a browser to an address.
 ///
-/// Only the user can read it.
+/// As an argument of the browser, the address and its token would be in the list of processes.
+///
+/// Only the user can read the file.
 struct StartFile {
     private let path: String
 
@@ -28,7 +29,7 @@ struct StartFile {
 
             """
         let bytes = Array(text.utf8)
-        // SAFETY: the bytes live as long as the call.
+        // SAFETY: the bytes outlive the call.
         let written = bytes.withUnsafeBytes { SystemCalls.write($0, to: descriptor) }
         guard close(descriptor) == 0, written == bytes.count else {
             remove()

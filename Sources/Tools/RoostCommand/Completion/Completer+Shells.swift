@@ -1,10 +1,10 @@
 extension Completer {
-    /// Returns the answer to a completion script, one candidate on each line.
+    /// Returns the output for a completion script, one candidate on each line.
     ///
-    /// - Parameter arguments: `words` and the words after `roost`, for candidates with a tab and
-    ///   their meaning. Or `bash`, the line up to the cursor, and the characters that separate
-    ///   words, for replacements of the last word.
-    /// - Returns: The lines, or empty for other arguments.
+    /// - Parameter arguments: Either `words` and the words after `roost`; or `bash`, the line up to
+    ///   the cursor, and the characters that separate words.
+    /// - Returns: Candidates with a tab and their meaning for `words`, replacements of the last
+    ///   word for `bash`, or empty for other arguments.
     func answer(_ arguments: [String]) -> String {
         switch arguments.first {
         case "words":
@@ -18,7 +18,7 @@ extension Completer {
 
     /// Returns the candidates in the form that Bash requires.
     ///
-    /// The candidates are quoted, without the part of the word before its last separator.
+    /// Candidates are quoted. They omit the word's part up to its last separator.
     private func bash(_ line: ShellLine, breaks: String) -> [String] {
         let candidates = candidates(Array(line.words.dropFirst())).map(\.text)
         // Quoted text is not split, and Bash adds the quotes itself.

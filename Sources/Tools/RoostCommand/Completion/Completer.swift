@@ -21,7 +21,7 @@ struct Completer {
 
     init(_ commands: [Subcommand]) { self.commands = commands }
 
-    /// Returns the candidates for the last of the words after `roost`, which may be empty.
+    /// Returns the candidates for the last of `words`, which follow `roost`.
     func candidates(_ words: [String]) -> [Candidate] {
         let current = words.last ?? ""
         guard words.count > 1, let name = words.first else {
@@ -63,7 +63,7 @@ struct Completer {
         return found
     }
 
-    /// Returns the candidates for a placeholder of a usage, such as `STORE`.
+    /// Returns the candidates for a placeholder in a usage line, such as `STORE`.
     private func places(_ word: String, current: String, line: CompletionLine) -> [Candidate] {
         if word.contains("|") || word.allSatisfy({ $0.isLowercase || $0 == "-" }) {
             return matching(current, candidates: word.split(separator: "|").map { Candidate(text: String($0)) })
@@ -132,9 +132,9 @@ struct Completer {
         return StoreArguments.entityNames(text, arguments: arguments)
     }
 
-    /// Returns the candidates that begin with the word.
+    /// Returns the candidates that begin with `current`.
     ///
-    /// With `hidesOptions`, an empty word has no options among its candidates.
+    /// With `hidesOptions`, options are left out if the word is empty.
     private func matching(
         _ current: String, candidates: [Candidate], hidesOptions: Bool = false
     ) -> [Candidate] {

@@ -44,13 +44,13 @@ struct CompletionLine {
         }
     }
 
-    /// The arguments that name the first store, for a command that takes one.
+    /// The arguments that open the first store on the line, without waiting for a lock.
     var storeArguments: [String] {
         let options = ["config", "model", "model-version"].compactMap { name in values[name].map { "--\(name)=\($0)" } }
         return options + ["--timeout=0"] + (positions.first.map { ["--", $0] } ?? [])
     }
 
-    /// Returns the words of a usage that can follow these arguments.
+    /// Returns the words of a usage line that can follow `positions`.
     ///
     /// In `print|validate FILE, diff OLD NEW`, `OLD` follows `diff`.
     static func words(of usage: String, after positions: [String]) -> [String] {

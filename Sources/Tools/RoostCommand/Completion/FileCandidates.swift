@@ -5,7 +5,7 @@ internal import RoostFiles
 
 /// Finds the files whose paths begin with a word.
 enum FileCandidates {
-    /// Bundles of models are directories that count as files.
+    /// The endings of model bundles, which are directories but complete like files.
     private static let bundles = [".xcdatamodeld", ".xcdatamodel", ".momd"]
 
     /// Returns the files and directories that can complete a word.
@@ -17,7 +17,7 @@ enum FileCandidates {
     ///   - word: The typed part of a path.
     ///   - onlyDirectories: Whether files are left out.
     ///   - expandsHome: Whether `~/` is the user's home.
-    /// - Returns: Paths that begin as `word` does, sorted.
+    /// - Returns: Paths that begin with `word`, sorted.
     static func files(
         _ word: String, onlyDirectories: Bool = false, expandsHome: Bool = true
     ) -> [Completer.Candidate] {
@@ -38,7 +38,8 @@ enum FileCandidates {
             guard
                 !companions.contains(where: { entry.hasSuffix($0) && names.contains(String(entry.dropLast($0.count))) })
             else { return nil }
-            // The answer has one line for each candidate, so names with line feeds are left out.
+            // The output has one line for each candidate, so names with control characters are left
+            // out.
             guard entry.hasPrefix(name), !entry.hasPrefix(".") || name.hasPrefix("."),
                 !entry.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
             else { return nil }

@@ -15,8 +15,8 @@ struct ConformanceRun {
     ///
     /// The run ends if `isCancelled` returns true after a check.
     ///
-    /// - Throws: `UsageError` for an unknown type, a filter that finds no check, a wrong exclusion,
-    ///   or options that exclude each other.
+    /// - Throws: `UsageError` for an unknown type, a filter that finds no check, an invalid
+    ///   exclusion, or options that exclude each other.
     init(
         _ arguments: ParsedArguments, registry: StoreRegistry, isCancelled: @escaping () -> Bool = { false }
     ) throws {
@@ -66,10 +66,10 @@ struct ConformanceRun {
         return report.results.contains(where: \.isFailure) ? .finding : .success
     }
 
-    /// The error that ends the runner early.
+    /// Thrown to end the runner early.
     private struct Interrupted: Error {}
 
-    /// The error of a run that ends early.
+    /// The error that a cancelled run reports.
     static var cancelled: StoreError { StoreError(.cancelled, "The run was cancelled; not all checks were made.") }
 
     // MARK: Reading the command line
@@ -87,7 +87,7 @@ struct ConformanceRun {
         }
     }
 
-    /// An exclusion, and the name of its type, or nil for all types.
+    /// An exclusion, and the name of its store type, or nil for all types.
     private typealias Exclusion = (type: String?, exclusion: ConformanceExclusion)
 
     /// Reads `ID=REASON` or `TYPE:ID=REASON`.

@@ -2,7 +2,7 @@ internal import Roost
 internal import RoostConformance
 internal import RoostCore
 
-/// The report of `roost conformance --self-test`, which shows that the suite notices each fault.
+/// The report of `roost conformance --self-test`, which shows whether the suite notices each fault.
 struct ConformanceSelfTestReport: Encodable {
     struct Fault: Encodable {
         var type: String

@@ -6,12 +6,10 @@ internal import RoostMemory
 
 extension StoreFixture {
     /// Returns the fixture of a registered type.
-    ///
-    /// Types of other packages run according to their capabilities.
     static func builtIn(
         _ type: any PersistentStoreType, exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = .thisProgram
     ) -> StoreFixture {
-        // A store in memory exists under its name for the lifetime of the process.
+        // A closed memory store exists until the process ends.
         StoreFixture(
             type, keepsClosedStores: type is MemoryStoreType, exclusions: exclusions, peer: peer
         ).with { fixture in
@@ -69,7 +67,7 @@ extension StoreFixture {
 }
 
 extension PeerProgram {
-    /// The hidden command that makes `roost` the second process of checks about processes.
+    /// The hidden command that runs `roost` as the second process of a check.
     static let commandName = "__conformance-peer"
 
     /// Returns the `roost` program at `path`.

@@ -20,7 +20,7 @@ struct Console: Sendable {
 
     /// Writes bytes to standard output.
     ///
-    /// Fails as ``print(_:)`` does, and after a signal that cancels the reading of a store.
+    /// Fails like ``print(_:)``, or after a signal that cancels reading.
     func write(_ bytes: borrowing [UInt8]) throws(OutputError) {
         if Interruption.shared.isReadingCancelled { throw OutputError(reason: .interrupted) }
         guard let code = Self.write(bytes, to: STDOUT_FILENO) else { return }
@@ -80,7 +80,7 @@ struct Console: Sendable {
     /// The end of standard input counts as no. Throws `cancelled` after a signal.
     func ask(_ question: String) throws(StoreError) -> Bool {
         _ = Self.write(Array(question.utf8), to: STDERR_FILENO)
-        // A terminal delivers whole lines.
+        // After the wait, `readLine` does not block, because a terminal delivers whole lines.
         try StandardInput.wait { () throws(StoreError) in try Interruption.shared.check() }
         guard let answer = readLine() else {
             _ = Self.write([UInt8(ascii: "\n")], to: STDERR_FILENO)
@@ -103,7 +103,7 @@ struct Console: Sendable {
     /// file. The replacement is opened in the opposite direction, so that its use still fails.
     static func fillStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
-            // The system returns the lowest free number. The numbers below are open already.
+            // `open` returns the lowest free descriptor, and all lower ones are open.
             guard open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) == descriptor else {
                 leave(.failure)
             }
@@ -115,7 +115,7 @@ struct Console: Sendable {
 
     /// Writes all bytes.
     ///
-    /// Returns the value of `errno` after a failure, or nil.
+    /// Returns nil, or the value of `errno` after a failure.
     private static func write(_ bytes: borrowing [UInt8], to descriptor: Int32) -> Int32? {
         bytes.withUnsafeBytes { bytes in
             var offset = 0

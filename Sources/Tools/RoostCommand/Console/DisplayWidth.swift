@@ -14,7 +14,7 @@ enum DisplayWidth {
     static func of(_ character: Character) -> Int {
         var width = 0
         for scalar in character.unicodeScalars {
-            // An emoji selector makes a narrow symbol wide. Other marks are drawn over a wide
+            // An emoji selector widens a narrow symbol. Other marks are drawn over a wide
             // character.
             if scalar == "\u{FE0F}" || isWide(scalar) { return 2 }
             width += of(scalar)
@@ -29,7 +29,7 @@ enum DisplayWidth {
         case .nonspacingMark, .enclosingMark, .format: return 0
         default: break
         }
-        // The vowels and final consonants of Hangul syllables that are spelled out.
+        // Vowels and final consonants of decomposed Hangul syllables add no columns.
         if (0x1160...0x11FF).contains(scalar.value) || (0xD7B0...0xD7FF).contains(scalar.value) { return 0 }
         return 1
     }
@@ -61,7 +61,7 @@ enum DisplayWidth {
         return low < wideRanges.count && wideRanges[low].contains(scalar.value)
     }
 
-    /// East Asian Width W and F, without the emoji that Unicode's properties name.
+    /// Code points with East Asian Width W or F, without emoji, which `isEmojiPresentation` finds.
     private static let wideRanges: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0xA4CF,
         0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60,
@@ -72,7 +72,7 @@ enum DisplayWidth {
 
 /// Text that is safe to show on a terminal.
 ///
-/// Characters that move the cursor, begin a command or change the direction of writing are
+/// Characters that move the cursor, begin an escape sequence or change the text direction are
 /// replaced by visible ones.
 enum VisibleText {
     static func of(_ text: String) -> String {
@@ -92,7 +92,7 @@ enum VisibleText {
         return String(result)
     }
 
-    /// Controls, line separators, and the marks that turn the direction of writing.
+    /// Whether a character is a control, a line separator or a mark of text direction.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F: false

@@ -6,12 +6,12 @@ internal import RoostSystem
 /// Handles SIGINT, SIGTERM and SIGHUP: cancels the current operation if possible, and otherwise
 /// ends the process.
 final class Interruption: Sendable {
-    /// The instance of the process, since signals belong to the process.
+    /// The only instance, since signals belong to the whole process.
     static let shared = Interruption()
 
-    /// The time that open stores have to finish after a cancellation.
+    /// The time that open stores have to close after a cancellation.
     private static let patienceSeconds: UInt32 = 3
-    /// The stacks of threads that only wait.
+    /// The stack size of threads that only wait.
     private static let stackByteCount = 1 << 20
 
     private struct State {
@@ -29,7 +29,7 @@ final class Interruption: Sendable {
         var session: Session?
     }
 
-    /// A shell in which a user types.
+    /// An interactive shell.
     private struct Session {
         /// The task of the current statement.
         var statement: Task<Void, Never>?
@@ -49,10 +49,10 @@ final class Interruption: Sendable {
     ///
     /// Called once, before a second thread starts.
     ///
-    /// Writing to a closed pipe or beyond a size limit becomes an ordinary error. The other signals
-    /// are blocked in every thread, because threads inherit the mask. One thread waits for these
-    /// signals. Dispatch's signal sources can lose a signal on Linux, if a thread that does not
-    /// block the signal receives it first.
+    /// SIGPIPE and SIGXFSZ are ignored, so that a failed write is an ordinary error. The other
+    /// signals are blocked in every thread, because threads inherit the mask. One thread waits for
+    /// these signals. Dispatch's signal sources can lose a signal on Linux, if a thread that does
+    /// not block the signal receives it first.
     func install() {
         for ignored in [SIGPIPE, SIGXFSZ] { signal(ignored, SIG_IGN) }
         var awaited = sigset_t()
@@ -60,11 +60,10 @@ final class Interruption: Sendable {
         for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&awaited, number) }
         // If the signals cannot be blocked, they end the process, as by default.
         guard pthread_sigmask(SIG_BLOCK, &awaited, nil) == 0 else { return }
-        // Shells start background processes with these two signals ignored.
+        // Shells ignore these two signals in background processes, but the command handles them.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
-        // An ignored SIGHUP stays ignored, as with nohup.
-        // SAFETY: both are function pointers or the numbers that C defines instead, and are only
-        // compared.
+        // An ignored SIGHUP stays ignored, as with nohup. SAFETY: the values are function pointers
+        // or C's special numbers, and are only compared.
         if unsafeBitCast(signal(SIGHUP, SIG_DFL), to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
             signal(SIGHUP, SIG_IGN)
             sigdelset(&awaited, SIGHUP)
@@ -72,7 +71,7 @@ final class Interruption: Sendable {
         let signals = awaited
         do throws(SystemFailure) {
             try SystemThread.start("roost-signals", stackByteCount: Self.stackByteCount) { [self] in
-                // The signals of a line editor must reach the thread that edits.
+                // Signals for a line editor must reach the editing thread.
                 var edited = sigset_t()
                 sigemptyset(&edited)
                 for number in [SIGTSTP, SIGCONT, SIGWINCH] { sigaddset(&edited, number) }
@@ -129,7 +128,7 @@ final class Interruption: Sendable {
     ///
     /// The first signal cancels reading from the store.
     ///
-    /// Closing the store removes its temporary files. A second signal, or a timeout of some
+    /// Closing the store then removes its temporary files. A second signal, or a timeout of some
     /// seconds, ends the process at once.
     func withOpenStore<Result>(_ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.openStoreCount += 1 }
@@ -150,7 +149,7 @@ final class Interruption: Sendable {
 
     /// Marks the beginning of a commit, unless a signal was already received.
     ///
-    /// From here on, the first signal has no effect: the command prints its report, closes the
+    /// After this call, the first signal has no effect: the command prints its report, closes the
     /// store and ends with its normal exit code.
     ///
     /// - Throws: `cancelled` after a signal.

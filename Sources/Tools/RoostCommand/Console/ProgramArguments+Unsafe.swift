@@ -2,8 +2,8 @@
 enum ProgramArguments {
     /// Returns the arguments of the program, without its name.
     ///
-    /// Swift's own list replaces bytes that are not UTF-8. The command would then use a wrong path
-    /// or value.
+    /// `CommandLine.arguments` replaces bytes that are not UTF-8, which could give a wrong path or
+    /// value.
     static func read() throws(UsageError) -> [String] {
         var arguments: [String] = []
         // SAFETY: the system provides `argc` pointers, which live as long as the process.

@@ -17,7 +17,7 @@ enum StandardInput {
     ///
     /// Returns 0 at the end.
     ///
-    /// Waits for bytes or for the cancellation, since a signal does not end the system call.
+    /// Waits for bytes or for the cancellation, since a signal does not end a blocking read.
     static func read(
         into buffer: UnsafeMutableRawBufferPointer, cancellation: ConversionCancellation
     ) throws(StoreError) -> Int {

@@ -15,7 +15,7 @@ struct MusicRandom {
         return word ^ (word >> 31)
     }
 
-    /// Returns a number in 0 ..< `limit`, which is above zero.
+    /// Returns a number in 0 ..< `limit`, for a positive limit.
     mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 
     /// Returns true once in `n` times on average.

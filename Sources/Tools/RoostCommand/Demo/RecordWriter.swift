@@ -8,7 +8,7 @@ struct RecordWriter {
     /// The positions of the values in the order of their fields.
     private let order: [Int]
 
-    /// Creates a writer for properties of an entity.
+    /// Creates a writer for the given properties of an entity.
     ///
     /// Dotted paths refer to elements of composites.
     init(_ entity: EntityName, properties: [String], model: ManagedObjectModel) throws(StoreError) {

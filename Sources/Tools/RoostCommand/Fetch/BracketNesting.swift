@@ -1,4 +1,4 @@
-/// The brackets and quotes that are open at a place in a predicate.
+/// The brackets and quotes that are open at a position in a predicate.
 struct BracketNesting {
     private var depth = 0
     private var quote: Unicode.Scalar?
@@ -12,8 +12,8 @@ struct BracketNesting {
 
     /// Reads the next character.
     ///
-    /// - Returns: Whether it is outside of all brackets and quotes. An opening bracket is outside,
-    ///   a quote is not.
+    /// - Returns: Whether the character is outside of all brackets and quotes. An outermost opening
+    ///   bracket counts as outside, a quote does not.
     mutating func take(_ character: Unicode.Scalar) -> Bool {
         if let open = quote {
             if isEscaped {

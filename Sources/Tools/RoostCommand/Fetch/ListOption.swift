@@ -4,11 +4,11 @@ internal import Roost
 struct ListOption {
     /// One part, without blanks around it.
     struct Part {
-        /// The text without a name.
+        /// The text without `AS` and the name.
         let text: String
         /// The name after `AS`, if any.
         let name: String?
-        /// The number of code points before it in the option's value.
+        /// The number of code points before the part in the option's value.
         let column: Int
 
         /// The text after ``column`` blanks, so that errors refer to columns of the whole value.
@@ -73,7 +73,7 @@ struct ListOption {
         zip(text.indices, isOutside(text[...])).filter { text[$0] == "," && $1 }.map(\.0)
     }
 
-    /// Returns the index of the last ` AS `, in any case.
+    /// Returns the index of the last ` AS `, ignoring case.
     private static func lastName(_ text: ArraySlice<Unicode.Scalar>) -> Int? {
         let outside = isOutside(text)
         return text.indices.dropLast(4).last { index in

@@ -6,7 +6,7 @@ internal import RoostText
 struct OutputFormat {
     let records: RecordFormat
     let dates: DateForm
-    /// The form of lines in csv.
+    /// The format of CSV lines.
     let csv: CSVText
 
     static let options = [

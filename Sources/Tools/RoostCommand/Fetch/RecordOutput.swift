@@ -47,7 +47,7 @@ struct JSONOutput: RecordOutput {
     }
 }
 
-/// Records as comma-separated values: a line of names, and one for each record.
+/// Records as comma-separated values: a line of column names, and a line for each record.
 struct CSVOutput: RecordOutput {
     private let rows: RecordRowWriter
     private let console: Console

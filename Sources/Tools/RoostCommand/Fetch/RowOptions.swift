@@ -10,11 +10,10 @@ struct RowOptions {
     private(set) var request: RowRequest
     private let entity: ManagedObjectModel.Entity
     private let model: ManagedObjectModel
-    /// The columns as written, before literals are typed.
+    /// The expressions of columns as written, before literals get types.
     private var written: [String: FetchRequest.Expression] = [:]
 
-    /// Returns whether a list has columns other than properties, the key, the version and the
-    /// entity.
+    /// Returns whether the result is rows of values instead of objects.
     static func isNeeded(
         _ arguments: ParsedArguments, columns: [ListOption.Part], entity: ManagedObjectModel.Entity
     ) -> Bool {
@@ -24,8 +23,8 @@ struct RowOptions {
         return columns.contains { $0.name != nil || !isPlain($0.text, entity: entity) }
     }
 
-    /// Returns whether a text can be the name of a property, and is not a path, a number or a word
-    /// of the language.
+    /// Returns whether a text can be the name of a property, and is not a path, a number or a
+    /// keyword.
     private static func isPlain(_ text: String, entity: ManagedObjectModel.Entity) -> Bool {
         if entity.layout.field(text) != nil { return true }
         if let expression = try? FetchRequest.Expression(format: text) {
@@ -107,7 +106,7 @@ struct RowOptions {
 
     /// Returns the text with `@count` instead of each `count(*)` of SQL.
     ///
-    /// Blanks preserve the columns of the following text.
+    /// Blanks keep the columns of the following text, for error messages.
     private static func countingObjects(_ text: String) -> String {
         var result = ""
         var rest = text[...]
@@ -142,7 +141,7 @@ struct RowOptions {
 
     /// Returns the error of a predicate or expression as an error of an option.
     ///
-    /// If `hasPlace` is false, the place in the message refers to a rewritten text and is removed.
+    /// If `hasPlace` is false, the column in the message refers to a rewritten text and is removed.
     static func naming(_ option: String, error: StoreError, hasPlace: Bool) -> StoreError {
         var message = error.message
         if !hasPlace, message.hasPrefix("At column "), let colon = message.firstIndex(of: ":") {
@@ -158,9 +157,7 @@ struct RowOptions {
         return error.withMessage(message)
     }
 
-    /// Returns the replacement of a key path: a column's expression or the object.
-    ///
-    /// Returns nil for any other key path.
+    /// Returns the replacement of a key path that names a column or an object's ID, or nil.
     private func replacement(
         _ path: [String], names: [String: FetchRequest.Expression]
     ) -> FetchRequest.Expression? {
@@ -171,7 +168,7 @@ struct RowOptions {
 }
 
 extension FetchRequest.Expression {
-    /// Returns the expression with the key paths replaced for which `body` returns an expression.
+    /// Returns a copy in which `body` replaces key paths, unless it returns nil.
     ///
     /// The recursion is bounded, because the parser bounds the depth.
     fileprivate func replacing(_ body: ([String]) -> Self?) -> Self {
@@ -198,7 +195,7 @@ extension FetchRequest.Expression {
 }
 
 extension FetchRequest.Predicate {
-    /// Returns the predicate with the key paths replaced for which `body` returns an expression.
+    /// Returns a copy in which `body` replaces key paths, unless it returns nil.
     fileprivate func replacing(_ body: ([String]) -> FetchRequest.Expression?) -> Self {
         switch self {
         case .constant: return self

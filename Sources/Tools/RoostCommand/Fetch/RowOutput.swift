@@ -74,7 +74,7 @@ extension ValueRowWriter {
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - column: Its column.
+    ///   - column: The index of its column.
     ///   - byteLimit: The maximum number of bytes of a text that are read.
     /// - Returns: The cell.
     func cell(_ value: Value, column: Int, byteLimit: Int) -> TablePrinter.Cell {
@@ -94,7 +94,7 @@ extension ValueRowWriter {
 }
 
 extension AttributeType? {
-    /// Whether values of the type are numbers, which tables align to the right.
+    /// Whether tables align the column to the right, as for numbers and unknown types.
     fileprivate var isNumber: Bool {
         switch self {
         case .integer16, .integer32, .integer64, .decimal, .double, .float, nil: true

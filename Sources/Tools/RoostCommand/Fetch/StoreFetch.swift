@@ -9,18 +9,18 @@ final class StoreFetch {
     struct Details {
         /// The keys of `--id`.
         var keys: [Int64] = []
-        /// The default columns without `--select`, with their names in the output, or nil for all
-        /// columns under their own names.
+        /// The columns without `--select`, with their names in the output, or nil for all columns
+        /// under their own names.
         var usual: [(column: String, name: String)]?
-        /// The values for each `%@` in the predicate.
+        /// The values for the `%@` in the predicate.
         var predicateArguments: [any PredicateArgument] = []
     }
 
     private let model: ManagedObjectModel
     private let snapshot: any StoreSnapshot
-    /// The request for objects, without `--id`.
+    /// The request for objects, used if there is no `--id`.
     let request: FetchRequest
-    /// The keys of `--id`; empty when a request chooses the objects.
+    /// The keys of `--id`, or empty if ``request`` selects the objects.
     private let keys: [Int64]
     /// The parts of `--select`, or nil without it.
     private let selection: [ListOption.Part]?
@@ -52,7 +52,7 @@ final class StoreFetch {
     /// Reads the arguments.
     ///
     /// - Parameters:
-    ///   - snapshot: The state of a store, which is closed at the end.
+    ///   - snapshot: The snapshot, which the fetch closes.
     ///   - arguments: The arguments of the command.
     ///   - details: The details that are not arguments.
     /// - Throws: `UsageError`, and errors of names and predicates.
@@ -84,7 +84,7 @@ final class StoreFetch {
             rows = nil
         }
         (self.request, self.selection) = (request, selection)
-        // Wrong names are reported even if only a number or a plan is printed.
+        // Wrong names are reported even if only a count or a plan is printed.
         let chosen = needsRows ? nil : selection?.map(\.text) ?? usual?.map(\.column)
         columns = try RecordColumns(chosen, of: request.entity, model: model)
         columnNames = selection == nil ? usual?.map(\.name) : nil
@@ -119,11 +119,11 @@ final class StoreFetch {
     /// - Parameters:
     ///   - text: The option's value, or nil without it.
     ///   - entity: The entity of the objects.
-    ///   - model: Its model.
+    ///   - model: The model of the store.
     ///   - columns: The names of the columns of rows, or empty for objects.
     ///   - isGrouped: Whether rows are groups, which have no keys.
-    /// - Returns: The order, without the parts after the key.
-    /// - Throws: `UsageError`; `unknownProperty` for a part after the key.
+    /// - Returns: The order, without the parts after the object's key.
+    /// - Throws: `UsageError`; `unknownProperty` for an unknown name after the key.
     static func order(
         _ text: String?, entity: ManagedObjectModel.Entity, model: ManagedObjectModel,
         columns: Set<String> = [], isGrouped: Bool = false

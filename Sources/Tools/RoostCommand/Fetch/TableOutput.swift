@@ -4,7 +4,7 @@ internal import RoostText
 
 /// Records as a table for people.
 ///
-/// Needs memory for one batch.
+/// Holds one batch in memory.
 struct TableOutput: RecordOutput {
     private let rows: RecordRowWriter
     private var printer: TablePrinter
@@ -47,7 +47,7 @@ struct TableOutput: RecordOutput {
         }
     }
 
-    /// Returns the first keys of a to-many relationship, and their number: `3, 7 (2)`.
+    /// Returns the first keys of a to-many relationship, and the number of all: `3, 7 (2)`.
     private static func list(_ keys: [Int64]) -> String {
         let limit = 8
         let first = keys.prefix(limit).map(String.init).joined(separator: ", ")

@@ -18,7 +18,7 @@ struct TablePrinter {
         /// The cell for null.
         static let null = Cell("NULL", isNull: true)
 
-        /// Returns the cell of a text.
+        /// Returns the cell of a text value.
         ///
         /// The text `NULL` gets quotes, to distinguish it from null.
         static func told(_ text: String) -> Cell {
@@ -34,11 +34,11 @@ struct TablePrinter {
     private let names: [String]
     private let style: TableStyle
     private let console: Console
-    /// Whether a column's cells are aligned at their ends.
+    /// Whether each column is aligned to the right.
     private var alignsRight: [Bool]
     /// The widths of the visible columns, known after the first batch.
     ///
-    /// The remaining columns have no room.
+    /// The columns after these have no room.
     private var widths: [Int] = []
     private var hasBegun = false
 
@@ -49,7 +49,7 @@ struct TablePrinter {
     /// The maximum number of bytes of a value that a terminal can show.
     var byteLimit: Int { style.width == nil ? .max : 64 * 1024 }
 
-    /// Prints lines, after the titles if they are the first.
+    /// Prints lines, with the titles before the first.
     mutating func write(_ cells: [[Cell]]) throws {
         if !hasBegun { try begin(cells) }
         var text = ""

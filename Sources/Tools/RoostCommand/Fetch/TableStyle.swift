@@ -29,7 +29,7 @@ struct TableStyle: Sendable {
 
     /// Returns widths with which columns fit into a line, with two blanks between them.
     ///
-    /// The widest columns shrink first. Columns without room are left out at the end.
+    /// The widest columns shrink first. The last columns are left out if they do not fit.
     static func fit(_ wanted: [Int], into line: Int) -> [Int] {
         var shown = wanted
         func least() -> Int { shown.reduce(2 * max(0, shown.count - 1)) { $0 + min($1, leastWidth) } }

@@ -7,7 +7,8 @@ internal import RoostText
 /// Writes rows of values as text: as JSON objects, as lines of CSV, or value by value.
 ///
 /// The values are exact, in the format of ``RecordTextWriter``. The ID of an object is its key if
-/// its hierarchy has one entity, else `"Entity/key"`. A column can override this format.
+/// its hierarchy has one entity, else `"Entity/key"`. `namesEntity` can override the format of IDs
+/// for a column.
 struct ValueRowWriter: Sendable {
     /// The names of the columns.
     let columns: [String]
@@ -24,7 +25,7 @@ struct ValueRowWriter: Sendable {
     ///
     /// - Parameters:
     ///   - columns: The names of the columns.
-    ///   - types: For each column, the type of its values, or nil if only the values have types.
+    ///   - types: For each column, the type of its values, or nil if each value has its own type.
     ///   - namesEntity: For each column, whether IDs contain their entity, or nil if this depends
     ///     on the hierarchy.
     ///   - model: The model of the objects to which IDs refer.
@@ -43,7 +44,7 @@ struct ValueRowWriter: Sendable {
         }
     }
 
-    /// Appends a row as a JSON object on one line, without a line break, and with nulls.
+    /// Appends a row, including nulls, as a JSON object without line breaks.
     func appendJSON(_ batch: RowBatch, row: Int, to text: inout TextBuffer) {
         text.append(UInt8(ascii: "{"))
         for column in columns.indices {
@@ -96,7 +97,7 @@ struct ValueRowWriter: Sendable {
         case .bool(let flag): text.append(flag ? "true" : "false")
         case .int(let number): JSONText.append(number, to: &text)
         case .double(let number):
-            // The shortest text of a float is not that of the same number as a double.
+            // The shortest exact text of a float differs from that of the equal double.
             if types[column] == .float {
                 JSONText.append(Float(number), to: &text)
             } else {

@@ -65,7 +65,7 @@ extension Subcommand {
         }
     }
 
-    /// Returns the columns of an entity, with their names in a text.
+    /// Returns the columns of an entity, with their names in the exported text.
     private static func columns(
         of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel
     ) -> [(column: String, name: String)] {
@@ -78,7 +78,7 @@ extension Subcommand {
             }
             columns += elements.isEmpty ? [(name, property)] : elements.map { ($0.name, $0.name) }
         }
-        // A property replaces the column of the same name that every object has.
+        // A property hides the built-in column of the same name.
         return columns.filter { column in
             column.column != column.name || !columns.contains { $0.column != $0.name && $0.name == column.name }
         }

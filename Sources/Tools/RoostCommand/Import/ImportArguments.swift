@@ -8,7 +8,7 @@ internal import RoostSystem
 
 /// The arguments of `roost import`.
 enum ImportArguments {
-    /// Returns the format of the text, and the use of its columns.
+    /// Returns the options for reading a text file.
     static func options(_ source: String, arguments: ParsedArguments) throws -> TextImportOptions {
         let format = try format(source, arguments: arguments)
         var options = TextImportOptions(entity: try entity(source, arguments: arguments), format: format)
@@ -55,14 +55,14 @@ enum ImportArguments {
         arguments.allValues(option).flatMap { $0.split(separator: ",").map(String.init) }
     }
 
-    /// Returns the path of a source that is an SQLite database, or nil for a text.
+    /// Returns the path of a source that is an SQLite database, or nil for a text file.
     static func database(_ source: String) -> String? {
         if source.hasPrefix("sqlite:") { return String(source.dropFirst("sqlite:".count)) }
         guard source != "-", let start = StoreFile.read(prefix: 16, of: source) else { return nil }
         return start.elementsEqual("SQLite format 3\0".utf8) ? source : nil
     }
 
-    /// Reads `artist:Artist.name`.
+    /// Parses a relation, such as `artist:Artist.name`.
     private static func relation(_ text: String) throws -> TextImportOptions.Relation {
         guard let colon = text.lastIndex(of: ":"), let dot = text[colon...].firstIndex(of: "."),
             colon > text.startIndex, text.index(after: colon) < dot, text.index(after: dot) < text.endIndex
@@ -147,7 +147,7 @@ enum ImportArguments {
         try StoreFile.write(model.document(), as: path, overwriting: false)
     }
 
-    /// Prints the use of each column.
+    /// Prints the property and the type of each column.
     static func show(_ plan: ImportPlan, arguments: ParsedArguments, console: Console) throws {
         if arguments.has("json") { return try console.printJSON(plan) }
         for table in plan.tables {

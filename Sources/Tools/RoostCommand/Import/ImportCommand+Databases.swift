@@ -4,7 +4,7 @@ internal import RoostImport
 internal import RoostMigration
 
 extension Subcommand {
-    /// The options for texts.
+    /// The options for text files only.
     private static let textOptions = [
         "entity", "format", "key", "relate", "without", "delimiter", "encoding", "decimal", "date-format", "timezone",
         "on-error",

@@ -99,7 +99,7 @@ extension Subcommand {
         }
     }
 
-    /// One run of the command on a text.
+    /// One run of the command on a text file.
     private struct TextRun {
         let input: ImportInput
         let options: TextImportOptions

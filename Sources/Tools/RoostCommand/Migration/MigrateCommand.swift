@@ -122,7 +122,7 @@ private struct MigrationRun {
     let arguments: ParsedArguments
     let console: Console
 
-    /// Prints the plan, and its first refusal.
+    /// Prints the plan, and the first reason why it cannot run.
     func printPlan() throws -> ExitCode {
         let manager = MigrationManager(registry: .standard)
         let plan: MigrationPlan
@@ -192,7 +192,7 @@ private struct MigrationRun {
 private struct MigrationRequest {
     let model: ManagedObjectModel
     let options: MigrationOptions
-    /// The parts of models and mapping models that were left out or changed.
+    /// Warnings about parts of models and mapping models that were left out or changed.
     let warnings: [String]
 
     init(_ store: PersistentStoreDescription, target: String, arguments: ParsedArguments) throws {
@@ -225,7 +225,8 @@ private struct MigrationRequest {
                 try bundle.history(evidence)
             }
             if !isDecided {
-                // The store's model is older than the target.
+                // The order of versions is still unknown, but the store's model is older than the
+                // target.
                 evidence.storeModel = try storeModel()
                 (history, found, _) = try bundle.history(evidence)
             }

@@ -34,7 +34,7 @@ struct ModelChange: Encodable {
         var message: String
     }
 
-    /// Whether the models are completely equal.
+    /// Whether there are no differences.
     var equal: Bool
     /// Whether stores of one model can be opened with the other.
     var compatible: Bool
@@ -101,7 +101,7 @@ struct ModelChange: Encodable {
         lines = (told.map(\.description), migration)
     }
 
-    /// Returns a line for each entity that changes, and the number of copied entities.
+    /// Returns a line for each entity that changes, and a line with the number of copied entities.
     private static func lines(of mapping: MappingModel) -> [String] {
         var copied = 0
         var lines: [String] = []

@@ -67,7 +67,7 @@ extension Subcommand {
                 "The diagram was not drawn, because Graphviz's program 'dot' is not installed: apt install graphviz, or brew install graphviz. Or write --format=dot."
             )
         }
-        // With a file instead of a pipe, neither program waits for the other.
+        // The input is a file, because with two pipes the programs could wait for each other.
         let source = FileManager.default.temporaryDirectory.appendingPathComponent("roost-\(UUID().uuidString).dot")
         try Data(dot.utf8).write(to: source)
         defer { try? FileManager.default.removeItem(at: source) }

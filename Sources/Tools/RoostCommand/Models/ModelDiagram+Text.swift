@@ -35,8 +35,7 @@ extension ModelDiagram {
     private static func mermaid(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             let isPlain = !scalar.isASCII || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
-            // A colon is text after the name of a property, and begins the label of a line
-            // elsewhere.
+            // A colon separates a property's name from its type, and needs no escape there.
             return isPlain || " _,.?:".unicodeScalars.contains(scalar) ? String(scalar) : "#\(scalar.value);"
         }.joined()
     }
@@ -91,7 +90,7 @@ extension ModelDiagram {
 }
 
 extension ModelDiagram.Change {
-    /// The color of an area.
+    /// The background color of a box or row.
     var color: String {
         switch self {
         case .added: "#c8f0c8"

@@ -9,7 +9,7 @@ struct ModelDiagram {
         case changed
     }
 
-    /// A line about a property.
+    /// A row about a property.
     struct Row {
         var text: String
         var change: Change?
@@ -34,7 +34,7 @@ struct ModelDiagram {
     struct Connection {
         var source: Int
         var destination: Int
-        /// The count at the source, from the inverse, or nil without an inverse.
+        /// The count at the source, which the inverse defines, or nil without an inverse.
         var sourceCount: String?
         var destinationCount: String
         /// The names and delete rules of the relationship and of its inverse.
@@ -50,8 +50,8 @@ struct ModelDiagram {
     ///
     /// - Parameters:
     ///   - model: The model.
-    ///   - old: An older version. The diagram shows the differences.
-    ///   - selection: The entities to begin with, or empty for all.
+    ///   - old: An older version for comparison, or nil.
+    ///   - selection: The selected entities, or empty for all.
     ///   - depth: The maximum number of relationships between the selected entities and another
     ///     entity. Steps to superentities and subentities do not count.
     init(_ model: ManagedObjectModel, comparedWith old: ManagedObjectModel? = nil, selection: [String], depth: Int) {

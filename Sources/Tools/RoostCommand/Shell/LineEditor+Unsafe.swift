@@ -6,13 +6,14 @@
 
     /// Reads typed lines on a terminal, with editing, completion and history, using libedit.
     final class LineEditor: ShellInput {
-        /// The entries of the history that can be recalled.
+        /// The maximum number of statements that can be recalled.
         private static let historyCount: Int32 = 2000
 
         /// The terminal, opened a second time.
         ///
-        /// Ctrl-C empties the terminal's queue, so a read after a poll could block. This descriptor
-        /// is nonblocking. Standard input is not changed, because other programs share it.
+        /// This descriptor is nonblocking, because Ctrl-C empties the terminal's queue, so a read
+        /// after a poll could block. Standard input stays blocking, because other programs share
+        /// it.
         private let terminal: Int32
         private let editor: OpaquePointer
         private let list: OpaquePointer
@@ -25,7 +26,7 @@
         private var prompt: UnsafeMutablePointer<CChar>
         /// The previous lines of the statement.
         ///
-        /// The editor shows its last line.
+        /// The editor shows only the statement's last line.
         var context = ""
         /// Whether a signal ended reading.
         private var wasCancelled = false
@@ -103,8 +104,8 @@
             free(self.prompt)
             self.prompt = text
             wasCancelled = false
-            // This happens before the prompt appears, so that keys have the same meaning from the
-            // start.
+            // Prepares the terminal before the prompt appears, so that early keys are handled like
+            // later ones.
             _ = cedit_prepare(editor)
             var count: Int32 = 0
             guard let bytes = el_gets(editor, &count), count > 0 else {

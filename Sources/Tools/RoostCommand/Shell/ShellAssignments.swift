@@ -22,12 +22,12 @@ struct ShellAssignments {
     /// Reads assignments.
     ///
     /// - Parameters:
-    ///   - fragment: The assignments, between commas.
+    ///   - fragment: The assignments, separated by commas.
     ///   - entity: The entity of the objects.
-    ///   - model: Its model.
+    ///   - model: The model of the store.
     ///   - reference: Returns the objects of a value such as `a[0].artist`, or nil for any other
     ///     value.
-    /// - Throws: `ShellSyntaxError` with the place of the mistake.
+    /// - Throws: `ShellSyntaxError` with the position of the mistake.
     init(
         _ fragment: ShellFragment, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel,
         reference: (_ value: ShellFragment) throws -> Reference?
@@ -100,7 +100,7 @@ struct ShellAssignments {
         }
     }
 
-    /// Returns the name and the value of an assignment, or nil without `=` between them.
+    /// Returns the name and the value of an assignment, or nil if there is no `=`.
     private static func split(_ assignment: ShellFragment) -> (name: String, value: ShellFragment)? {
         let text = ShellText(assignment.text)
         guard let equals = text.characters.indices.first(where: { text.isOutside[$0] && text.characters[$0] == "=" })

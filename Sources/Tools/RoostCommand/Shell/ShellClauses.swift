@@ -10,7 +10,7 @@ struct ShellClauses {
 
     /// The clauses of a fetch.
     static let ofFetch: [Word] = [.where, .sort, .limit, .offset, .select, .groupBy, .having, .distinct]
-    /// The clauses that choose objects.
+    /// The clauses that select objects.
     static let ofObjects: [Word] = [.where, .sort, .limit, .offset]
     /// The clauses of an update.
     static let ofUpdate: [Word] = [.set, .where, .sort, .limit, .offset]
@@ -20,13 +20,14 @@ struct ShellClauses {
 
     subscript(_ word: Word) -> ShellFragment? { fragments[word] }
 
-    /// Reads the clauses from a place of a statement to its end.
+    /// Reads the clauses from a position to the statement's end.
     ///
     /// - Parameters:
     ///   - text: The statement.
-    ///   - start: The place.
+    ///   - start: The position.
     ///   - words: The clauses that the statement allows.
-    /// - Throws: `ShellSyntaxError` for any other text, with the nearest keyword in the message.
+    /// - Throws: `ShellSyntaxError` for text that is not a clause, with the nearest keyword in the
+    ///   message.
     init(_ text: ShellText, from start: Int, words: [Word]) throws(ShellSyntaxError) {
         let first = text.skipBlanks(from: start)
         guard first < text.count else { return }
@@ -56,10 +57,10 @@ struct ShellClauses {
         }
     }
 
-    /// Returns the places where clauses begin.
+    /// Returns the keywords that begin clauses, with their ranges.
     ///
     /// A property can have the name of a clause. A word next to an operator or a comma, or at the
-    /// beginning of a clause, is a property.
+    /// beginning of a clause, is read as a property.
     private static func starts(
         _ text: ShellText, from start: Int, words: [Word]
     ) -> [(word: Word, range: Range<Int>)] {
@@ -84,7 +85,7 @@ struct ShellClauses {
         return starts
     }
 
-    /// Returns the end of `by` after `group`, with a hyphen or a blank.
+    /// Returns the end of the `by` that follows `group` after a hyphen or a blank, or nil.
     private static func endOfBy(_ text: ShellText, from start: Int) -> Int? {
         guard start < text.count, text.characters[start] == "-" || text.characters[start].isWhitespace else {
             return nil

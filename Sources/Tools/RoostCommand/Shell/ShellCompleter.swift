@@ -1,19 +1,19 @@
 internal import RoostCore
 
-/// Finds the words that can end a statement while it is typed.
+/// Completes the last word of a statement while it is typed.
 struct ShellCompleter {
     /// The candidates for the last word.
     struct Answer {
         var candidates: [String] = []
         /// The number of characters of the candidates that are already typed.
         var prefixCount = 0
-        /// Whether a blank follows the word.
+        /// Whether to add a blank after a single candidate.
         var addsBlank = true
     }
 
     let session: ShellSession
 
-    /// Returns the candidates for the end of a text.
+    /// Returns the candidates for the last word of a text.
     func answer(_ text: String) -> Answer {
         let statement = ShellStatementBuffer.statements(text + "\u{0}").last?.text.dropLast() ?? ""
         if statement.hasPrefix(".") { return command(String(statement)) }
@@ -27,7 +27,7 @@ struct ShellCompleter {
             return properties(of: word[..<dot], word: word[word.index(after: dot)...], before: before)
         }
         var answer = matching(word, candidates: candidates(before))
-        // A path can continue, so no blank follows.
+        // The name of a variable or a relationship can be the beginning of a path.
         if answer.candidates.count == 1, let name = answer.candidates.first,
             session.variables[name] != nil
                 || entity(before)?.relationship(name) != nil
@@ -47,7 +47,7 @@ struct ShellCompleter {
         ShellText.isNamePart(character) || ".[]".contains(character)
     }
 
-    /// Returns the words of a statement before a place, without those in brackets.
+    /// Returns the words of a statement before a position, with each path as one word.
     private func words(_ text: ShellText, before end: Int) -> [String] {
         text.string(0..<end).split { !isPartOfPath($0) && $0 != "-" && $0 != "/" }.map(String.init)
     }
@@ -59,7 +59,7 @@ struct ShellCompleter {
 
     private var sources: [String] { session.names }
 
-    /// Returns the candidates after the words of a statement.
+    /// Returns the candidates that can follow the words of a statement.
     private func candidates(_ before: [String]) -> [String] {
         guard let first = before.first else { return ShellStatement.words + sources }
         let word = first.lowercased()
@@ -82,7 +82,7 @@ struct ShellCompleter {
         return names + session.variables.keys + (isInsert ? [] : words.map(\.rawValue))
     }
 
-    /// Returns the entity that a statement is about.
+    /// Returns the entity of the first source in a statement.
     private func entity(_ words: [String]) -> ManagedObjectModel.Entity? {
         for word in words {
             guard let source = ShellSource(whole: word), session.names.contains(source.name) else { continue }
@@ -102,8 +102,9 @@ struct ShellCompleter {
         return entity
     }
 
-    /// Returns the properties after a path, which starts at a variable or at the entity of the
-    /// statement.
+    /// Returns the properties that can follow a path.
+    ///
+    /// The path starts at a variable or at the entity of the statement.
     private func properties(of path: Substring, word: Substring, before: [String]) -> Answer {
         var entity: ManagedObjectModel.Entity?
         if let source = ShellSource(whole: String(path)), session.names.contains(source.name) {

@@ -68,7 +68,7 @@ struct ShellConversation {
         switch try input.next("\(objects) not committed. Give the changes up? [y/N] ") {
         case .line(let answer): return ["y", "yes"].contains(answer.lowercased())
         case .interrupted: return false
-        // The terminal has ended.
+        // The input has ended, so the user cannot answer.
         case .end: return true
         }
     }
@@ -90,7 +90,7 @@ struct ShellConversation {
         try tell(failure, of: text, wasInterrupted: wasInterrupted)
     }
 
-    /// Prints the error of a statement, and its place.
+    /// Prints the error of a statement, and its position.
     private func tell(_ failure: any Error, of text: String, wasInterrupted: Bool) throws {
         let console = session.console
         switch failure {

@@ -1,4 +1,4 @@
-/// A command about the shell, which begins with a period.
+/// A command for the shell itself, which begins with a period.
 struct ShellCommand {
     let name: String
     /// The arguments after the name.
@@ -126,7 +126,7 @@ enum ShellHelp {
         return "\(topic.summary)\n\n\(usage)\(topic.text)"
     }
 
-    /// The statements, for the help of the command.
+    /// The statements, for the help of `roost shell`.
     static var statements: String {
         let shown = topics.filter { !$0.usage.isEmpty }
         let width = shown.map(\.name.count).max() ?? 0

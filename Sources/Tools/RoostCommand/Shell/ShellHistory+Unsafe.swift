@@ -6,23 +6,24 @@ internal import RoostSystem
 /// The statements that were typed in earlier sessions, in a file that only its user can read.
 ///
 /// Each statement is a line. A line feed in a statement is written as `\n`, and a backslash as
-/// `\\`. Shells that run at the same time append to the same file, with one call for each
+/// `\\`. Shells that run at the same time append to the same file, with one write for each
 /// statement.
 final class ShellHistory {
     /// The maximum number of statements that are kept.
     static let entryLimit = 5000
     /// The maximum number of bytes of a kept statement.
     private static let entryByteLimit = 16 * 1024
-    /// The maximum number of bytes that are read of a file.
+    /// The maximum number of bytes that are read from the file.
     private static let fileByteLimit = 64 << 20
 
     private(set) var entries: [String] = []
-    /// The file, or nil.
+    /// The path of the file, or nil.
     private let path: String?
     /// The reason why statements are not saved, or nil.
     private(set) var problem: String?
 
-    /// Returns the file of a user, below `XDG_STATE_HOME` or `.local/state` in the home directory.
+    /// Returns the path of a user's file, below `XDG_STATE_HOME` or `.local/state` in the home
+    /// directory.
     ///
     /// - Parameter environment: The variables of the process.
     /// - Returns: The path, or nil without a home directory.
@@ -97,7 +98,7 @@ final class ShellHistory {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError(code: errno) }
     }
 
-    /// Runs `body` with a regular file, and closes it.
+    /// Opens a regular file, runs `body` with its descriptor, and closes it.
     private static func withFile<Result>(
         _ path: String, flags: Int32, _ body: (Int32) throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
@@ -163,7 +164,7 @@ final class ShellHistory {
 
     private static func append(_ text: String, to path: String) throws(SystemError) {
         try withFile(path, flags: O_WRONLY | O_APPEND | O_CREAT) { (descriptor) throws(SystemError) in
-            // Another program may have made the file readable for others.
+            // The file may have become readable for other users.
             guard fchmod(descriptor, 0o600) == 0 else { throw SystemError(code: errno) }
             try write(text, to: descriptor)
         }

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A place from which a shell reads lines.
+/// A source of lines for a shell.
 protocol ShellInput: AnyObject {
     /// Reads the next line.
     ///

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Statements that are not typed: those of standard input or of a file.
+/// Statements of a file, or of standard input that is not a terminal.
 struct ShellScript {
     private let session: ShellSession
     private let input: any ShellInput
@@ -10,9 +10,9 @@ struct ShellScript {
     /// Creates a script.
     ///
     /// - Parameters:
-    ///   - session: The session in which it runs.
-    ///   - input: Its lines.
-    ///   - name: The name of its file for messages, or nil for standard input.
+    ///   - session: The session that runs the statements.
+    ///   - input: The lines of the script.
+    ///   - name: The name of the script's file for messages, or nil for standard input.
     init(_ session: ShellSession, input: any ShellInput, name: String?) {
         (self.session, self.input, self.name) = (session, input, name)
     }
@@ -57,18 +57,18 @@ struct ShellScript {
 
 /// A statement of a script that failed.
 struct ShellFailure: Error {
-    /// The error with its place: `line 3, column 7: …`.
+    /// The error with its position: `line 3, column 7: …`.
     let message: String
     let code: ExitCode
-    /// The error of standard output, if it is one.
+    /// The error, if it comes from standard output.
     let output: OutputError?
 
-    /// Gives an error its place.
+    /// Adds a position to an error.
     ///
     /// - Parameters:
     ///   - error: The error.
     ///   - file: The file of the script, or nil for standard input.
-    ///   - line: The line with which the statement began.
+    ///   - line: The first line of the statement.
     init(_ error: any Error, in file: String?, line: Int) {
         let place = file.map { "\($0):\(line)" } ?? "line \(line)"
         switch error {

@@ -16,9 +16,9 @@ extension ShellSession {
     /// The number of objects that are read together.
     private static let changePartCount = 1024
 
-    /// Runs `body` as one step.
+    /// Runs `body` as one step that can be undone.
     ///
-    /// Undoes its changes if it throws.
+    /// If `body` throws, its changes are undone.
     private func step(_ text: String, _ body: () throws -> Void) throws {
         guard !store.isReadOnly else {
             throw UsageError("the store was opened read-only, so nothing can be changed")
@@ -114,7 +114,7 @@ extension ShellSession {
     ///   - variablesFirst: Whether a name that is both a property and a variable refers to the
     ///     variable.
     /// - Returns: The assignments.
-    /// - Throws: `ShellSyntaxError` with the place of the mistake; errors of reading.
+    /// - Throws: `ShellSyntaxError` with the position of the mistake; errors of reading.
     private func assignments(
         _ fragment: ShellFragment, of entity: ManagedObjectModel.Entity, variablesFirst: Bool
     ) throws -> ShellAssignments {
@@ -215,7 +215,7 @@ extension ShellSession {
         }
     }
 
-    /// Returns the object with an ID.
+    /// Returns the existing object with an ID.
     private func existing(_ id: ObjectID) throws -> ManagedObject {
         do throws(StoreError) { return try context.existingObject(with: id) } catch {
             throw error.code == .objectNotFound ? StoreError.objectMissing(id) : error
@@ -236,7 +236,7 @@ extension ShellSession {
                 try context.load(part)
                 for object in part where !object.isDeleted {
                     count += 1
-                    // A new object leaves the context.
+                    // `deletedCount` does not include deleted new objects.
                     if !object.isInserted { storedCount += 1 }
                     context.delete(object)
                 }

@@ -5,7 +5,7 @@ internal import RoostGraph
 // Commands that begin with a period.
 
 extension ShellSession {
-    /// The maximum depth of files that read each other.
+    /// The maximum nesting of files that read other files.
     private static let readingDepth = 16
 
     /// Runs a command.

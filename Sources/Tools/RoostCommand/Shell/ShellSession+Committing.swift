@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostGraph
 internal import RoostText
 
-// Statements about the changes that are not committed.
+// Statements about uncommitted changes.
 
 extension ShellSession {
     /// The maximum number of objects that `changes` lists.
@@ -57,7 +57,7 @@ extension ShellSession {
         return some.isEmpty ? "no difference" : some.joined(separator: ", ")
     }
 
-    /// Returns the reasons of an error that its message does not contain.
+    /// Returns the individual reasons of an error.
     private func reasons(_ error: StoreError) -> [String] {
         guard error.code == .conflict else { return BatchRun.reasons(error) }
         return error.conflicts.map { conflict in

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension ShellSession {
-    /// Runs code that reads clauses, and adds the place in the statement to its errors.
+    /// Runs code that reads clauses, and adds the position in the statement to its errors.
     ///
     /// - Throws: `ShellSyntaxError` for errors of clauses; other errors unchanged.
     func placing<Result>(_ clauses: ShellClauses, _ body: () throws -> Result) throws -> Result {
@@ -10,7 +10,7 @@ extension ShellSession {
         }
     }
 
-    /// Returns an error of a clause with its place in the statement.
+    /// Returns an error of a clause with its position in the statement.
     private static func placed(_ message: String, clauses: ShellClauses) -> ShellSyntaxError {
         guard let match = message.firstMatch(of: /'--([a-z-]+)'/),
             let word = ShellClauses.Word(rawValue: String(match.output.1)), let clause = clauses[word]
@@ -22,7 +22,7 @@ extension ShellSession {
         return located(message, clause: clause)
     }
 
-    /// Returns the place of a message's first quoted name that a clause contains.
+    /// Returns the position of the first quoted name in a message that a clause contains.
     private static func place(ofNameIn message: String, clauses: ShellClauses) -> Int? {
         for match in message.matches(of: #/'([^']+)'/#) {
             for clause in clauses.fragments.values {
@@ -33,10 +33,10 @@ extension ShellSession {
         return nil
     }
 
-    /// Returns an error with its place in a clause: the column in the message, or the beginning.
+    /// Returns an error with its position: the column in the message, or the clause's beginning.
     ///
     /// - Parameters:
-    ///   - message: The message in the form of the commands.
+    ///   - message: The message, which names options of commands.
     ///   - clause: The clause of the error, if any.
     /// - Returns: The error.
     static func located(_ message: String, clause: ShellFragment?) -> ShellSyntaxError {

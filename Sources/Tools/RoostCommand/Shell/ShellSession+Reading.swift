@@ -6,10 +6,10 @@ internal import RoostText
 // Statements that read.
 
 extension ShellSession {
-    /// The objects of a request, and the fetch for them.
+    /// The objects of a request, and the fetch that reads them.
     struct Selection {
         let objects: Objects
-        /// The snapshot with the objects, which the fetch closes.
+        /// The fetch, which closes ``snapshot``.
         let fetch: StoreFetch
         let snapshot: any StoreSnapshot
     }
@@ -19,7 +19,7 @@ extension ShellSession {
 
     /// Reads the clauses of a request, and finds its objects.
     ///
-    /// - Throws: `ShellSyntaxError` with the place of the mistake; errors of reading.
+    /// - Throws: `ShellSyntaxError` with the position of the mistake; errors of reading.
     func select(_ request: ShellStatement.Request) throws -> Selection {
         let base = try snapshot()
         let objects = try resolve(request.source, snapshot: base)
@@ -177,7 +177,7 @@ extension ShellSession {
 
     /// Returns the value of a source with one object: its attribute, or the object itself.
     ///
-    /// - Returns: The value. It is null without an object, and nil for several objects.
+    /// - Returns: The value: null if the source is empty, and nil if it has several objects.
     func value(of objects: Objects, snapshot: any StoreSnapshot) throws -> Value? {
         guard let ids = objects.ids, ids.count < 2 else { return nil }
         guard let id = ids.first else { return .null }
@@ -196,7 +196,7 @@ extension ShellSession {
 }
 
 extension StoreError {
-    /// Returns the error for an object that was deleted meanwhile.
+    /// Returns the error for an object that does not exist.
     static func objectMissing(_ id: ObjectID) -> StoreError {
         StoreError(.objectNotFound, "\(id) does not exist.").with { $0.missingObjects = [id] }
     }

@@ -8,7 +8,7 @@ extension ShellSession {
         var entity: ManagedObjectModel.Entity
         /// The objects, or nil for all objects of the entity.
         var ids: [ObjectID]?
-        /// The attribute at the end of the source.
+        /// The attribute at the end of the source, if any.
         var attribute: String?
     }
 
@@ -19,7 +19,7 @@ extension ShellSession {
     ///
     /// - Parameters:
     ///   - source: The source.
-    ///   - snapshot: The state in which to find them.
+    ///   - snapshot: The snapshot to search.
     /// - Returns: The objects.
     /// - Throws: `ShellSyntaxError` that names the wrong step; errors of reading.
     func resolve(_ source: ShellSource, snapshot: any StoreSnapshot) throws -> Objects {
@@ -65,7 +65,7 @@ extension ShellSession {
         return Objects(entity: entity, ids: source.key.map { [ObjectID(entity.name, key: $0)] })
     }
 
-    /// Returns the attribute given by the last names of a source.
+    /// Returns the attribute that the last steps of a source name.
     private func attribute(
         _ steps: [ShellSource.Step], of entity: ManagedObjectModel.Entity, column: Int
     ) throws -> String {

@@ -30,7 +30,7 @@ final class ShellSession {
     var filesBeingRead: [String] = []
     /// Whether a statement is changing objects.
     ///
-    /// Its reads must then use the state of the context.
+    /// The statement's reads must then use the state of the context.
     var isChanging = false
     /// Whether `.quit` was given.
     var isEnded = false
@@ -54,7 +54,7 @@ final class ShellSession {
     /// The number of objects that are changed and not committed.
     var changeCount: Int { context.writtenObjectCount }
 
-    /// The names that a statement can begin with.
+    /// The names of entities and variables.
     var names: [String] { model.entities.map(\.name.text) + variables.keys.sorted() }
 
     /// The undo stack of the context.
@@ -102,7 +102,7 @@ final class ShellSession {
 
     // MARK: Variables
 
-    /// Refuses a name that is already in use.
+    /// Refuses the name of an entity or a statement as a variable's name.
     func requireFree(_ name: String) throws {
         guard model.entities.allSatisfy({ $0.name.text != name }), !ShellStatement.words.contains(name.lowercased())
         else { throw UsageError("'\(name)' has a meaning already; choose another name for the variable") }

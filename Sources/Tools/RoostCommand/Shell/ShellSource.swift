@@ -1,4 +1,4 @@
-/// The objects of a statement in written form: `Album`, `Album/5`, `a`, `a[0].artist.name`.
+/// A reference to objects, as written in a statement: `Album`, `Album/5`, `a`, `a[0].artist.name`.
 struct ShellSource {
     /// A step from objects to other objects.
     enum Step {
@@ -12,18 +12,18 @@ struct ShellSource {
     let name: String
     /// The key after the name of an entity.
     let key: Int64?
-    /// The steps, each with its place in the statement.
+    /// The steps, each with its position in the statement.
     let steps: [(step: Step, column: Int)]
-    /// The place in the statement.
+    /// The position of the source in the statement.
     let column: Int
-    /// The place in the statement after the source.
+    /// The position after the source.
     let end: Int
 
-    /// Reads the source that begins at a place of a statement.
+    /// Reads the source that begins at a position of a statement.
     ///
     /// - Parameters:
     ///   - text: The statement.
-    ///   - start: The place.
+    ///   - start: The position.
     /// - Throws: `ShellSyntaxError` with the expected text.
     init(_ text: ShellText, from start: Int) throws(ShellSyntaxError) {
         let end = text.endOfName(from: start)
@@ -43,7 +43,7 @@ struct ShellSource {
 
     /// Reads a whole text as a source.
     ///
-    /// Returns nil if it is not one.
+    /// Returns nil if the text is not a source.
     init?(whole text: String) {
         let scanned = ShellText(text)
         guard let source = try? ShellSource(scanned, from: 0), source.end == scanned.count else { return nil }

@@ -18,7 +18,7 @@ enum ShellStatement {
     case delete(Request)
     case undo, redo, changes, commit, rollback
 
-    /// The words with which statements begin.
+    /// The keywords with which statements begin.
     static let words = [
         "fetch", "count", "explain", "let", "insert", "update", "delete", "undo", "redo", "changes", "commit",
         "rollback",

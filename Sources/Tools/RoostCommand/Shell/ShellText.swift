@@ -1,13 +1,13 @@
 internal import RoostCore
 
-/// A part of a statement, with its place.
+/// A part of a statement, with its position.
 struct ShellFragment {
     /// The text, without blanks around it.
     let text: String
     /// The number of characters before the fragment in the statement.
     let column: Int
 
-    /// A fragment of a statement without blanks around it.
+    /// Creates the fragment in a range, without blanks around it.
     ///
     /// - Parameters:
     ///   - characters: The characters of the statement.
@@ -25,11 +25,10 @@ struct ShellFragment {
     var isEmpty: Bool { text.isEmpty }
 }
 
-/// A syntax error in a statement, with its place.
+/// A syntax error in a statement, with its position.
 struct ShellSyntaxError: Error {
     let message: String
-    /// The number of characters before the place in the statement, or nil if the error has no
-    /// place.
+    /// The number of characters in the statement before the error, or nil if unknown.
     let column: Int?
 
     init(_ message: String, at column: Int? = nil) { (self.message, self.column) = (message, column) }
@@ -87,7 +86,7 @@ struct ShellStatementBuffer {
 
     private var lines = ""
     private var nesting = BracketNesting()
-    /// The number of the line with which the statement began.
+    /// The number of the statement's first line.
     private(set) var firstLine = 0
     private var lineCount = 0
 
@@ -127,7 +126,7 @@ struct ShellStatementBuffer {
         (lines, nesting, isOpen) = ("", BracketNesting(), false)
     }
 
-    /// Returns the statements of a text, separated by semicolons, with their places.
+    /// Returns the statements of a text, separated by semicolons, with their positions.
     static func statements(_ text: String) -> [ShellFragment] {
         if text.hasPrefix(".") { return [ShellFragment(text, column: 0)] }
         let scanned = ShellText(text)

@@ -32,7 +32,7 @@ extension StreamInput {
         }
     }
 
-    /// Opens the lines of a file.
+    /// Opens a file as a source of lines.
     ///
     /// - Throws: `notFound` or `ioFailure` if the file cannot be read.
     static func file(_ path: String) throws(StoreError) -> StreamInput {

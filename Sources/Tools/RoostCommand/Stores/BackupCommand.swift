@@ -54,7 +54,7 @@ extension Subcommand {
     ///
     /// A bare path without a store gets the type of the source.
     ///
-    /// Other problems are reported by the backup itself.
+    /// The backup itself reports unusable paths.
     private static func destination(
         _ text: String, type: String, arguments: ParsedArguments
     ) throws -> PersistentStoreDescription {
@@ -87,7 +87,7 @@ extension Subcommand {
 }
 
 extension String {
-    /// Returns the text with another first line.
+    /// Returns the text with its first line replaced.
     fileprivate func replacingFirstLine(_ line: String) -> String {
         guard let end = firstIndex(of: "\n") else { return line }
         return line + self[end...]

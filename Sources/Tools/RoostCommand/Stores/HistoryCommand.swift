@@ -66,7 +66,7 @@ extension Subcommand {
             while true {
                 request.token = try print(request, of: store, isJSON: isJSON, console: console)
                 request.startDate = nil
-                // A signal ends the wait soon.
+                // Checks for signals five times a second.
                 while news.wait(timeout: .now() + .milliseconds(200)) == .timedOut {
                     try Interruption.shared.check()
                 }
@@ -76,7 +76,7 @@ extension Subcommand {
 
     /// Prints the transactions that a request selects.
     ///
-    /// - Returns: The token of the last transaction of the store, selected or not.
+    /// - Returns: The token of the store's last transaction, even if it was not selected.
     private static func print(
         _ request: HistoryRequest, of store: any PersistentStore, isJSON: Bool, console: Console
     ) throws -> HistoryToken {

@@ -3,19 +3,19 @@
 
     /// Decides which requests are answered.
     ///
-    /// The start address contains a token that works once. The answer to the request with this
+    /// The start address contains a token that works once. The response to the request with this
     /// token sets a cookie, which all other requests need. A program can send ``programToken``
     /// instead, if the viewer has one.
     ///
     /// Cookies belong to a host, not to a port, and pages on other ports of this machine count as
-    /// the same site. So each request must also have this server as its host, and no other origin.
+    /// the same site. So each request must also name this server as its host, and no other origin.
     final class AccessGuard: Sendable {
         /// The decision about a request.
         enum Verdict {
             case allowed
             /// The request has the start token.
             ///
-            /// The answer sets the cookie.
+            /// The response sets the cookie.
             case starts(cookie: String)
             case refused(ViewerError)
         }
@@ -79,9 +79,10 @@
             return !digits.isEmpty && digits.utf8.count <= 5 && digits.utf8.allSatisfy { (48...57).contains($0) }
         }
 
-        /// Returns whether the request was not sent by another page.
+        /// Returns whether the request comes from this page or from the user.
         ///
-        /// A user may follow a link from any page, because the linking page cannot read the answer.
+        /// A user may follow a link from any page, because the linking page cannot read the
+        /// response.
         private func comesFromThisPage(_ request: HTTPRequest, host: String) -> Bool {
             if let origin = request.headers["origin"], origin != "http://\(host)" { return false }
             switch request.headers["sec-fetch-site"] {

@@ -3,7 +3,7 @@
 
     /// The files of the page, which are embedded in the program.
     enum PageFiles {
-        /// The headers of every answer.
+        /// The headers of every response.
         static let headers: [(name: String, value: String)] = [
             ("Referrer-Policy", "no-referrer"), ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
             ("Cross-Origin-Resource-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
@@ -12,7 +12,8 @@
         /// The policy of the page: it loads and runs only content from this server.
         static let pagePolicy =
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        /// The policy of all other answers, in case a browser shows them: nothing is loaded or run.
+        /// The policy of all other responses, in case a browser shows them: nothing is loaded or
+        /// run.
         static let valuePolicy = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
         private static let all: [String: [UInt8]] = {

@@ -67,10 +67,10 @@
         /// - Parameters:
         ///   - id: The object.
         ///   - version: The version that the user saw.
-        ///   - shown: The state shown by a trial, or nil to accept any state.
+        ///   - shown: The deletion's state that a trial showed, or nil to accept any state.
         ///   - isTrial: Whether the objects are only shown, not deleted.
-        /// - Returns: The answer.
-        /// - Throws: A conflict if other objects would be deleted than were shown; errors of the
+        /// - Returns: The response.
+        /// - Throws: A conflict if other objects would be deleted than were shown; errors of delete
         ///   rules.
         func delete(_ id: ObjectID, version: UInt32, shown: String?, isTrial: Bool) throws -> HTTPResponse {
             let record = try viewed.read {
@@ -118,8 +118,8 @@
         /// - Parameters:
         ///   - redoing: Whether to redo a step instead of undoing one.
         ///   - body: The body, which may contain the revision that the user saw.
-        /// - Returns: The answer.
-        /// - Throws: A conflict.
+        /// - Returns: The response.
+        /// - Throws: A conflict if the revision is outdated, or another program changed an object.
         func undo(redoing: Bool, body: [UInt8]) throws -> HTTPResponse {
             let node: JSONNode
             do { node = try JSONNode(body) } catch {
@@ -133,9 +133,7 @@
             return HTTPResponse(json: JSONNode(["undo": viewed.undo]))
         }
 
-        /// Returns the object in the context.
-        ///
-        /// Requires the version that the page has.
+        /// Returns an object, or throws `conflict` if it has another version.
         private static func object(
             _ id: ObjectID, version: UInt32, in context: ManagedObjectContext
         ) throws -> ManagedObject {

@@ -13,7 +13,7 @@
             case objects(adding: [ObjectID], removing: [ObjectID])
             /// All members in order.
             ///
-            /// `seen` has the keys of the members that the user saw, or nil to accept any.
+            /// `seen` has the keys of the members that the user saw, or is nil to accept any.
             case order([ObjectID], seen: [Int64]?)
         }
 
@@ -26,7 +26,7 @@
         /// - Parameters:
         ///   - body: The JSON text.
         ///   - entity: The object's entity.
-        ///   - model: Its model.
+        ///   - model: The model of the store.
         /// - Throws: A ``ViewerError`` that lists all invalid values.
         init(_ body: [UInt8], entity: ManagedObjectModel.Entity, model: ManagedObjectModel) throws(ViewerError) {
             let node: JSONNode
@@ -92,9 +92,9 @@
             return .value(value)
         }
 
-        /// Returns the value of a text for a field.
+        /// Returns the value that a text gives to a field.
         ///
-        /// Dates outside of the calendar are given in seconds, as in the page.
+        /// The page writes dates outside of the calendar in seconds.
         private static func value(_ text: String, field: RecordLayout.Field, model: ManagedObjectModel) -> Value? {
             if let value = Array(text.utf8).withUnsafeBytes({ CellFormat().value($0, for: field, in: model) }) {
                 return value
@@ -114,8 +114,7 @@
         private static func id(
             _ node: JSONNode, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
         ) throws(ViewerError) -> ObjectID {
-            // Names are compared as texts, because a name that is created from a text stays in
-            // memory.
+            // Names are compared as texts, because each new `EntityName` stays in memory.
             let name = node["entity"]?.text ?? entity.name.text
             guard let key = node["key"]?.integer, key > 0,
                 let own = model.entities.first(where: { $0.name.text == name }), entity.includes(own.number)
@@ -159,7 +158,7 @@
             }
         }
 
-        /// Returns the new destination of a relationship.
+        /// Returns the object for a relationship, or throws an error about the property.
         private static func existing(
             _ id: ObjectID, property: String, context: ManagedObjectContext
         ) throws -> ManagedObject {
@@ -181,7 +180,7 @@
             try object.setValue(whole, for: name)
         }
 
-        /// Returns a composite with another value of an element.
+        /// Returns a composite with the element at a path replaced.
         private static func replacing(_ path: ArraySlice<String>, of composite: Value, with value: Value) -> Value {
             guard let name = path.first else { return value }
             var elements: [String: Value] = [:]

@@ -33,7 +33,7 @@
             }
         }
 
-        /// Returns the first object that is different now, or nil.
+        /// Returns an object whose state is different now, or nil.
         func firstDifference(in store: Store) throws -> ObjectID? {
             let snapshot = try store.persistentStore.snapshot()
             defer { snapshot.close() }

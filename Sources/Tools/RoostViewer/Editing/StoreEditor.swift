@@ -10,7 +10,7 @@
     /// One context makes the changes, with delete rules and validation. Conflicts are reported, and
     /// never overwritten.
     final class StoreEditor: Sendable {
-        /// The state of the steps, for the page.
+        /// The steps that the page can undo and redo.
         private struct Steps {
             var canUndo = false
             var canRedo = false
@@ -23,7 +23,7 @@
             /// The total number of steps that were done, undone or redone.
             var revision: Int64 = 0
 
-            /// Updates all steps for the page's own changes.
+            /// Updates the states in all steps after a change by the page itself.
             mutating func expect(_ states: ObjectStates, insteadOf former: ObjectStates) {
                 for index in done.indices { done[index].replace(former, by: states) }
                 for index in undone.indices { undone[index].replace(former, by: states) }
@@ -162,10 +162,10 @@
 
         /// Reverts the changes of the context after a failed save.
         ///
-        /// A rollback would remove all steps.
+        /// A rollback would also remove all undo steps.
         private func takeBack(_ context: ManagedObjectContext, _ step: () -> Void) {
             step()
-            // The caller reports the error of the save that failed before.
+            // The caller reports the error of the first save.
             try? context.save()
             guard context.hasChanges else { return }
             context.rollback()

@@ -12,12 +12,12 @@
         /// The headers that the server uses, by their names in lower case.
         var headers: [String: String]
         var body: [UInt8] = []
-        /// Whether the client requested only the headers of the answer.
+        /// Whether the client requested only the headers of the response.
         var isHead = false
-        /// Whether the client no longer waits for the answer.
+        /// Whether the client no longer waits for the response.
         var isAbandoned: @Sendable () -> Bool = { false }
 
-        /// Reads an address.
+        /// Creates a request, or returns nil for an invalid address.
         ///
         /// - Parameters:
         ///   - method: The method.

@@ -1,7 +1,7 @@
 #if Interactive
     internal import RoostJSONText
 
-    /// An answer.
+    /// An HTTP response.
     struct HTTPResponse: Sendable {
         /// A status code of HTTP.
         struct Status: Hashable, Sendable {
@@ -26,18 +26,18 @@
         var body: [UInt8]
         var headers: [(name: String, value: String)]
 
-        /// Creates an answer of bytes.
+        /// Creates a response with a body of bytes.
         init(_ status: Status = .ok, type: String, body: [UInt8], headers: [(name: String, value: String)] = []) {
             (self.status, self.body) = (status, body)
             self.headers = [("Content-Type", type)] + headers
         }
 
-        /// Creates an answer in JSON.
+        /// Creates a response in JSON.
         init(_ status: Status = .ok, json: JSONNode) {
             self.init(status, type: "application/json", body: JSONText.bytes(json))
         }
 
-        /// Creates an answer of plain text.
+        /// Creates a response of plain text.
         init(_ status: Status, text: String) {
             self.init(status, type: "text/plain; charset=utf-8", body: Array((text + "\n").utf8))
         }

@@ -6,7 +6,7 @@
 
     /// An HTTP server at 127.0.0.1, using libmicrohttpd, with one thread for each connection.
     ///
-    /// - Requests of more than ``bodyLimit`` bytes are refused.
+    /// - Requests with a body of more than ``bodyLimit`` bytes are refused.
     /// - ``stop()`` waits for the current requests, and must be called before the server is
     ///   deallocated.
     final class HTTPServer {
@@ -15,7 +15,7 @@
         /// The number of seconds without data after which a connection is closed.
         private static let idleSeconds: UInt32 = 30
         private static let connectionLimit: UInt32 = 64
-        /// The headers that are read of requests.
+        /// The request headers that are read.
         private static let headerNames = [
             "host", "origin", "cookie", "authorization", "content-type", "prefer", "sec-fetch-site", "sec-fetch-mode",
         ]
@@ -144,7 +144,7 @@
         if count.pointee > 0 {
             arrival.isTooLarge = arrival.isTooLarge || arrival.body.count + count.pointee > bodyLimit
             if let bytes, !arrival.isTooLarge {
-                // SAFETY: the library gives `count` bytes for the length of the call.
+                // SAFETY: the library provides `count` bytes during the call.
                 arrival.body += UnsafeRawBufferPointer(start: bytes, count: count.pointee)
             }
             count.pointee = 0
@@ -162,7 +162,7 @@
                 guard let value = MHD_lookup_connection_value(connection, .HEADER_KIND, name) else { continue }
                 headers[name] = String(cString: value)
             }
-            // The library omits the body of an answer to HEAD.
+            // The library omits the body of a response to HEAD.
             let isHead = method == "HEAD"
             guard let address = arrival.address,
                 var request = HTTPRequest(isHead ? "GET" : method, address: address, headers: headers)
@@ -177,7 +177,7 @@
             return server.answer(request)
         }
 
-        /// Returns whether the other side has closed a connection, or sends no more.
+        /// Returns whether the client has closed the connection or stopped sending.
         private static func isClosed(_ socket: Int32) -> Bool {
             var byte: UInt8 = 0
             let count = recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))

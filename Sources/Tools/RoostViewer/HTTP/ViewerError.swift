@@ -12,10 +12,10 @@
         }
 
         var status: HTTPResponse.Status
-        /// A name for programs.
+        /// The error's name for programs.
         var code: String
         var message: String
-        /// The place in a predicate that cannot be read, in UTF-16 units, or nil for other errors.
+        /// The position of a syntax error in a predicate, in UTF-16 units, or nil.
         var offset: Int?
         var failures: [Failure] = []
         /// The current stored state of the object if it changed in the meantime, or nil.

@@ -17,18 +17,18 @@
             var task: Task<Void, Never>?
             var isCancelled = false
             var endTime: DispatchTime?
-            /// The last time that a client asked for the answer, or nil for a client that waits.
+            /// The last time that a client polled, or nil for a client that waits.
             var askTime: DispatchTime?
         }
 
-        /// The stack of its thread.
+        /// The stack size of the thread.
         private static let stackByteCount = 8 << 20
         private static let forgottenNanoseconds: UInt64 = 10_000_000_000
 
         let number: Int
         /// The name of the work, for people.
         let what: String
-        /// The cancellation of comparisons, which do not check their task.
+        /// The cancellation for comparisons, which do not check their task.
         let cancellation = ConversionCancellation()
         private let state = Mutex(State())
         private let end = DispatchSemaphore(value: 0)
@@ -76,7 +76,7 @@
         /// Waits for the end.
         ///
         /// - Parameter milliseconds: The maximum time to wait, or nil for no limit.
-        /// - Returns: The answer, or nil yet.
+        /// - Returns: The response, or nil if the work is not done.
         func wait(milliseconds: Int?) -> HTTPResponse? {
             if let milliseconds {
                 guard end.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return nil }
@@ -87,7 +87,7 @@
             return result
         }
 
-        /// The answer, which may be that of an error, or nil while the work is in progress.
+        /// The response, which may describe an error, or nil while the work is in progress.
         var result: HTTPResponse? { state.withLock { $0.response ?? $0.error?.response } }
 
         /// Sets the amount of finished work.
@@ -105,10 +105,10 @@
             task?.cancel()
         }
 
-        /// Records that a client has polled for the answer.
+        /// Records that a client has polled for the response.
         func asked() { state.withLock { $0.askTime = .now() } }
 
-        /// Whether a client has stopped polling for the answer.
+        /// Whether a client has stopped polling for the response.
         var isForgotten: Bool {
             state.withLock { state in
                 guard state.endTime == nil, let last = state.askTime else { return false }

@@ -12,7 +12,7 @@
             var order: [Int] = []
         }
 
-        /// The time that a request waits if it can be answered later.
+        /// The time that an asynchronous request waits for its response.
         private static let patienceMilliseconds = 120
         /// The maximum number of jobs in the list.
         ///
@@ -27,10 +27,10 @@
         private let state = Mutex(State())
         private let places = DispatchSemaphore(value: JobList.runningCount)
 
-        /// Answers a request by a potentially long operation.
+        /// Runs a potentially long operation for a request.
         ///
-        /// A request with `Prefer: respond-async` gets the number of the job if the answer takes
-        /// longer. All other requests wait.
+        /// A request with `Prefer: respond-async` gets the number of the job if the operation takes
+        /// longer than ``patienceMilliseconds``. All other requests wait.
         func answer(
             _ request: HTTPRequest, what: String, _ body: @escaping @Sendable (Job) throws -> HTTPResponse
         ) -> HTTPResponse {
@@ -80,9 +80,9 @@
             return false
         }
 
-        /// Waits for the answer of a job.
+        /// Waits for the response of a job.
         ///
-        /// Returns nil for a request that can be answered later.
+        /// Returns nil if an asynchronous request gets its response later.
         ///
         /// Cancels the job if the client disconnects.
         private func wait(for job: Job, request: HTTPRequest) -> HTTPResponse? {

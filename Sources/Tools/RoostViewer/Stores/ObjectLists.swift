@@ -31,7 +31,7 @@
         ///
         /// - Parameters:
         ///   - request: The request, without limit and offset.
-        ///   - snapshot: The state of the store.
+        ///   - snapshot: The snapshot to read.
         /// - Returns: The IDs of the objects.
         /// - Throws: Errors of the request; `cancelled`.
         func ids(_ request: FetchRequest, snapshot: any StoreSnapshot) throws(StoreError) -> [ObjectID] {
@@ -58,7 +58,7 @@
                 guard let place = entries.firstIndex(where: { $0.request == request && $0.generation == generation }),
                     generation != nil || entries[place].time.uptimeNanoseconds > oldest
                 else { return nil }
-                // The list that was used last stays longest.
+                // The list that was used last stays in the cache longest.
                 entries.insert(entries.remove(at: place), at: 0)
                 return entries[0].ids
             }

@@ -30,8 +30,7 @@
 
         /// Returns the entity with the given name.
         func entity(_ name: String) throws(ViewerError) -> ManagedObjectModel.Entity {
-            // Names are compared as texts, because a name that is created from a text stays in
-            // memory.
+            // Names are compared as texts, because each new `EntityName` stays in memory.
             if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
             let hint =
                 nearestName(to: name, among: model.entities.map(\.name.text)).map { " Did you mean '\($0)'?" } ?? ""

@@ -6,8 +6,8 @@
 
     /// Writes values as JSON for the page.
     ///
-    /// - Integers beyond ±2^53 and decimals are strings, so that no reader rounds them. So are the
-    ///   doubles that JSON does not support.
+    /// - Integers beyond ±2^53 and decimals are strings, so that no reader rounds them. Doubles
+    ///   that JSON does not support are strings too.
     /// - Dates are in ISO 8601 if they have a calendar date, and otherwise the number of seconds.
     /// - Long texts are truncated. Bytes are described by their kind and their beginning. See
     ///   ``DataKind``.
@@ -55,7 +55,7 @@
             guard number.isFinite else {
                 return JSONNode(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
             }
-            // The shortest text of a float is not that of the same number as a double.
+            // The shortest exact text of a float differs from that of the equal double.
             let text = isFloat ? Float(number).description : number.description
             return JSONNode(.number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text))
         }

@@ -16,8 +16,7 @@
         private let model: ManagedObjectModel
         /// The titles by ID, or nil for an object without a title.
         ///
-        /// IDs of objects that do not exist are
-        /// missing.
+        /// IDs of objects that do not exist have no entry.
         private var titles: [ObjectID: String?] = [:]
         /// The actual entity of each object, by ID.
         private var entities: [ObjectID: EntityName] = [:]

@@ -22,7 +22,7 @@
             return String(decoding: JSONText.bytes(node(list), style: .lines), as: UTF8.self)
         }
 
-        /// Returns a JSON text that is an object or a list.
+        /// Returns the node of a JSON object or list, or nil for other bytes.
         private static func json(_ bytes: [UInt8]) -> JSONNode? {
             guard DataKind(bytes.prefix(64)) == .json, let node = try? JSONNode(bytes) else { return nil }
             return node

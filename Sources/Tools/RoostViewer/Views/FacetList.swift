@@ -3,7 +3,7 @@
     internal import RoostJSONText
     internal import RoostQuery
 
-    /// The maximum number of frequent values of a property among the objects of a request.
+    /// The most frequent values of a property among the objects of a request.
     struct FacetList {
         private static let valueCount = 30
         private static let conditionByteCount = 8192

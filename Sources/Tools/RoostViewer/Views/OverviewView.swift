@@ -66,7 +66,7 @@
             }
         }
 
-        /// Returns the user's metadata in the order of their names.
+        /// Returns the user's metadata, sorted by name.
         private static func metadata(
             _ metadata: [String: MetadataValue], model: ManagedObjectModel
         ) -> [JSONNode] {

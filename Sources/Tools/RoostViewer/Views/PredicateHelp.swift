@@ -34,7 +34,7 @@
         ///   - text: The predicate.
         ///   - cursor: The position of the cursor, in UTF-16 units.
         ///   - entity: The entity of the objects.
-        ///   - model: Its model.
+        ///   - model: The model of the store.
         init(_ text: String, cursor: Int, entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
             (self.text, self.entity, self.model) = (text, entity, model)
             let units = text.utf16
@@ -44,7 +44,7 @@
 
         /// Reads a predicate.
         ///
-        /// - Throws: A ``ViewerError`` with the place in the text.
+        /// - Throws: A ``ViewerError`` with the position of the error.
         static func predicate(
             _ text: String, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
         ) throws(ViewerError) -> FetchRequest.Predicate {
@@ -52,7 +52,7 @@
                 return try FetchRequest.Predicate(text, for: entity.name, model: model)
             } catch {
                 var refusal = ViewerError(.badRequest, code: "invalidPredicate", message: error.message)
-                // The message counts characters, but scripts count UTF-16 units.
+                // The message counts characters, but JavaScript counts UTF-16 units.
                 refusal.offset = error.textColumn.map { text.prefix($0 - 1).utf16.count }
                 throw refusal
             }
@@ -113,7 +113,7 @@
             character.isLetter || character.isNumber || "_@.#".contains(character)
         }
 
-        /// The part of a comparison that contains the word.
+        /// The part of a predicate that the cursor is in.
         private enum Position {
             case operand, comparison, connection
         }
@@ -138,7 +138,7 @@
 
         /// Splits a text roughly into words, strings and signs.
         ///
-        /// The parser of predicates is not used here.
+        /// The predicate parser is not used, because it rejects incomplete text.
         private static func tokens(_ text: Substring) -> [String] {
             var tokens: [String] = []
             var rest = text
@@ -230,7 +230,7 @@
             return properties(of: current) + operators.map { Completion(text: $0, kind: "function") }
         }
 
-        /// Returns the possible values for a compared boolean.
+        /// Returns the values to compare with a boolean attribute.
         private func values() -> [Completion] {
             let tokens = Self.tokens(before)
             guard let comparison = tokens.lastIndex(where: Self.isOperator), comparison > 0,

@@ -4,7 +4,7 @@
 
     /// A sort order in the syntax of addresses and `roost fetch --sort`: `year,-title[cd]`.
     enum SortText {
-        /// Reads an order.
+        /// Parses a sort order.
         ///
         /// - Throws: A ``ViewerError`` for an empty name.
         static func descriptors(

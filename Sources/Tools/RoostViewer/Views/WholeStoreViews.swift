@@ -6,7 +6,7 @@
     internal import RoostQuery
     internal import RoostStores
 
-    /// The examination of a store.
+    /// The result of checking a store.
     struct CheckView {
         let viewed: ViewedStore
 
