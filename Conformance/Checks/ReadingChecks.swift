@@ -384,7 +384,7 @@ extension ConformanceCheck {
         var read: [ObjectID] = []
         var batch = RecordBatch(model: sample.model)
         while true {
-            // A record that the cursor must replace.
+            // The cursor must replace this record.
             batch.append(sample.anyObject.record)
             guard try cursor.next(into: &batch) else { break }
             try expect(!batch.isEmpty, "a batch holds something while next() is true")

@@ -62,7 +62,7 @@ extension ConformanceCheck {
             "fetch.sort.folded", "Text sorts without case and diacritics on request, by the rules of Unicode."
         ) { bench in
             try texts(bench, texts: ["b", "É", "e", "E", "\u{1E}", "ẞ", "ss", "a", nil, "\u{C5}", "z"]) { keys in
-                // é e E fold to the same, so the key decides.
+                // É, e and E are equal after folding, so the key decides.
                 try expectEqual(
                     try keys([.caseInsensitive, .diacriticInsensitive]), [9, 5, 8, 10, 1, 2, 3, 4, 6, 7, 11],
                     "without case and diacritics")
@@ -117,7 +117,7 @@ extension ConformanceCheck {
 
     /// Runs `body` on objects with these texts and keys from 1.
     ///
-    /// `body` gets a function that returns the keys in an order with options.
+    /// `body` receives a function that returns the keys, sorted with the given options.
     private static func texts(
         _ bench: Workbench, texts: [String?],
         _ body: ((FetchRequest.Comparison.Options) throws -> [Int64]) throws -> Void

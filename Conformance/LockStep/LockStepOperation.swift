@@ -3,11 +3,11 @@ package import RoostCore
 /// One operation of a random sequence: a change for the next commit, a commit, a read or an
 /// opening.
 ///
-/// Its meaning does not depend on earlier operations: it names its objects by their IDs, and every
+/// An operation does not depend on earlier operations: it names its objects by their IDs, and every
 /// store refuses a change that does not fit the state. So a sequence stays valid if any operations
 /// are left out.
 package enum LockStepOperation: Hashable, Sendable {
-    // MARK: Changes, gathered until something writes them
+    // MARK: Changes, collected until the next commit or load
 
     /// Adds a new object.
     case insert(ObjectID, [String: Value])
@@ -50,13 +50,12 @@ package enum LockStepOperation: Hashable, Sendable {
 
     // MARK: Views and openings
 
-    /// Takes a snapshot and keeps it under a number, unless that is in use.
+    /// Takes a snapshot and keeps it under a number, unless the number is in use.
     case openSnapshot(Int)
     /// Compares an open snapshot with its expected content, and closes it.
     case closeSnapshot(Int)
-    /// Closes and reopens the store, after its snapshots.
+    /// Closes the snapshots, then closes and reopens the store.
     case reopen
-    /// Reopens the store like ``reopen``, and opens it read-only in between, when commits must
-    /// fail.
+    /// Reopens the store read-only, so that commits must fail, and then like ``reopen``.
     case reopenReadOnly
 }

@@ -43,7 +43,7 @@ enum PlainDecimal {
     static func quotient(_ a: Decimal, _ b: Decimal) -> Decimal? {
         guard !a.isNaN, !b.isNaN else { return .nan }
         guard let left = DecimalNumber(a), let right = DecimalNumber(b) else { return nil }
-        // Digit by digit, the most significant first; 80 digits follow those of the dividend.
+        // Divides from the most significant digit on, with 80 more digits than the dividend.
         var quotient: [Int] = []
         var rest: UInt128 = 0
         for digit in digits(left.mantissa).reversed() + Array(repeating: 0, count: 80) {

@@ -57,7 +57,8 @@ func expectError(_ codes: StoreError.Code..., in what: String, _ body: () throws
     throw Mismatch(expected: "\(what) fails with \(wanted)", actual: "it succeeded")
 }
 
-/// Fails unless a generation differs from an earlier one, and is later if the store orders them.
+/// Fails unless a generation differs from an earlier one, and is later if generations have an
+/// order.
 func expectLater(
     _ generation: Generation, than earlier: Generation, on bench: Workbench, what: String
 ) throws {

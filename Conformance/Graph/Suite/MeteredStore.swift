@@ -30,7 +30,7 @@ package final class StoreMeter: Sendable {
     /// The calls since the last reset.
     var counts: Counts { state.withLock(\.counts) }
 
-    /// Runs `body` and returns its calls of the store.
+    /// Runs `body` and returns the counts of its calls.
     func counting(_ body: () throws -> Void) rethrows -> Counts {
         state.withLock { $0.counts = Counts() }
         try body()
