@@ -12,8 +12,8 @@ import RoostMigration
 /// divided by the last one, the number of objects, reads or commits. It writes no lines if calls
 /// cannot be counted.
 ///
-/// - `CostChild <type> <directory>`: the operations of the contract.
-/// - `CostChild door <type> <directory>`: the operations of a `Store`, each beside the contract
+/// - `CostChild door <type> <directory>`: the operations of a `Store`, each beside the same
+///   operation of the contract.
 ///   below it.
 /// - `CostChild graph <type> <directory>`: the operations of a context.
 /// - `CostChild graph-memory <type> <directory>`: the bytes of objects, a line for each kind:
@@ -96,7 +96,7 @@ struct CostChild {
         let location = StoreLocation(type: typeName, path: directory.appendingPathComponent("store").path)
         let graph = try SampleGraph(seed: 1, objectCount: 5_000)
         let store = try type.create(location, model: graph.model, options: Self.options(typeName))
-        // Created before, so that only the work of the store is counted.
+        // Created first, so that only the work of the store is counted.
         var (records, links) = ([RecordBatch](), [LinkBatch]())
         try graph.forEachRecordBatch { records.append($0) }
         try graph.forEachLinkBatch { links.append($0) }

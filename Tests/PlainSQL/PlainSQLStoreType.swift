@@ -45,7 +45,7 @@
             return try open(location, options, path, lock)
         }
 
-        /// Opens a store whose lock is held; the store releases it.
+        /// Opens a store whose lock is held; the store then releases the lock.
         private func open(
             _ location: StoreLocation, _ options: StoreOptions, _ path: String, _ lock: StoreLock?
         ) throws(StoreError) -> any PersistentStore {

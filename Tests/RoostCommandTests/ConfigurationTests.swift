@@ -35,8 +35,8 @@ struct ConfigurationTests {
         #expect(try place.roost("model", "print", "main").output == place.roost("model", "print", "a").output)
         #expect(try place.roost("model", "diff", "main", "copy").code == 0)
         #expect(try place.roost("model", "validate", "copy").code == 0)
-        // From below, with another working directory, and by --config and ROOST_CONFIG from
-        // anywhere.
+        // The configuration is found from a subdirectory, and from anywhere by --config or
+        // ROOST_CONFIG.
         try FileManager.default.createDirectory(atPath: place.file("x/y"), withIntermediateDirectories: true)
         #expect(try place.roost("info", "main", through: ["/usr/bin/env", "-C", place.file("x/y")]).code == 0)
         let elsewhere = try Workplace()
@@ -82,7 +82,7 @@ struct ConfigurationTests {
             try place.start(arguments).wait().expectError(2, containing: "no_such_option")
         }
         for arguments in [["info", "\(type):a"], ["info", "./a"]] {
-            // What cannot be a name does not need the configuration, unless it is asked for.
+            // A text that cannot be a name needs no configuration, unless --config is given.
             #expect(try place.start(arguments).wait().code == 0)
             try place.start(arguments + ["--config=roost.json"]).wait().expectError(2, containing: "line 4")
         }

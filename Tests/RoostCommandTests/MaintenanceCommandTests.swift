@@ -141,7 +141,7 @@ struct MaintenanceCommandTests {
         for round in 0..<16 {
             if command == "backup" { try? FileManager.default.removeItem(atPath: place.file("b")) }
             let run = try place.start(arguments)
-            // The instant is what the test varies: nothing is waited for.
+            // The test varies the time of the signal, so it waits for no event.
             usleep(UInt32(Double(numbers.next() % 1000) / 1000 * microseconds))
             kill(run.process.processIdentifier, SIGINT)
             let result = try run.wait()

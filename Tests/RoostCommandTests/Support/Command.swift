@@ -39,7 +39,7 @@ final class Workplace: Sendable {
     }
 
     deinit {
-        // What cannot be removed is left to the system.
+        // If the removal fails, the system removes the files.
         try? FileManager.default.removeItem(atPath: path)
     }
 
@@ -71,7 +71,7 @@ final class Workplace: Sendable {
         return try start(["shell", store] + options, input: input).wait()
     }
 
-    /// Starts the shell on the store `store`; what is written to `input` is its script.
+    /// Starts the shell on the store `store`; the caller writes the script to `input`.
     func startShell() throws -> (run: RunningCommand, input: FileHandle) {
         let pipe = Pipe()
         return (try start(["shell", "store"], input: pipe), pipe.fileHandleForWriting)
