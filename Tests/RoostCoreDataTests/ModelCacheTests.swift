@@ -52,7 +52,7 @@ struct ModelCacheTests {
 
     @Test("decompression stops at its limit")
     func bomb() throws {
-        // A block of one literal and then matches of the greatest length: 1 032 to 1.
+        // A block of one literal and then matches of the maximum length expands 1 032 times.
         let packed = try #require(Self.zeros)
         let error = try failure { try Inflate.raw(packed, limit: 1 << 20, what: "the bomb") }
         #expect(error.code == .limitExceeded)

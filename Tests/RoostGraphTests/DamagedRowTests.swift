@@ -73,7 +73,7 @@ struct DamagedRowTests {
             }
         }
         #expect(error?.code == .corrupted, "\(error as Any)")
-        // The album is still a fault, so a save has nothing of it to write.
+        // The album is still a fault, so a save does not write its row.
         #expect(album.isFault)
         album.year = 1999
         #expect(throws: StoreError.self) { try context.save() }

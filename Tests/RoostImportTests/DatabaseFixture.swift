@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// A value of SQLite's.
+    /// An SQLite value.
     enum TestValue: Equatable {
         case null
         case integer(Int64)
@@ -53,7 +53,7 @@ import Testing
             try #require(code == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle))) in \(sql.prefix(200))")
         }
 
-        /// Makes a collation of the program's own, which other connections do not have.
+        /// Adds a collation that other connections do not have.
         func addCollation(_ name: String) {
             let code = sqlite3_create_collation(handle, name, SQLITE_UTF8, nil) { _, count, left, otherCount, right in
                 guard let left, let right else { return count - otherCount }

@@ -32,7 +32,7 @@ final class Bench {
     /// The document's text.
     func text(_ name: String = "store") throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
 
-    /// Replaces text in the document and takes the checksum out, as a person would.
+    /// Replaces text in the document and removes the checksum, as a person would.
     func edit(_ name: String = "store", _ old: String, _ new: String, sourceLocation: SourceLocation = #_sourceLocation)
         throws
     {
@@ -144,7 +144,7 @@ extension PersistentStore {
         }
     }
 
-    /// Digest and generation of what is there, computed from every record and link.
+    /// The digest and generation of the content, computed from every record and link.
     func state() throws -> StoreTally {
         let snapshot = try snapshot()
         defer { snapshot.close() }

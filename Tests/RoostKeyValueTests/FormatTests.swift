@@ -31,7 +31,7 @@ struct FormatTests {
         #expect(hex(LinkKeys.keys(Link(1, 2), relationship: 5).key.bytes) == "0501010102")
     }
 
-    /// Numbers around every boundary of length, and any others.
+    /// Numbers around every boundary of length, and random numbers.
     private func samples() -> [Int64] {
         var random = SystemRandomNumberGenerator()
         var samples: [Int64] = [1, .max]
@@ -77,7 +77,7 @@ struct FormatTests {
             let bytes = StorageKey(record: key, root: root).bytes
             let isCommon = root < 255 && key > 255 && key < 1 << 32
             #expect(read(bytes) == (isCommon ? key : nil))
-            // What differs in one byte, or is longer or shorter, is another key or none.
+            // Bytes that differ in one byte or in length are another key or none.
             for index in bytes.indices {
                 for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {
                     var other = bytes

@@ -426,7 +426,7 @@ import RoostSystem
         @Test("an LMDB write waits for another process's writer and then is busy")
         func waitsForOtherWriter() throws {
             let storage = try directory.get().create()
-            // Locks belong to open files, so this is what another process looks like.
+            // Locks belong to open files, so this lock acts like that of another process.
             let other = try WriterLock(forStoreAt: directory.get().store)
             try other.lock(timeoutSeconds: 0)
             #expect(errorCode { try storage.write(timeoutSeconds: 0.01) { _ in } } == .busy)

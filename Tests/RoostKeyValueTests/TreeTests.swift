@@ -42,7 +42,7 @@ extension KeyValueReader {
         return all
     }
 
-    /// The same by ``KeyValueCursor/visit(_:)``, some entries a call.
+    /// Returns the same entries by ``KeyValueCursor/visit(_:)``, some in each call.
     fileprivate func visitedEntries(_ space: KeySpace, atOnce count: Int) throws -> SortedArray {
         var all = SortedArray()
         let cursor = try cursor(in: space)
@@ -183,7 +183,7 @@ struct TreeTests {
             }
         }
         #expect(try storage.integrityFindings() == [])
-        // 20 bytes an entry and 16 for its slot, and not much more.
+        // Each entry needs 20 bytes and 16 for its slot; little more is allowed.
         #expect(try storage.byteCount() < 20_000 * 48)
         let failure = code {
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in

@@ -3,7 +3,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// The order of an ordered relationship is data, also where only the other end keeps the pairs.
+/// The order of an ordered relationship is data, even if only the other end stores the pairs.
 @Suite("Losses of order")
 struct OrderLossTests {
     private typealias R = RelationshipDescription
