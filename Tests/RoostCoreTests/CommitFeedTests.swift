@@ -39,7 +39,7 @@ struct CommitFeedTests {
             return numbers
         }
 
-        /// Ends the commit with a number, or any running commit.
+        /// Ends the commit with a number, or the first running commit.
         func end(_ from: UInt64, to: UInt64, by origin: Origin? = nil, number: Int? = nil) {
             let (from, to) = (Generation(number: from), Generation(number: to))
             let ended = open.withLock { open in

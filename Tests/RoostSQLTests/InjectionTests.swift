@@ -6,12 +6,12 @@ import RoostPredicates
 import RoostSQLite
 import Testing
 
-/// Texts that are made to be taken for SQL, a pattern or an end of text, as values and as names.
+/// Texts that look like SQL, a pattern or an end of text, as values and as names.
 @Suite("Hostile texts in SQL")
 struct InjectionTests {
     typealias Comparison = FetchRequest.Comparison
 
-    /// 300 of them, all different.
+    /// 300 different texts.
     static let texts: [String] = {
         let seeds = [
             "'", "''", "\"", "\"\"", "`", "[", "]", ";", "--", "/*", "*/", "%", "_", "%%", "?", "?1", ":a", "@a", "$a",
