@@ -51,7 +51,7 @@ extension ConformanceCheck {
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let folder = ObjectID("Folder", key: 1)
             try store.change { try $0.insert(folder, values: [:]) }
-            // The batch has more than one part: its first rows already have places when the other
+            // The rows need more than one part. The first part already has places when the other
             // batch runs.
             var number = 0
             let rows = AnyIterator<BatchInsertRequest.Row> {

@@ -188,7 +188,7 @@ private struct FilledStore {
     let contents: StoreContents
     /// The results of requests that use indexes.
     let answers: [[Int64]]
-    /// The bytes of its file.
+    /// The bytes of the store's file.
     let bytes: [UInt8]
     /// The file and the contents after each commit.
     let history: FileHistory

@@ -98,7 +98,7 @@ extension FaultyStoreType {
         case writesHalf = "writes-half"
         /// Deleting an object leaves its links.
         case leavesLinks = "leaves-links"
-        /// Links are removed after others were added.
+        /// Links are removed after the new links are added.
         case removesLinksLast = "removes-links-last"
         /// The user's metadata of commits are dropped.
         case forgetsMetadata = "forgets-metadata"
@@ -172,7 +172,7 @@ extension FaultyStoreType {
 
         /// The second transaction of a history is left out.
         case losesTransaction = "loses-transaction"
-        /// A transaction has another author than its commit.
+        /// A transaction has a different author from its commit.
         case misnamesAuthor = "misnames-author"
         /// The times of transactions decrease.
         case turnsTimeBack = "turns-time-back"

@@ -3,7 +3,7 @@ internal import RoostMigration
 
 /// The effect of one operation: the action, and the result that every store must return.
 enum LockStepStep {
-    /// A change is added to the change set; `version` is the version of its object before.
+    /// A change is added to the change set; `version` is the object's version before the change.
     case change(LockStepOperation, version: UInt32)
     /// No effect.
     ///

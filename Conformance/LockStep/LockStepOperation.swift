@@ -1,7 +1,7 @@
 package import RoostCore
 
-/// One operation of a random sequence: a change for the next commit, a commit, a read or an
-/// opening.
+/// One operation of a random sequence: a change for the next commit, a commit, a read or a
+/// reopening.
 ///
 /// An operation does not depend on earlier operations: it names its objects by their IDs, and every
 /// store refuses a change that does not fit the state. So a sequence stays valid if any operations
@@ -48,7 +48,7 @@ package enum LockStepOperation: Hashable, Sendable {
     /// Fetches and counts.
     case fetch(FetchRequest)
 
-    // MARK: Views and openings
+    // MARK: Snapshots and reopening
 
     /// Takes a snapshot and keeps it under a number, unless the number is in use.
     case openSnapshot(Int)

@@ -58,7 +58,7 @@ struct LockStepShrinker {
         return true
     }
 
-    /// Tries only the last operations of a long sequence, because objects do not live long.
+    /// Tries only the last operations of a long sequence, because most objects exist only briefly.
     private mutating func takeTheEnd(of operations: [LockStepOperation]) {
         // With more comparisons, the same failure may be of another kind. The first failure found
         // here sets the kind.

@@ -5,7 +5,7 @@ internal import RoostCore
 ///
 /// Results have 38 digits, rounded half away from zero.
 enum PlainDecimal {
-    /// The power of ten of the first digit in an array, which is the least significant one.
+    /// The power of ten of the first digit in an array, the least significant digit.
     private static let leastExponent = -128
 
     /// Returns the sum of decimals, or nil if it does not fit into a decimal.

@@ -271,8 +271,9 @@ enum PlainNumber {
         return .double(quotient.flatMap { double(.decimal($0)) } ?? .nan)
     }
 
-    /// Returns a sum that is exact without doubles, and rounded once if a decimal has too few
-    /// digits.
+    /// Returns the sum of numbers.
+    ///
+    /// Without doubles, the sum is exact, and rounded once if a decimal has too few digits.
     private static func sum(_ values: [Value]) -> Value {
         func sumOfDoubles() -> Value { .double(values.reduce(0) { $0 + (double($1) ?? .nan) }) }
         if values.contains(where: { if case .double = $0 { true } else { false } }) { return sumOfDoubles() }
@@ -285,7 +286,7 @@ enum PlainNumber {
 
     /// Returns the order of a double and an equal number, by the double's text.
     ///
-    /// The order of rows distinguishes all numbers.
+    /// Sorting rows requires this order.
     static func orderAsWritten(_ left: Value, _ right: Value) -> Int {
         guard let a = written(left), let b = written(right) else { return 0 }
         return a < b ? -1 : (a == b ? 0 : 1)

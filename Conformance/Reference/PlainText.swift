@@ -36,7 +36,7 @@ final class PlainText {
 
     /// Returns whether the whole text matches a pattern with `*`, `?` and `\`.
     ///
-    /// It fills a table of pattern by text, which is true where two prefixes match.
+    /// It fills a table with an entry for each pair of prefixes, which is true if the two match.
     static func like(_ text: String, pattern: String) -> Bool {
         enum Part {
             case run, one, scalar(Unicode.Scalar)

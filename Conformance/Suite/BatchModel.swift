@@ -13,7 +13,7 @@ enum BatchModel {
 
     /// Returns the model with other defaults and delete rules.
     ///
-    /// Both models are compatible, because version hashes include neither.
+    /// The model is compatible with that of ``make(for:)``, because version hashes include neither.
     static func laterProgram(for fixture: StoreFixture) throws -> ManagedObjectModel {
         var entities = fixture.keepsConstraints ? entities : entities.map(ConformanceModel.withoutConstraints)
         for (index, entity) in entities.enumerated() {

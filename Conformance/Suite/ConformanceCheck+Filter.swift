@@ -1,5 +1,5 @@
 extension ConformanceCheck {
-    /// Returns whether the check's ID contains `filter`, or matches it if it has asterisks.
+    /// Returns whether the check's ID contains `filter` or, if `filter` has asterisks, matches it.
     ///
     /// An asterisk matches any text. `links` finds `links.order` and `bulk.links-any-order`, and
     /// `links.*` only the checks of that group.
@@ -15,7 +15,7 @@ extension FaultyStoreType.Fault {
 }
 
 extension String {
-    /// Returns whether the text contains `filter`, or matches it if it has asterisks.
+    /// Returns whether the text contains `filter` or, if `filter` has asterisks, matches it.
     fileprivate func isFound(by filter: String) -> Bool {
         let parts = filter.split(separator: "*", omittingEmptySubsequences: false)
         guard let first = parts.first, let last = parts.last, parts.count > 1 else { return contains(filter) }

@@ -76,7 +76,6 @@ extension ConformanceCheck {
     /// Checks that a second opening is refused with `busy` or shows the same store.
     private static func checkSingleProcess(on bench: Workbench) throws {
         let store = try bench.create()
-        // The second opening is refused, or shows the same store.
         do {
             let second = try bench.open { $0.timeoutSeconds = 0.1 }
             try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }

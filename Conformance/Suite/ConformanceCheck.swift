@@ -18,7 +18,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
 
     /// The stores that a check works on.
     enum Stores {
-        /// Stores that it creates and writes itself.
+        /// Stores that the check creates and writes itself.
         case new
         /// A sample, which a fixture may bring.
         case sample

@@ -14,7 +14,7 @@ public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     public var options = StoreOptions()
     /// Whether a closed store can be opened again in the same process.
     ///
-    /// True with capability `persistence`; otherwise the value that was given.
+    /// True with capability `persistence`; otherwise the value passed to the initializer.
     package let keepsClosedStores: Bool
     /// The checks that the stores are known to fail.
     package let exclusions: [ConformanceExclusion]
@@ -32,8 +32,8 @@ public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     /// - Parameters:
     ///   - type: The type under test.
     ///   - name: The name in reports; nil for the type's own.
-    ///   - keepsClosedStores: Whether a store without capability `persistence` can be reopened while
-    ///     the process lives.
+    ///   - keepsClosedStores: Whether a store without capability `persistence` can be reopened
+    ///     while the process lives.
     ///   - exclusions: The checks that the stores are known to fail, each with the reason.
     ///   - peer: A program that calls ``ConformancePeer/main(_:)`` with this type; needed for types
     ///     with capability `persistence`.

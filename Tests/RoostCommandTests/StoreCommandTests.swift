@@ -117,7 +117,7 @@ struct StoreCommandTests {
         try place.makeStore("sqlite", named: "a", objects: 100)
         #expect(try place.roost("convert", "a", "b.\(type)", "--quiet").code == 0)
         #expect(try place.roost("info", "b.\(type)").output.hasPrefix("type          \(type),"))
-        // A file that is no store is not replaced, whatever its name.
+        // A file that is not a store is not replaced, whatever its name.
         try place.write(Data("text".utf8), to: "c.\(type)")
         try place.roost("convert", "a", "c.\(type)", "--overwrite").expectError(3, containing: "c.\(type)")
         #expect(try place.bytes("c.\(type)") == Data("text".utf8))

@@ -97,7 +97,7 @@ final class TemporaryDirectory: Sendable {
     }
 }
 
-/// Returns the store error that `body` throws; throws ``Missing`` if there is none.
+/// Returns the store error that `body` throws; throws ``Missing`` if `body` succeeds.
 func failure<T>(_ body: () throws -> T, sourceLocation: SourceLocation = #_sourceLocation) throws -> StoreError {
     do {
         _ = try body()

@@ -200,7 +200,7 @@ struct StoreFileTests {
         let store = try directory.write("store")
         let abandoned = StoreFile.temporarySibling(of: store)
         for suffix in ["", "-wal", "-journal", "-lock", ".lock"] {
-            // A lock file is empty, so a file with content is no lock file.
+            // A lock file is empty, so a file with content is not a lock file.
             _ = try directory.write(StoreFile.name(of: abandoned) + suffix, suffix == ".lock" ? "" : "content")
         }
         let halfGone = StoreFile.name(of: StoreFile.temporarySibling(of: store)) + "-shm"

@@ -158,8 +158,8 @@ extension Step {
         guard let id = graph.pick("Artist", a), let friend = graph.pick("Artist", b) else { return }
         let artist: Artist = try Self.object(id, context)
         if c % 3 == 0 {
-            // With conflicts, another context can add the object, which is removed here although it
-            // is no member.
+            // With conflicts, another context can add the object, which is removed here without
+            // being a member.
             if sharesTitles, graph.nodes[id]?.many["friends"]?.contains(friend) != true { return }
             artist.friends.remove(try Self.object(friend, context))
             graph.unlink(id, "friends", friend)

@@ -329,7 +329,7 @@ struct PlainMerge {
         }
     }
 
-    /// Returns the differences from the result, except those that the rules leave open.
+    /// Returns the differences from the result, except differences that the rules leave open.
     func differences(from actual: PlainContent) -> [String] {
         var problems: [String] = []
         for id in Set(actual.rows.keys).union(result.rows.keys).sorted(by: { $0.key < $1.key }) {

@@ -116,7 +116,7 @@ struct StoreComparisonTests {
         let damage = findings.filter { $0.severity == .damage }.map(\.message)
         #expect(damage.contains { $0.contains("Person/p5") })
         #expect(damage.contains { $0.contains("Shelf/p1") })
-        // With the damaged objects, the counts are right, so they are no findings.
+        // With the damaged objects, the counts are right, so they are not findings.
         #expect(damage.count == 2)
     }
 }

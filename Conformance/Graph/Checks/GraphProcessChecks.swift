@@ -4,7 +4,7 @@ internal import RoostGraph
 internal import RoostStores
 
 extension GraphCheck {
-    /// A list on the screen and an import in another process.
+    /// Checks of a displayed list during an import by another process.
     ///
     /// The checks need a peer program, so they are not in ``all``. `ROOST_IMPORT_COUNT` sets the
     /// minimum number of imported objects (default: 2 000).
