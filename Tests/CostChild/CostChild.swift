@@ -12,9 +12,9 @@ import RoostMigration
 /// divided by the last one, the number of objects, reads or commits. It writes no lines if calls
 /// cannot be counted.
 ///
+/// - `CostChild <type> <directory>`: the operations of the contract.
 /// - `CostChild door <type> <directory>`: the operations of a `Store`, each beside the same
 ///   operation of the contract.
-///   below it.
 /// - `CostChild graph <type> <directory>`: the operations of a context.
 /// - `CostChild graph-memory <type> <directory>`: the bytes of objects, a line for each kind:
 ///   `<name>\t<bytes>`.

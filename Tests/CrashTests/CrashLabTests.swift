@@ -8,8 +8,8 @@ import Testing
 ///
 /// The normal run checks a sample. `ROOST_CRASH_STATES` sets the number of states of each case,
 /// `ROOST_CRASH_FAULTS` the number of failing calls (both accept `all`), and `ROOST_CRASH_KILLS`
-/// the number of kills. `ROOST_CRASH_SEED` repeats a run; `ROOST_CRASH_CASES` selects the cases
-/// whose names contain it.
+/// the number of kills. `ROOST_CRASH_SEED` repeats a run. `ROOST_CRASH_CASES` is a part of the
+/// names of the cases to run.
 @Suite("Crash lab", .serialized, .enabled(if: CrashLab.works, "calls can be recorded only on Linux with glibc"))
 struct CrashLabTests {
     /// One operation between two types of store.

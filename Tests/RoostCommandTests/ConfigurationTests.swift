@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The configuration on the command line")
 struct ConfigurationTests {
-    /// A place with a store `a` and a configuration that calls it `main`, another one `copy`.
+    /// Creates a store `a`, and a configuration with the names `main` for `a` and `copy` for `b`.
     private func place(_ type: String, options: String = "{}") throws -> Workplace {
         let place = try Workplace()
         try place.makeStore(type, named: "a", objects: 50)
@@ -139,7 +139,7 @@ struct ConfigurationTests {
         }
     #endif
 
-    /// `ROOST_WRITE_DOCS=1` writes the table anew.
+    /// `ROOST_WRITE_DOCS=1` writes the table again.
     @Test("docs/configuration.md lists the options of every store type")
     func page() throws {
         let location = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -47,7 +47,7 @@ struct MeasuredTests {
     private static let beginning = "<!-- Benchmarks/Results/latest.json; written by MeasuredTests -->\n"
     private static let end = "<!-- end of the numbers -->\n"
 
-    /// `ROOST_WRITE_DOCS=1` writes the section anew.
+    /// `ROOST_WRITE_DOCS=1` writes the section again.
     @Test("the README's measured numbers are those of Benchmarks/Results/latest.json")
     func readme() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

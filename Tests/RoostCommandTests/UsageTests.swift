@@ -112,7 +112,7 @@ struct UsageTests {
         #expect(libraries.first?["version"] as? String != nil)
     }
 
-    /// `ROOST_WRITE_DOCS=1` writes the page anew.
+    /// `ROOST_WRITE_DOCS=1` writes the page again.
     @Test("docs/command-line.md is the text of the help")
     func page() throws {
         let location = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

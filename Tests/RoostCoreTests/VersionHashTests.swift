@@ -118,7 +118,7 @@ struct VersionHashTests {
         let (old, new) = (try Self.model(Self.entity()), try Self.model(changed))
         #expect((old.entity("Main")?.versionHash != new.entity("Main")?.versionHash) == row.isHashed)
         #expect(old.entity("Other")?.versionHash == new.entity("Other")?.versionHash)
-        // The comparison of models must agree.
+        // The comparison of models must agree with the hashes.
         #expect(new.difference(from: old).contains(where: \.changesVersionHash) == row.isHashed)
         #expect((old == new) == new.difference(from: old).isEmpty)
         #expect(row.testDescription.hasPrefix("order of") == (old == new))

@@ -14,7 +14,7 @@ import Testing
 /// Linux.
 func asNobody<Result>(_ body: () throws -> Result) rethrows -> Result {
     #if canImport(Glibc)
-        // The file-system user belongs to the thread, and `body` does not leave it.
+        // The file-system user belongs to the thread, and `body` stays on this thread.
         let user = setfsuid(65534)
         let group = setfsgid(65534)
         defer {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RoostFiles
 
-/// A thread and what its body returns.
+/// A thread and the result of its body.
 final class Background<Value: Sendable>: Sendable {
     private let result = Mutex<Result<Value, any Error>?>(nil)
     private let isDone = DispatchSemaphore(value: 0)
@@ -89,7 +89,7 @@ struct StoreLockTests {
             let lock = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: timeout)
             return (lock, ContinuousClock.now - start)
         }
-        // With a timeout of 0, the request is not waited for either.
+        // With a timeout of 0, the lock does not wait for the request either.
         let (first, none) = try seconds(0)
         #expect(none < .seconds(0.2))
         // The request may wait for this process, which has the store open. So the wait is short.

@@ -63,7 +63,7 @@ struct PlainContent: Equatable {
 
     func list(_ id: ObjectID) -> [ObjectID] { lists[id] ?? [] }
 
-    /// The pairs of objects whose one-to-one relationship only one of them has.
+    /// The objects with a one-to-one relationship that only one side stores.
     var halfPairs: [ObjectID] {
         rows.filter { id, row in
             if let passport = row.one["passport"], rows[passport]?.one["holder"] != id { return true }
@@ -102,7 +102,7 @@ struct PlainContent: Equatable {
 enum PlainPolicy: Int, CaseIterable {
     case error, storeTrump, objectTrump, overwrite, rollback, sum, refuse
 
-    /// The policy of the library.
+    /// The corresponding policy of Roost.
     var policy: MergePolicy {
         switch self {
         case .error: .error
@@ -155,7 +155,7 @@ struct PlainMerge {
     /// Whether this side has anything to save.
     var hasChanges = false
 
-    /// Merges.
+    /// Merges the contents.
     ///
     /// - Parameters:
     ///   - base: The content that this side read.

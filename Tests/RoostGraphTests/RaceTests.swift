@@ -20,7 +20,7 @@ struct RaceTests {
     private static let roundCount =
         ProcessInfo.processInfo.environment["ROOST_GRAPH_ROUNDS"].flatMap { Int($0) } ?? 12
 
-    /// Adds the additions of both sides to a rank.
+    /// A policy that adds the increments of both sides to a rank.
     private static let sum = MergePolicy(
         "sum",
         resolve: { conflict in

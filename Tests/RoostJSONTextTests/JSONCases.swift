@@ -23,7 +23,7 @@ struct JSONCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { kind }
 }
 
-/// Cases of every kind that the public test suites of JSON readers know, in texts of our own.
+/// Cases of every kind in the public test suites of JSON readers, with Roost's own texts.
 enum JSONCases {
     // MARK: Must be accepted
 

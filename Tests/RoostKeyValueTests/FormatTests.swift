@@ -126,7 +126,7 @@ struct FormatTests {
                 }
                 #expect(end(bytes) == to)
                 // Keys that differ in one byte after the first end, or in length, have the end that
-                // their parts give, or none.
+                // their parts determine, or none.
                 var others = [bytes + [0]] + (byteCount..<bytes.count).map { Array(bytes.prefix($0)) }
                 for index in byteCount..<bytes.count {
                     for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {
@@ -154,7 +154,8 @@ struct FormatTests {
         }
         #expect(bytes.count * 2 == text.count)
         #expect(bytes.withUnsafeBytes { $0.recordPlace } == nil)
-        // The same bytes after the number and the first end of a link, as places and keys.
+        // A link key with the same bytes after its first end, or with a malformed place, is refused
+        // too.
         #expect((StorageKey(record: 7, root: 1).bytes + bytes.dropFirst()).withUnsafeBytes { LinkKey($0) } == nil)
         for place: [UInt8] in [
             [0x80], [0x81], [0x81, 0], [0x82, 0, 1], [0x89, 1, 1, 1, 1, 1, 1, 1, 1, 1], [0],

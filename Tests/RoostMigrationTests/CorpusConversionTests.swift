@@ -68,7 +68,7 @@ import RoostMigration
             }
             #expect(counts == facts.entities.filter { $0.value > 0 })
             #expect(report.objects == facts.entities.values.reduce(0, +))
-            // A join table holds a many-to-many relationship; links of a relationship without an inverse have none.
+            // Only many-to-many relationships with an inverse have a join table.
             let paired = store.model.linkRelationships.filter { $0.inverse != nil }.map(\.name.description)
             let links = report.relationships.filter { paired.contains($0.relationship) }.map(\.count)
             #expect(links.sorted() == facts.joinTables.values.filter { $0 > 0 }.sorted())

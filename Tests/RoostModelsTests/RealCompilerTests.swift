@@ -139,7 +139,7 @@
         @Test("@Model classes of all kinds compile without a warning", arguments: ["", "public", "package"])
         func valid(access: String) throws {
             var options = ["-warnings-as-errors"] + (access == "package" ? ["-package-name", "test"] : [])
-            // The strictest settings of programs.
+            // The strictest settings that a program can have.
             for feature in ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"] {
                 options += ["-enable-upcoming-feature", feature]
             }

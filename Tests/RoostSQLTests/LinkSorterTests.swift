@@ -41,7 +41,7 @@ struct LinkSorterTests {
         #expect(sorted.direct == links && sorted.waiting == [])
         let lists = pairs.map { Link($0.source, 11 - $0.place, order: $0.place) }
         let (direct, waiting) = try sort(lists, batchCount: 4096)
-        // Only links of lists that two batches share wait.
+        // Only links of lists that two batches share must wait.
         #expect(waiting.count <= 5 * 10)
         #expect((direct + waiting).sorted(by: precede) == lists.sorted(by: precede))
     }

@@ -26,7 +26,7 @@ struct ModelChangeTests {
         ])
     }
 
-    /// Creates a store with three songs and one mood of all of them.
+    /// Creates a store with three songs that share a mood.
     private func create() throws -> any ModelChangingStore {
         let store = try type.create(directory.location("a"), model: try model(), options: StoreOptions())
         try store.change { changes in

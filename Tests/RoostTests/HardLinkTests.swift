@@ -260,7 +260,7 @@ struct HardLinkTests {
         try reader.close()
     }
 
-    // MARK: Names that Roost gave
+    // MARK: Names that Roost adds
 
     @Test(
         "opening a store removes the names that an interrupted replacement left",
@@ -311,7 +311,7 @@ struct HardLinkTests {
         let location = try store(type, in: folder)
         let sibling = StoreFile.temporarySibling(of: location.path)
         try StoreFile.addName(sibling, toFileAt: location.path)
-        // The name is in use, so it cannot be removed, like by a user without permission.
+        // The name is in use, so it cannot be removed, as for a user without permission.
         let lock = try StoreLock.acquire(forStoreAt: sibling, mode: .exclusive, timeoutSeconds: 0)
         let reader = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
         #expect(try count(reader) == 1)

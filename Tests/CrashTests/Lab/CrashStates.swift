@@ -15,7 +15,7 @@ struct CrashState {
 ///
 /// - everything that was written
 /// - only flushed data
-/// - the names up to each one, with and without all data
+/// - the first name changes, up to each one, with and without all data
 /// - random states, in which each block has any version between the flushed and the newest one
 struct CrashStates {
     private static let randomVariants = 4

@@ -38,7 +38,7 @@ final class Terminal {
     }
 
     deinit {
-        // The command loses its terminal, and ends by that.
+        // The command loses its terminal, so it ends.
         close(primary)
     }
 
