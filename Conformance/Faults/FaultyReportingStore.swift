@@ -64,7 +64,7 @@ private final class FaultyNotices: Sendable {
         var count = 0
         /// The generation before a notice that was lost.
         var lost: Generation?
-        /// The number of running commits of this opening.
+        /// The number of running commits of this open store.
         var openCount = 0
         /// The objects whose values the last commit changes.
         var updated: Set<ObjectID> = []

@@ -197,7 +197,7 @@ extension FaultyStoreType {
         case takesDeletesForUpdates = "takes-deletes-for-updates"
         /// The second notice has the generations before and after its commit exchanged.
         case swapsGenerations = "swaps-generations"
-        /// A notice of a commit of another opening says that nothing changed.
+        /// A notice of a commit through another open instance of the store reports no changes.
         case hidesOtherOpenings = "hides-other-openings"
         /// The notice of a bulk load claims to be complete, but lacks the loaded objects.
         case completesLoads = "completes-loads"

@@ -11,11 +11,11 @@ package enum LockStepOperation: Hashable, Sendable {
 
     /// Adds a new object.
     case insert(ObjectID, [String: Value])
-    /// Replaces all values of an object, at its current version or at another one.
+    /// Replaces all values of an object, with its current version or a stale one.
     case update(ObjectID, [String: Value], isStale: Bool)
-    /// Deletes an object at its current version or at another one.
+    /// Deletes an object, with its current version or a stale one.
     case delete(ObjectID, isStale: Bool)
-    /// Requires that an object has its current version, or another one.
+    /// Requires that an object is unchanged since its current version, or since a stale one.
     case requireUnchanged(ObjectID, isStale: Bool)
     /// Requires that an object exists after the commit.
     case requireExisting(ObjectID)

@@ -20,7 +20,7 @@ enum ProcessCalls {
         try check(setrlimit(fileSize, &limit), call: "setrlimit(RLIMIT_FSIZE)")
     }
 
-    /// Makes every further opening of a file fail, as in a process with too many open files.
+    /// Makes every later attempt to open a file fail, as in a process with too many open files.
     static func forbidOpeningFiles() throws {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
         try check(setrlimit(openFiles, &limit), call: "setrlimit(RLIMIT_NOFILE)")

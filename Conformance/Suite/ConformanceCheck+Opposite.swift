@@ -73,7 +73,7 @@ extension ConformanceCheck {
         try expectEqual(try bench.files(), [], "no files")
     }
 
-    /// Checks that a second opening is refused with `busy` or shows the same store.
+    /// Checks that opening a store again is refused with `busy` or shows the same store.
     private static func checkSingleProcess(on bench: Workbench) throws {
         let store = try bench.create()
         do {

@@ -154,7 +154,7 @@ struct AppendedFile: Sendable {
     }
 }
 
-/// A storage in an appended file, which has only one opening.
+/// A storage in an appended file, which can be open only once.
 final class AppendedFileStorage: OrderedKeyValueStorage {
     let maximumKeyByteCount = 511
     private let path: String

@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-/// Messages about names and conditions say what to write instead.
+/// Messages about wrong names and conditions suggest correct ones.
 @Suite("Hints in messages")
 struct HintTests {
     /// Notes in folders, with tags. The date had another name in an older version.

@@ -122,7 +122,7 @@ struct MigrateCommandTests {
             "migrate", "notes", "--to=Notes.xcdatamodeld", "--output=sqlite:a", "--direct", "--json")
         #expect(result.code == 0, "\(result.errors)")
         #expect((try result.json()["steps"] as? [Any])?.isEmpty == true)
-        // No step has a mapping model, so both are inferred as one.
+        // No step has a mapping model, so one mapping model is inferred for both steps.
         #expect(try paints("isDone", of: "a", in: place) == paints("isDone", of: "notes-stepwise", in: place))
         let model = try place.roost("model", "print", "Notes.xcdatamodeld", "--model-version=Notes 2")
         try place.write(Data(model.output.utf8), to: "two.roostmodel.json")

@@ -56,7 +56,7 @@ struct WaitingTests {
         )
     }
 
-    /// Spins until a command says that it waits for the store `a`, or ends.
+    /// Spins until a command waits for the store `a`, or ends.
     private func waitUntilWaiting(_ run: RunningCommand, in place: Workplace) throws {
         let file = try LockFile(forStoreAt: place.file("a"), region: .store, isWritable: false)
         while !file.isWaitedFor, run.process.isRunning { usleep(1_000) }

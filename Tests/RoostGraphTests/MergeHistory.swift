@@ -109,7 +109,7 @@ final class MergeHistory {
         if isLazy, !refreshes { try check("after a merge") }
     }
 
-    /// Pins the context while another one saves.
+    /// Pins the context while another context saves.
     private func pin() throws {
         let context = context
         guard !context.hasChanges, !context.mergesChangesAutomatically else { return }

@@ -54,7 +54,8 @@ final class Bench {
             location(name), options: StoreOptions(isReadOnly: readOnly, timeoutSeconds: 0, typeOptions: options))
     }
 
-    /// Opens a store that must be refused, and requires that neither it nor its journal changes.
+    /// Opens a store that must be refused, and requires that the store and its journal do not
+    /// change.
     @discardableResult
     func refused(
         _ name: String = "store", readOnly: Bool? = nil, sourceLocation: SourceLocation = #_sourceLocation

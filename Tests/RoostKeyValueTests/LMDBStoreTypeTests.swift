@@ -97,7 +97,7 @@ import RoostCore
             try type.create(location, model: try model(), options: options()).close()
             let other = try ManagedObjectModel(entities: [EntityDescription("Other")])
             #expect(errorCode { _ = try type.open(location, options: options(other)) } == .modelMismatch)
-            // The refused opening released everything.
+            // The failed attempt to open the store released everything.
             try type.destroy(location)
         }
 
@@ -109,7 +109,7 @@ import RoostCore
             try type.create(location(), model: try model(), options: options()).close()
             let storage = try directory.get().open()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
-                // Keys of 511 bytes; a model that this program cannot read.
+                // The format, with keys of 511 bytes, and a model that this program cannot read.
                 try MetaSpace.write(
                     (UInt64(version) | UInt64(511) << 32).littleEndianBytes, key: MetaSpace.format, writer: writer)
                 try MetaSpace.write([0xFF], key: MetaSpace.model, writer: writer)

@@ -159,7 +159,8 @@ import Testing
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for index in 0..<5000 {
                     let key = "\(10_000 + index)"
-                    // The key immediately after another one, where a placeholder would be.
+                    // The second key immediately follows the first, at the position of a
+                    // placeholder.
                     try writer.append(key, "v", .unique)
                     try writer.append(key + "\0", "v", .unique)
                     guard index % 100 == 99 else { continue }

@@ -41,7 +41,7 @@
             let number = Int64.random(in: 0..<6, using: &random)
             let friends = RelationshipName("Node", name: "friends")
             guard let known = try version(first) else {
-                // Another session may insert this node, or another one with the name.
+                // Another session may insert this node, or another node with the same name.
                 try changes.insert(node(first), values: ["value": 0, "name": .string("name \(number)")])
                 return changes
             }

@@ -400,7 +400,7 @@ private final class DamagedGraph: ObjectGraph {
 }
 
 extension Result<[Int64], StoreError> {
-    /// Whether both have the same keys, or the same error with the same message.
+    /// Whether both results have the same keys, or the same error with the same message.
     fileprivate static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.success(let a), .success(let b)): a == b

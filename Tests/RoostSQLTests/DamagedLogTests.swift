@@ -268,7 +268,7 @@ struct DamagedLogTests {
         #expect(try reader.notices().contains { $0.contains("'synchronous' is 'normal'") })
         #expect(try reader.integrityFindings().allSatisfy { $0.severity == .warning })
         try reader.close()
-        // A header is flushed before its frames whatever the option says.
+        // Whatever the value of the option, a log's header is flushed before its frames.
         damaged[10] ^= 1
         try put(damaged)
         #expect(

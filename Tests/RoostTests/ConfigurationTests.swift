@@ -57,8 +57,8 @@ struct ConfigurationTests {
         // A directory with this name is not skipped silently.
         try folder.write("", to: "roost.json/file")
         #expect(refused(nil).contains("not a file"))
-        // Nor is a dangling or circular link: a file in a parent directory would silently apply
-        // instead.
+        // A dangling or circular link is not skipped either. Otherwise, a file in a parent
+        // directory would silently apply.
         for (directory, destination) in [("gone", "nothing.json"), ("loop", "roost.json")] {
             try folder.write("", to: "\(directory)/sub/file")
             try FileManager.default.createSymbolicLink(

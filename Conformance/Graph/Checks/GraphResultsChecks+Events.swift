@@ -325,7 +325,7 @@ extension GraphCheck {
         },
     ]
 
-    /// Windows of a result, batch requests, other openings, and totals.
+    /// Windows of a result, batch requests, saves through another open store, and totals.
     static let resultsInWindows: [GraphCheck] = [
         GraphCheck(
             "results.window-edges",

@@ -49,7 +49,7 @@ struct PolicyRelationshipTests {
                             try standard()
                             switch book.id.key {
                             case 3:
-                                // Both the standard shelves and another one.
+                                // The standard shelves and one more.
                                 let shelves = try book.objects("shelves")
                                 #expect(shelves.map(\.id.key) == [4])
                                 let first = try session.destinationObjects(FetchRequest("Shelf", limit: 1))
