@@ -6,7 +6,7 @@ import Testing
 
 @Suite("roost update and roost delete")
 struct BatchCommandTests {
-    /// Makes a store of shelves with books; a reader with a card cannot be deleted.
+    /// Creates a store of shelves with books; a reader with a card cannot be deleted.
     private static func makeLibrary(_ type: String, in place: Workplace) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

@@ -134,7 +134,7 @@ struct CompletionTests {
 /// The completion scripts, run by their shells.
 @Suite("Scripts of completion")
 struct CompletionScriptTests {
-    /// Makes a place with a configuration, a directory and files.
+    /// Creates a place with a configuration, a directory and files.
     private func place() throws -> Workplace {
         let place = try Workplace()
         try place.write(

@@ -34,7 +34,7 @@ enum ShellSample {
         commit
         """
 
-    /// Makes a store with two artists, three albums and a tag.
+    /// Creates a store with two artists, three albums and a tag.
     static func make(_ type: String) throws -> Workplace {
         let place = try Workplace()
         let model = try ManagedObjectModel(document: Array(model.utf8))

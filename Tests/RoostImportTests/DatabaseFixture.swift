@@ -19,7 +19,7 @@ import Testing
 
         func file(_ name: String) -> String { path + "/" + name }
 
-        /// Makes a database by statements.
+        /// Creates a database by statements.
         func database(_ sql: String, name: String = "foreign.db") throws -> String {
             let database = try TestDatabase(file(name))
             try database.execute(sql)
@@ -111,7 +111,7 @@ import Testing
             #expect(try checkStore(store).map { "\($0)" } == [])
         }
 
-        /// Makes a database by statements and imports it.
+        /// Creates a database by statements and imports it.
         init(_ sql: String, in directory: ImportDirectory, model: ManagedObjectModel? = nil) throws {
             try self.init(try directory.database(sql), model: model)
         }

@@ -13,7 +13,7 @@ struct StreamedStoreTests {
 
     init() throws { bench = try Bench() }
 
-    /// Makes a store with two entities that have records, one that has none, and two kinds of
+    /// Creates a store with two entities that have records, one that has none, and two kinds of
     /// links.
     private func fill(_ model: ManagedObjectModel? = nil) throws {
         let store = try bench.type.create(

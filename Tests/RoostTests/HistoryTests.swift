@@ -33,7 +33,7 @@ struct HistoryTests {
         StoreLocation(type: type, path: folder.file(name))
     }
 
-    /// Makes a store with three transactions.
+    /// Creates a store with three transactions.
     ///
     /// The last one deletes an object with a marked value.
     private func makeStore(_ type: String) throws -> Store {

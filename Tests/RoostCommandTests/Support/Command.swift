@@ -83,7 +83,7 @@ final class Workplace: Sendable {
         try start(arguments, through: wrapper).wait()
     }
 
-    /// Makes a store of the music library under `name`.
+    /// Creates a store of the music library under `name`.
     func makeStore(_ type: String, named name: String, objects: Int = 2000) throws {
         try FileManager.default.createDirectory(atPath: file("demo"), withIntermediateDirectories: false)
         try write(try library(objects: objects), to: "demo/music.sqlite")

@@ -118,7 +118,7 @@ enum Notes {
         try ModelHistory([.init("v1", model: v1()), .init("v2", model: v2()), .init("v3", model: v3())])
     }
 
-    /// Makes a store of ``v1()`` with notes `1…count`, each with two of three tags.
+    /// Creates a store of ``v1()`` with notes `1…count`, each with two of three tags.
     static func store(
         _ location: StoreLocation, count: Int = 5, uuid: StoreUUID = StoreUUID()
     ) throws(StoreError) -> any PersistentStore {

@@ -16,7 +16,7 @@
         let server: PageServer
         let access: AccessGuard
 
-        /// Makes the library.
+        /// Creates the library.
         ///
         /// - Parameters:
         ///   - allowsChanges: Whether objects can be changed.
