@@ -29,7 +29,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
 
     func close() {
         isClosed = true
-        // The cursors use the sound snapshot, which is released with them and this object.
+        // The cursors use the sound snapshot, which is released with the cursors and this object.
         if fault != .leaksCursors { own.close() }
     }
 

@@ -20,7 +20,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     enum Stores {
         /// Stores that the check creates and writes itself.
         case new
-        /// A sample, which a fixture may bring.
+        /// A sample, which a fixture may provide.
         case sample
         /// The check needs no store.
         case none

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostMigration
 
-/// A text that checks store, and that must not appear in an error message.
+/// A text that the checks store, and that must not appear in an error message.
 let plantedSecret = "tr0ub4dor-secret"
 
 /// Fails unless the condition holds.

@@ -4,8 +4,8 @@ internal import RoostMigration
 /// A store's file and content after each of its commits.
 ///
 /// A store that appends commits to its file cannot distinguish a file that was cut off from a
-/// commit that a crash interrupted. So it may open without its last commits. The history has the
-/// content that such a store must have.
+/// commit that a crash interrupted. So the store may open without its last commits. The history has
+/// the content that the store must then have.
 struct FileHistory {
     /// The state of a store after a commit.
     struct State {

@@ -21,7 +21,7 @@ import RoostMigration
 /// - `fail` takes the operation and both types. It reads lines
 ///   `<directory> <classes> <number> <action> <sticky>`, runs the operation in each directory with
 ///   that fault, and answers `0 <calls>` or `3 <calls> <error>`.
-/// - `works` prints 1 where calls can be recorded.
+/// - `works` prints 1 if calls can be recorded.
 @main
 struct CrashLabChild {
     static func main() {

@@ -11,7 +11,7 @@ private func interruptionCount(_ usually: Int) -> Int {
 @Suite("Interrupted conversions", .serialized)
 struct InterruptionTests {
     /// Starts a conversion of `a` into `type:b`, sends a signal after a random part of the time
-    /// that a whole one takes, and waits.
+    /// that a whole conversion takes, and waits.
     private func interrupt(
         _ type: String, by signal: Int32, within duration: Duration, using numbers: inout SeededNumbers,
         in place: Workplace

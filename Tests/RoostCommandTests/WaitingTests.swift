@@ -6,7 +6,7 @@ import Testing
 
 @testable import RoostFiles
 
-/// Commands that need a store alone, while this process has it open.
+/// Commands that need exclusive use of a store, while this process has the store open.
 @Suite("Commands that wait for a store in use", .serialized)
 struct WaitingTests {
     /// A command that replaces the store `a`, which another process has open.

@@ -80,9 +80,10 @@ import RoostCore
         /// The entities, the records' fields, the renaming identifiers and the delete rules are
         /// compared.
         ///
-        /// Version hashes are compared with the best of a store's model files, because the list of
-        /// files was made without regard to version hash modifiers. Class names, indexes and user
-        /// info are not compared: they have no part in a hash and differ in published files.
+        /// Version hashes are compared with the best fitting of a store's model files, because the
+        /// list of files was made without regard to version hash modifiers. Class names, indexes
+        /// and user info are not compared: they have no part in a hash and differ in published
+        /// files.
         @Test("the model in a store of the corpus equals the model file that fits it", arguments: Corpus.exactPairs)
         func exactModels(pair: ExactPair) throws {
             let cached = try CoreDataStoreType().open(
@@ -102,7 +103,8 @@ import RoostCore
             }
         }
 
-        /// The decoded caches come from another reader, so both must agree about the archive.
+        /// The decoded caches come from another reader, so both readers must agree about the
+        /// archive.
         @Test(
             "the model in a store of the corpus has what another reader decoded",
             arguments: Corpus.modelCaches.keys.sorted())

@@ -162,7 +162,7 @@ import RoostCore
             let location = StoreLocation(type: type, path: directory.file("notes"))
             try StoreRegistry.standard.create(location, model: old).close()
             #expect(try ModelFile.read(path, forStore: PersistentStoreDescription(location)).model == old)
-            // For a missing store, or a store of another model, it is the current version.
+            // For a missing store, or a store of another model, the model is the current version.
             let current = try ModelFile.read(path).model
             let none = StoreLocation(type: type, path: directory.file("none"))
             #expect(try ModelFile.read(path, forStore: PersistentStoreDescription(none)).model == current)

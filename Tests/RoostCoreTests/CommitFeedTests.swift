@@ -123,7 +123,7 @@ struct CommitFeedTests {
         let listening = Listening()
         listening.feed.setAddsGenerations(true)
         let numbers = listening.begin(4)
-        // No commit has seen another. The second commit changes nothing.
+        // No commit has seen another commit. The second commit changes nothing.
         listening.end(0, to: 40, number: numbers[3])
         listening.end(0, to: 20, number: numbers[2])
         #expect(listening.taken.isEmpty)

@@ -150,7 +150,7 @@ struct VersionHashTests {
             #expect(other.hasVersionHashes(of: plain) && plain.hasVersionHashes(of: other))
             #expect(other.entities.map(\.layout.fields) == plain.entities.map(\.layout.fields))
             #expect(other.difference(from: plain).filter(\.changesVersionHash).isEmpty)
-            // The first recipe counts this as a change.
+            // The first recipe counts the transient inverse as a change.
             #expect(other.versionHashes(by: .v1) != plain.versionHashes(by: .v1))
         }
         let stored = try model("a", isTransient: false)

@@ -54,7 +54,7 @@ struct PlainContent: Equatable {
         return graph
     }
 
-    /// The number of albums of an artist, which its row has.
+    /// The number of albums of an artist, which the artist's row stores.
     func albumCount(_ id: ObjectID) -> Int { rows.values.count { $0.entity == "Album" && $0.one["artist"] == id } }
 
     func hasEqualRow(_ id: ObjectID, in other: PlainContent) -> Bool {
@@ -185,7 +185,8 @@ struct PlainMerge {
         if isSave { mergeTitles(base, mine, stored, inserted, Set(changed), policy) }
         mergeTracks(base, mine: mine, stored: stored)
 
-        // The other sides of restored objects, and one-to-one pairs that both sides changed.
+        // The rules leave open the other sides of restored objects, and one-to-one pairs that both
+        // sides changed.
         if isResolved { loose.formUnion(result.unsettled) }
         if !loose.isEmpty {
             isOpen = isOpen || codes.isEmpty

@@ -77,7 +77,7 @@ struct FormatTests {
             let bytes = StorageKey(record: key, root: root).bytes
             let isCommon = root < 255 && key > 255 && key < 1 << 32
             #expect(read(bytes) == (isCommon ? key : nil))
-            // Bytes that differ in one byte or in length are another key or none.
+            // Bytes that differ in one byte or in length are another key or no key.
             for index in bytes.indices {
                 for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {
                     var other = bytes

@@ -32,9 +32,7 @@ import RoostCore
             return try directory.bytes()
         }
 
-        /// Opens and reads everything.
-        ///
-        /// Returns what it read, or the code of the error.
+        /// Opens the store, and returns all entries, or the code of the error.
         private func contents() throws -> Result<[String], StoreError> {
             do throws(StoreError) {
                 let storage = try LMDBStorage.open(

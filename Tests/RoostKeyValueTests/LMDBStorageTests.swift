@@ -183,8 +183,8 @@ import RoostSystem
                         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put(bad, "v") }
                     } == .limitExceeded)
             }
-            // A shorter value that replaces a longer one keeps its pages, and the examination
-            // accepts that.
+            // A shorter value keeps the pages of the longer value that it replaces, and the
+            // examination accepts that.
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 try writer.put(key, String(value.prefix(9000)))
             }

@@ -106,7 +106,8 @@ struct ConversionFailureTests {
         return text
     }
 
-    /// Returns the remains of a destination: files beside the source's, or a store of that name.
+    /// Returns the remains of a destination: files other than the source's, or a store of that
+    /// name.
     private func leftovers(_ directory: TemporaryDirectory, type: String, destination: String) throws -> [String] {
         guard !Sample.fileTypes.contains(type) else {
             return try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { !$0.hasPrefix("a") }

@@ -116,7 +116,7 @@ struct StoreComparisonTests {
         let damage = findings.filter { $0.severity == .damage }.map(\.message)
         #expect(damage.contains { $0.contains("Person/p5") })
         #expect(damage.contains { $0.contains("Shelf/p1") })
-        // With the damaged objects, the counts are right, so they are not findings.
+        // Together with the damaged objects, the counts are right, so no finding is about counts.
         #expect(damage.count == 2)
     }
 }

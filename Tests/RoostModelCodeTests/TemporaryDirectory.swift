@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory for one test, removed with the value.
+/// A directory for one test, removed when the test releases it.
 final class TemporaryDirectory: Sendable {
     let path: String
 

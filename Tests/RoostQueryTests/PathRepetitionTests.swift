@@ -88,7 +88,7 @@ struct PathRepetitionTests {
         // The path to the middle, and from each node there on.
         let (toMiddle, fromMiddle) = (1 + 2 * Layers.width, 1 + 2 * Layers.width)
         #expect(layers.graph.linkReadCount <= toMiddle + Layers.width * fromMiddle)
-        // The same if the path continues after the objects.
+        // The same is true if the path continues after the objects.
         let second = try Layers()
         #expect(try !second.holds("ANY SUBQUERY(\(near), $n, $n.number > 0).\(rest) > 1000"))
         #expect(second.graph.linkReadCount <= Self.nodeCount)

@@ -275,7 +275,7 @@ struct DamagedLogTests {
             code { try type.open(directory.location("w"), options: StoreOptions(isReadOnly: true)).close() }
                 == .corrupted)
         try put(log)
-        // Brings the log into the file, and finds none the next time.
+        // The first open merges the log into the file, so the second one finds no log.
         for _ in 0..<2 { try type.open(directory.location("w"), options: StoreOptions()).close() }
         let store = try type.open(directory.location("w"), options: StoreOptions())
         var newEnds: [Int] = []

@@ -142,7 +142,7 @@ struct LoadingTests {
             if code != nil { loader.abandon() }
             return (count.withLock { $0 }, code)
         }
-        // One check comes before the index, and at least two during its creation.
+        // One check comes before the creation of the index, and at least two during it.
         #expect(try load(limit: 3) == (3, .cancelled))
         #expect(try store.digest()?.objectCount == 0)
         #expect(try store.findings() == [])

@@ -205,7 +205,8 @@ struct WriteAheadLogTests {
                 }
             }
         }
-        // In the last commit but one, only a bit in the number that ends it can stay unnoticed.
+        // In the second to last commit, damage can go unnoticed only in the number that marks the
+        // commit's end.
         #expect(count == 0 || noticed * 100 >= count * 95, "\(noticed) of \(count), seed \(seed)")
     }
 

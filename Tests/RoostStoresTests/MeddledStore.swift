@@ -16,7 +16,7 @@ final class MeddledStore: PersistentStore {
     ///     commit, from 1.
     ///   - after: Runs after a commit.
     /// - Returns: The store whose commits are interrupted.
-    /// - Throws: Errors of opening.
+    /// - Throws: Errors of opening the store.
     static func store(
         _ plain: Store, before: @escaping @Sendable (Store, Int) throws(StoreError) -> Void,
         after: @escaping @Sendable () -> Void = {}

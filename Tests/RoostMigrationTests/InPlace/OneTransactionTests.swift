@@ -409,8 +409,8 @@ struct OneTransactionTests {
         let page = try #require(try SQLiteShell.run(sql, on: location.path).first.flatMap { Int($0) })
         var damaged = try bytes(location)
         let pageByteCount = Int(damaged[16]) << 8 | Int(damaged[17])
-        // The number of entries on the first page of an index that stays, and that reading tables
-        // does not use.
+        // The number of entries on the first page of an index that the migration keeps. Reading
+        // tables does not use the index.
         let count = (page - 1) * pageByteCount + 3
         damaged.replaceSubrange(count..<count + 2, with: [0x7F, 0xFF])
         try damaged.write(to: URL(fileURLWithPath: location.path))

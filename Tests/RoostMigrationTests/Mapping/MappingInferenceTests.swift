@@ -138,7 +138,8 @@ struct MappingInferenceTests {
                     PropertyMapping("headline", expression: .source("title")),
                     PropertyMapping("title", expression: .source("title")),
                 ])
-        // Later, each keeps its own value, although both have the identifier.
+        // In a later version, each attribute keeps its own value, although both have the
+        // identifier.
         var changed = both
         changed.versionHashModifier = "2"
         #expect(

@@ -61,7 +61,7 @@ import RoostMigration
                 #expect(try store.contents().difference(from: expected) == nil, "\(version.name)")
                 Self.explain(
                     report, tally, try store.snapshot().computeTally(), old, version.model, mapping)
-                // A mandatory relationship that no object has stays empty.
+                // A mandatory relationship that no source object has stays empty.
                 let findings = try checkStore(store).filter { $0.kind != "mandatory" }
                 #expect(findings == [], "\(version.name): \(findings.prefix(3))")
             }

@@ -219,7 +219,7 @@ extension RelationshipChangeTests {
             ])
         var mapping = try MappingModel.inferred(from: old, to: new)
         #expect(throws: StoreError.self) { try Self.migrate(source, new, .onePass) }
-        // Without one of the two objects, there is room.
+        // Without one of the two objects that refer to B2 13, the to-one inverse has room.
         let index = try #require(mapping.entityMappings.firstIndex { $0.sourceEntity == "A3" })
         mapping.entityMappings[index].sourcePredicate = .notEqual("n", to: 3)
         let (store, _) = try Self.migrate(

@@ -296,7 +296,7 @@ struct RelationshipChangeTests {
         _ = try Self.manager().migrate(
             from: .store(source), to: .store(store), model: model,
             options: MigrationOptions(mapping: mapping, allowsLoss: true))
-        // The mapping of B is the last that sets them.
+        // The mapping of B is the last that sets the relationships.
         #expect(try Self.pairs("teams", in: store) == [[1, 1], [2, 2]])
         #expect(try Self.references("B", "lead", in: store) == [1: 1, 2: 2])
         #expect(try checkStore(store) == [])

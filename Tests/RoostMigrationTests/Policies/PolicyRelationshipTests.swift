@@ -252,8 +252,8 @@ struct PolicyRelationshipTests {
                 ])
         }
 
-        /// Departments first, each side by its own policy. The mapping of departments omits
-        /// employees.
+        /// Departments are mapped first, and each side has its own policy. The mapping of
+        /// departments omits employees.
         static func mapping() throws -> MappingModel {
             MappingModel([
                 EntityMapping(

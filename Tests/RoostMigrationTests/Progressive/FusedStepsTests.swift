@@ -88,7 +88,6 @@ struct FusedStepsTests {
         #expect(try count(ordered(true, "a"), ordered(true, "b"), ordered(false, "b")) == 1)
     }
 
-    /// Compares with the single steps.
     @Test("fused random steps give the content of the single steps", arguments: 0..<150)
     func random(seed: Int) throws {
         var evolution = try RandomEvolution(seed: seed)

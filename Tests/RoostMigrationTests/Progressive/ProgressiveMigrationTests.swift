@@ -55,7 +55,7 @@ struct ProgressiveMigrationTests {
         #expect(report.source == old.description && report.destination == new.description)
         #expect(try ratings(new, of: "paint") == (1...5).map { .string("c\($0)") })
         #expect(try ratings(new) == (1...5).map { .int(Int64($0 * 10)) })
-        // As the intermediate version would have it.
+        // The default value of the intermediate version.
         #expect(try ratings(new, of: "isDone") == Array(repeating: .bool(false), count: 5))
         if let before { #expect(try Data(contentsOf: URL(fileURLWithPath: old.path)) == before) }
         #expect(

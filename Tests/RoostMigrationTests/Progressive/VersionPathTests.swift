@@ -72,7 +72,6 @@ struct VersionPathTests {
         #expect(VersionPath.shortest(from: 0, to: 2, steps: circle) == [inferred(0, to: 1), inferred(1, to: 2)])
     }
 
-    /// Compares with a search of all paths.
     @Test("a path through random steps is as short as one found by exhaustive search", arguments: UInt64(0)..<60)
     func random(seed: UInt64) {
         var numbers = SeededNumbers(seed: seed)

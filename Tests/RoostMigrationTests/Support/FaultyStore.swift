@@ -24,7 +24,7 @@ struct Faults: Sendable {
     var losesLinks = false
     /// The file's structure is damaged.
     var isUnsound = false
-    /// The code of the error of opening.
+    /// The code of the error that opening throws.
     var failsAtOpening: StoreError.Code?
     /// Called before a store is created.
     var onCreate: (@Sendable () throws(StoreError) -> Void)?

@@ -4,7 +4,7 @@ import RoostCore
 import RoostFiles
 import Testing
 
-/// A directory for one test, removed with the value.
+/// A directory for one test, removed when the test releases it.
 final class TemporaryDirectory: Sendable {
     let path: String
 
