@@ -16,7 +16,9 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
         (self.own, self.store, self.fault, self.memory) = (own, store, fault, memory)
     }
 
-    /// The snapshot to read. With `showsLaterCommits`, each read gets a new snapshot.
+    /// The snapshot to read.
+    ///
+    /// With `showsLaterCommits`, each read gets a new snapshot.
     private var base: any StoreSnapshot {
         get throws(StoreError) {
             guard !isClosed else { throw StoreError(.closed, "The snapshot was closed before; take a new one.") }

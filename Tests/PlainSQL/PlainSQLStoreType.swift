@@ -45,7 +45,9 @@
             return try open(location, options, path, lock)
         }
 
-        /// Opens a store whose lock is held. Closing the store releases the lock.
+        /// Opens a store whose lock is held.
+        ///
+        /// Closing the store releases the lock.
         private func open(
             _ location: StoreLocation, _ options: StoreOptions, _ path: String, _ lock: StoreLock?
         ) throws(StoreError) -> any PersistentStore {

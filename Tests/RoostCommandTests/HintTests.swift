@@ -6,7 +6,9 @@ import Testing
 /// Messages about wrong names and conditions suggest correct ones.
 @Suite("Hints in messages")
 struct HintTests {
-    /// Notes in folders, with tags. The date had another name in an older version.
+    /// Notes in folders, with tags.
+    ///
+    /// The date had another name in an older version.
     private static func makeNotes() throws -> Workplace {
         let place = try Workplace()
         let model = try ManagedObjectModel(entities: [

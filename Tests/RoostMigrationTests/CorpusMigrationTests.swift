@@ -104,7 +104,9 @@ import RoostMigration
     }
 
     extension MigrationManager {
-        /// Migrates without allowing a loss. If the migration is refused for losses, allows them.
+        /// Migrates without allowing a loss.
+        ///
+        /// If the migration is refused for losses, allows them.
         fileprivate func migrateAllowingLoss(
             from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
             options: inout MigrationOptions

@@ -126,7 +126,9 @@ struct InjectionTests {
         try sql.close()
     }
 
-    /// Texts that can be names. A dot or a sigil would have another meaning in a key path.
+    /// Texts that can be names.
+    ///
+    /// A dot or a sigil would have another meaning in a key path.
     private static let nameTexts = texts.filter { text in
         !text.isEmpty && !text.contains(".") && !text.hasPrefix("@") && !text.contains("#") && !text.contains("/")
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }

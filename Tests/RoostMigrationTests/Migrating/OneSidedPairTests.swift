@@ -4,8 +4,9 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// In a one-to-one relationship, each object stores the other's key. A store may have a pair at one
-/// end only.
+/// In a one-to-one relationship, each object stores the other's key.
+///
+/// A store may have a pair at one end only.
 @Suite("Pairs recorded at one end")
 struct OneSidedPairTests {
     private typealias R = RelationshipDescription

@@ -18,7 +18,9 @@ struct MandatoryRelationshipTests {
             "books", destination: "Person", inverse: "author", maxCount: nil)
         var title = AttributeDescription("title", type: .string)
         var newTitle = AttributeDescription("title", type: .string)
-        /// The objects. The predicates `people` and `books` select some of them for the mappings.
+        /// The objects.
+        ///
+        /// The predicates `people` and `books` select some of them for the mappings.
         var objects: [Object] = [
             Object("Book", 1, ["title": "one", "writer": .objectID(ObjectID("Person", key: 1))]),
             Object("Book", 2, ["title": "two", "writer": .objectID(ObjectID("Person", key: 1))]),

@@ -252,8 +252,9 @@ struct PolicyRelationshipTests {
                 ])
         }
 
-        /// Departments are mapped first, and each side has its own policy. The mapping of
-        /// departments omits employees.
+        /// Departments are mapped first, and each side has its own policy.
+        ///
+        /// The mapping of departments omits employees.
         static func mapping() throws -> MappingModel {
             MappingModel([
                 EntityMapping(
