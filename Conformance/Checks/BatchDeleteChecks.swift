@@ -142,7 +142,7 @@ extension ConformanceCheck {
                     "the tagged objects")
             }
             try expectEqual(result.count, 3 + 6 + 8, "the count")
-            // The children of a folder are deleted with it, and its parent is not.
+            // Deleting a folder deletes its children, but not its parent.
             try store.change { changes in
                 try changes.insert(ObjectID("Folder", key: 10), values: ["name": "child", "parent": folder(4)])
                 try changes.insert(

@@ -51,8 +51,8 @@ extension ConformanceCheck {
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let folder = ObjectID("Folder", key: 1)
             try store.change { try $0.insert(folder, values: [:]) }
-            // More rows than a part of the batch: the first rows have places when the other batch
-            // is committed.
+            // The rows need more than one part. The first part already has places when the other
+            // batch runs.
             var number = 0
             let rows = AnyIterator<BatchInsertRequest.Row> {
                 number += 1

@@ -158,7 +158,8 @@ extension ConformanceCheck {
                 try changes.insert(ObjectID("Folder", key: 3), values: ["name": "shortcut"])
             }
             let files = RelationshipName("Folder", name: "files")
-            // 2, 4 and 6 are in the first folder, 1, 3 and 5 in the second: 5, 3, 1.
+            // Files 2, 4 and 6 are in the first folder; the second folder has 5, 3 and 1, in this
+            // order.
             _ = try store.run(
                 BatchUpdateRequest(
                     "File", where: .less("folder#order", than: 98), set: ["folder": .constant(folder(2))]))
@@ -174,7 +175,7 @@ extension ConformanceCheck {
             }
             _ = try store.run(
                 BatchUpdateRequest("Image", set: ["folder": .constant(.null), "width": .constant(5)]))
-            // An object may be named by a superentity.
+            // An ID may contain the name of a superentity.
             _ = try store.run(
                 BatchUpdateRequest(
                     "Folder", where: .equal("name", to: "shortcut"),
@@ -192,8 +193,8 @@ extension ConformanceCheck {
                     .objectID(ObjectID("Image", key: 4)),
                     "the shortcut")
             }
-            // Person 1 takes the passport of person 2, who then has none; the former passport of
-            // person 1 has no holder either.
+            // Person 1 gets the passport of person 2. Afterwards, person 2 has no passport, and the
+            // former passport of person 1 has no holder.
             let result = try store.run(
                 BatchUpdateRequest(
                     "Person", where: .compare("passport", using: .equal, with: .objectID(ObjectID("Passport", key: 1))),

@@ -16,7 +16,7 @@ extension ConformanceCheck {
             defer { snapshot.close() }
             let shown = try StoreContents(of: snapshot)
             do {
-                // While the snapshot is open, the space of its content may have to stay.
+                // The open snapshot may still need the space of deleted content.
                 if try bench.type.compactOpenStore(
                     bench.location(), options: bench.fixture.options, isCancelled: { false })
                 {

@@ -11,7 +11,7 @@ extension ConformanceCheck {
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
-            // Positions in every region of the file, ends included, the same in every run.
+            // Positions in every region of the file and at both ends, the same in every run.
             var random = SeededGenerator(seed: 4)
             var places = [0, 1, whole.bytes.count / 2, whole.bytes.count - 1]
             for part in 0..<120 {
@@ -186,11 +186,11 @@ extension ConformanceCheck {
 private struct FilledStore {
     /// The contents of the store.
     let contents: StoreContents
-    /// The answers to requests that use its indexes.
+    /// The results of requests that use indexes.
     let answers: [[Int64]]
-    /// The bytes of its file.
+    /// The bytes of the store's file.
     let bytes: [UInt8]
-    /// Its file and content after each commit.
+    /// The file and the contents after each commit.
     let history: FileHistory
 }
 
@@ -209,7 +209,7 @@ private func filledStore(_ bench: Workbench) throws -> FilledStore {
     return FilledStore(contents: contents, answers: answers, bytes: bytes, history: history)
 }
 
-/// Returns the answers to requests that use indexes, which scans do not read.
+/// Returns the results of requests that use indexes, because scans do not read indexes.
 private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
     var answers = [
         try snapshot.keys(FetchRequest("Indexed", where: .less("i64", than: -5), sortedBy: [.init("str")])),
@@ -246,7 +246,9 @@ private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)]
     }
 }
 
-/// Runs `body` with a store of these bytes; a store error must report damage, and ends it.
+/// Runs `body` with a store of these bytes.
+///
+/// A store error ends `body` and must report damage.
 private func openDamaged(
     _ bench: Workbench, bytes: [UInt8], damage: String, isReadOnly: Bool = true,
     _ body: (any PersistentStore) throws -> Void
@@ -277,7 +279,7 @@ private func readPastDamage(
         do throws(StoreError) {
             guard try cursor.next(into: &batch) else { return damaged }
         } catch {
-            // A cursor that returns to an object does not advance.
+            // A cursor that reports the same object twice does not advance.
             guard let id = error.damagedObject, damaged.insert(id).inserted else { throw error }
             continue
         }
@@ -301,13 +303,13 @@ private func closeTelling(_ store: any PersistentStore) throws {
     }
 }
 
-/// Fails if a store of these bytes opens, reads and checks as sound, but has other content.
+/// Fails if a store of these bytes opens and passes all checks, but has other content.
 private func expectNoticed(_ bench: Workbench, bytes: [UInt8], whole: FilledStore, damage: String) throws {
     let name = "damaged"
     _ = try bench.write(bytes, as: name)
     defer { try? FileManager.default.removeItem(atPath: bench.location(name).path) }
     do {
-        // Read-only, so that no other files remain after the round.
+        // Opened read-only, so that no other files remain.
         let store = try bench.openApart(name: name) { $0.isReadOnly = true }
         defer { try? store.close() }
         let found = try store.contents()
@@ -319,7 +321,7 @@ private func expectNoticed(_ bench: Workbench, bytes: [UInt8], whole: FilledStor
         }
         guard let difference = try difference(from: whole.contents, answers: whole.answers) else { return }
         // The damage looks like a commit that a crash interrupted, so an append-only store may have
-        // the state before.
+        // the state before that commit.
         if let state = whole.history.state(allowedFor: bytes), try isState(state) { return }
         if try store.integrityFindings().contains(where: { $0.severity == .damage }) { return }
         let isTold = try store.view { try $0.recordedTally() != $0.computeTally() }

@@ -196,7 +196,7 @@ extension ConformanceCheck {
     }
 }
 
-/// Requests on one attribute, whose answers are compared with a plain evaluation.
+/// A comparison of requests on one attribute with a plain evaluation.
 private struct AttributeComparison {
     let entity: EntityName
     /// The attribute; an element of a composite has a dotted path.

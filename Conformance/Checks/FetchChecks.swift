@@ -399,7 +399,7 @@ extension ConformanceCheck {
 }
 
 extension ClosedRange<Int64> {
-    /// The numbers in another order, which is the same each time.
+    /// The numbers in a shuffled order that is always the same.
     var shuffledForChecks: [Int64] { Array(self).shuffledForChecks }
 }
 

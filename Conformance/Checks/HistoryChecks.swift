@@ -190,7 +190,7 @@ extension ConformanceCheck {
             try store.change { changes in
                 try changes.remove(Link(1, 1), from: tags)
                 try changes.add(Link(1, 2, order: 9), to: tags)
-                // From the other end.
+                // This link is added from the other end.
                 try changes.add(Link(3, 1), to: RelationshipName("Tag", name: "teams"))
             }
             let transactions = try store.transactions()

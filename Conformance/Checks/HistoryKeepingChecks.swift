@@ -129,7 +129,7 @@ extension ConformanceCheck {
                 }
                 try expect(error.message.contains("again"), "a message with the remedy", otherwise: error.message)
             }
-            // Repeating the removal does nothing, and so does an older token.
+            // Removing again with the same or an older token does nothing.
             try reopened.removeHistory(.token(tokens.element(2)))
             try reopened.removeHistory(.token(tokens.element(0)))
             try expectEqual(try reopened.transactions().count, 3, "the number of transactions")

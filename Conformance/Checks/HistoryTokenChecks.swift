@@ -84,7 +84,7 @@ extension ConformanceCheck {
             for wrong in [
                 HistoryToken(storeUUID: token.storeUUID, position: token.position + 1, mark: token.mark),
                 HistoryToken(storeUUID: token.storeUUID, position: .max, mark: token.mark),
-                // The same position with another mark, as after different commits.
+                // The mark differs, as if other commits preceded this position.
                 HistoryToken(storeUUID: token.storeUUID, position: token.position, mark: token.mark &+ 1),
             ] {
                 try expectError(.historyExpired, in: "a token that the store never gave") {

@@ -303,7 +303,7 @@ extension ConformanceCheck {
 }
 
 extension Array {
-    /// The elements in another order, which is the same each time.
+    /// The elements in a shuffled order that is always the same.
     var shuffledForChecks: [Element] {
         var random = SeededGenerator(seed: 42)
         return shuffled(using: &random)

@@ -235,7 +235,7 @@ extension ConformanceCheck {
                 try changes.insert(ObjectID("Account", key: 1), values: ["first": secret, "last": secret])
                 try changes.insert(ObjectID("Track", key: 1), values: ["title": secret])
             }
-            // Every error that `expectError` sees is searched for the planted text.
+            // `expectError` searches every error for the planted text.
             try expectError(.conflict, in: "a conflict") {
                 try store.change { try $0.update(ObjectID("Track", key: 1), version: 7, values: ["title": secret]) }
             }

@@ -524,7 +524,7 @@ extension ConformanceCheck {
             }
             try store.view { snapshot in
                 for relationship in [tagged, tags, tracks, playlists, friends, children, songs] {
-                    // 99 does not exist, 10 has no links, and 3 is named twice.
+                    // 99 does not exist, 10 has no links, and 3 is in the list twice.
                     let ids = [3, 99, 1, 10, 2, 7, 3].map { ObjectID(relationship.entity, key: $0) }
                     let expected = try ids.flatMap { try snapshot.drain(snapshot.links(of: relationship, from: $0)) }
                     try expect(!expected.isEmpty, "there are links of \(relationship)")

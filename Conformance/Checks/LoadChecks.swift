@@ -430,7 +430,7 @@ extension ConformanceCheck {
                 return isFinishing.withLock { $0 }
             }
             try started.wait()
-            // Long enough for a writer that does not wait to finish.
+            // The load is so long that a writer that did not wait would finish.
             for first in stride(from: Int64(2), to: 20_000, by: 1000) {
                 var batch = RecordBatch(model: bench.model)
                 for key in first..<first + 1000 { try batch.append(ObjectID("Track", key: key), values: [:]) }

@@ -392,7 +392,7 @@ extension ConformanceCheck {
         ) {
             bench in
             let store = try bench.create { $0.userMetadata = ["keep": .int(1), "go": .int(2), "change": .int(3)] }
-            // Read before and after each commit, because a cached answer would be stale.
+            // The metadata are read before and after each commit, to detect a stale cache.
             try expectEqual(
                 try store.metadata().userMetadata, ["keep": .int(1), "go": .int(2), "change": .int(3)],
                 "the metadata before the first commit")
@@ -430,7 +430,7 @@ extension ConformanceCheck {
             bench in
             let store = try bench.create { $0.userMetadata = ["old": .int(1)] }
             let uuid = try store.metadata().storeUUID
-            // The metadata of the last commit count, not those of the creation.
+            // The metadata of the last commit must be found, not those of the creation.
             try store.change { changes in
                 changes.userMetadata = everyMetadataValue.mapValues { .some($0) }
                 changes.userMetadata["old"] = .some(nil)
@@ -464,10 +464,10 @@ extension ConformanceCheck {
     ]
 }
 
-/// Fails unless a store whose file was cut off has its whole content, or that of its last whole
-/// commit.
+/// Fails unless a store with a truncated file has its whole content, or the content after its last
+/// whole commit.
 ///
-/// A store that opens must take a commit, which is present after reopening.
+/// The store must accept a commit, which must be present after reopening.
 private func expectWholeCommits(
     _ cut: any PersistentStore, found: StoreContents, on bench: Workbench, final: StoreContents,
     allowed: StoreContents?

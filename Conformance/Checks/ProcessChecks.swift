@@ -26,7 +26,7 @@ extension ConformanceCheck {
                 let peer = try bench.startPeer("open")
                 try peer.tell("commits \(last + 1)")
                 // The process is killed after a different number of commits each time, at any
-                // moment of the next.
+                // moment during the next commit.
                 for _ in 0..<(3 * round) {
                     last = try require(try peer.acknowledged(), "a commit of the other process")
                 }
@@ -276,7 +276,7 @@ extension ConformanceCheck {
             let peer = try bench.startPeer("create")
             try peer.ask("commit 1")
             try peer.ask("limit-open-files")
-            // The store may need no further file.
+            // The commit may succeed, because the store may need no further file.
             var last: Int64 = 2
             do { try peer.ask("commit 2") } catch let error as StoreError where error.code == .outOfResources {
                 last = 1
@@ -305,7 +305,7 @@ extension ConformanceCheck {
             let files = try bench.files()
             let peer = try bench.startPeer()
             try peer.ask("drop-privileges")
-            // The directory must be readable, or else the refusals would not be about the store.
+            // The directory must be readable. Otherwise, the refusals would be about the directory.
             try expectError(.notFound, in: "opening what is not there") {
                 try peer.ask(bench.command("open", name: "missing"))
             }

@@ -264,10 +264,9 @@ extension ConformanceCheck {
         .decimal(DecimalNumber(utf8: text.utf8)?.decimal ?? .nan)
     }
 
-    /// Creates a check of the keys that predicates choose among objects of `Everything` and
-    /// `Indexed`.
+    /// Creates a check that predicates match the expected objects of `Everything` and `Indexed`.
     ///
-    /// The objects are numbered from 1.
+    /// The objects have the keys 1, 2, 3 and so on.
     private static func onRows(
         _ name: String, behavior: String, rows: [[String: Value]], table: [(String, [Int64])],
         also: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void = { _, _ in }
@@ -291,7 +290,7 @@ extension ConformanceCheck {
         }
     }
 
-    /// Fails unless a predicate chooses these objects, its negation the others, and the counts
+    /// Fails unless a predicate matches these objects, its negation the others, and the counts
     /// agree.
     static func expectKeys(
         _ text: String, keys: [Int64], entity: EntityName, snapshot: any StoreSnapshot
@@ -300,7 +299,7 @@ extension ConformanceCheck {
         try expectKeys(predicate, keys: keys, entity: entity, snapshot: snapshot, named: text)
     }
 
-    /// Fails unless a predicate chooses these objects, its negation the others, and the counts
+    /// Fails unless a predicate matches these objects, its negation the others, and the counts
     /// agree.
     static func expectKeys(
         _ predicate: FetchRequest.Predicate, keys: [Int64], entity: EntityName, snapshot: any StoreSnapshot,
@@ -315,7 +314,7 @@ extension ConformanceCheck {
             "\(entity) where NOT (\(text))")
     }
 
-    /// Fails unless fetches and counts refuse a predicate with a code.
+    /// Fails unless fetches and counts refuse a predicate with this code.
     static func expectRefused(
         _ text: String, code: StoreError.Code, entity: EntityName, snapshot: any StoreSnapshot
     ) throws {

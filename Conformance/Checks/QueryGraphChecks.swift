@@ -219,7 +219,7 @@ extension ConformanceCheck {
 
     /// Inserts nodes a, b, c, one without a name, and e.
     ///
-    /// Node a is the parent of b and c, and b of the node without a name.
+    /// Node a is the parent of b and c. Node b is the parent of the node without a name.
     static func fillGraph(_ changes: inout ChangeSet) throws {
         func id(_ entity: EntityName, key: Int64) -> Value { .objectID(ObjectID(entity, key: key)) }
         let names: [Value] = ["a", "b", "c", .null, "e"]

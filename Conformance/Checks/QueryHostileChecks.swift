@@ -29,7 +29,7 @@ extension ConformanceCheck {
                     try expectRefused(text, code: code, entity: "Node", snapshot: snapshot)
                 }
             }
-            // As expression trees, which no parser has checked.
+            // Meaningless expression trees, which no parser has checked.
             typealias E = FetchRequest.Expression
             let (one, name): (E, E) = (.constant(1), .keyPath(["name"]))
             let trees: [FetchRequest.Comparison] = [
@@ -134,7 +134,7 @@ extension ConformanceCheck {
                     _ = try snapshot.keys(request(comparison, pattern: long + "a"))
                 }
             }
-            // No backtracking: 2000 stars against 4000 letters would never end.
+            // With backtracking, matching 1001 asterisks would never end.
             let stars = String(repeating: "*a", count: 1000) + "*b"
             try expectEqual(try snapshot.keys(request(.like, pattern: stars)), [], "many stars")
             try expectError(.timedOut, in: "a regular expression that backtracks for ever") {

@@ -68,7 +68,7 @@ extension ConformanceCheck {
                     let objects = sample.objects(of: entity)
                     let known = Set(sample.objects(of: sample.model.entities[entity.root]).map(\.id.key))
                     let missing = (1...).lazy.map { Int64($0) }.first { !known.contains($0) } ?? .max
-                    // Every third object from the end, with an unknown one between them.
+                    // Every third object from the end, with an unknown ID among them.
                     let wanted = stride(from: objects.count - 1, through: 0, by: -3).map { objects[$0] }
                     var ids = wanted.map { ObjectID(entity.name, key: $0.id.key) }
                     ids.insert(ObjectID(entity.name, key: missing), at: ids.count / 2)
@@ -384,7 +384,7 @@ extension ConformanceCheck {
         var read: [ObjectID] = []
         var batch = RecordBatch(model: sample.model)
         while true {
-            // A record that the cursor must replace.
+            // The cursor must replace this record.
             batch.append(sample.anyObject.record)
             guard try cursor.next(into: &batch) else { break }
             try expect(!batch.isEmpty, "a batch holds something while next() is true")

@@ -274,7 +274,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Returns two openings of a store, or the same one twice if a store can be opened only once.
+    /// Returns a store opened twice, or the same open store twice if it can be opened only once.
     private static func twoWriters(
         on bench: Workbench
     ) throws -> (any PersistentStore, any PersistentStore) {

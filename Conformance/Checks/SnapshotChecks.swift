@@ -14,8 +14,8 @@ extension ConformanceCheck {
             let before = try StoreContents(of: snapshot)
             let tally = try snapshot.recordedTally()
             let metadata = try snapshot.userMetadata()
-            // This snapshot is not read before the change, so a view that starts with its first
-            // read would fail.
+            // This snapshot is not read before the change. So a view that begins with its first
+            // read fails the check.
             let unread = try store.snapshot()
             defer { unread.close() }
             try store.change { changes in
@@ -233,7 +233,7 @@ extension ConformanceCheck {
                 _ = try visitor.visit { record in
                     if keys.count == 10 {
                         snapshot.close()
-                        // Reuses memory that was released too early.
+                        // Reuses memory that closing the snapshot may have released too early.
                         if let other = try? store.snapshot() {
                             _ = try? other.objects(of: "Tag")
                             other.close()

@@ -62,7 +62,7 @@ extension ConformanceCheck {
             "fetch.sort.folded", "Text sorts without case and diacritics on request, by the rules of Unicode."
         ) { bench in
             try texts(bench, texts: ["b", "É", "e", "E", "\u{1E}", "ẞ", "ss", "a", nil, "\u{C5}", "z"]) { keys in
-                // é e E fold to the same, so the key decides.
+                // É, e and E are equal after folding, so the key decides.
                 try expectEqual(
                     try keys([.caseInsensitive, .diacriticInsensitive]), [9, 5, 8, 10, 1, 2, 3, 4, 6, 7, 11],
                     "without case and diacritics")
@@ -82,7 +82,7 @@ extension ConformanceCheck {
                 nil, "", "1", "01", "2a", "10", "10b", "file 2", "File 2", "file 010", "file 10", "résumé", "resumes",
                 "x99999999999999999999999999999", "x100000000000000000000000000000",
             ]
-            // The same objects in another order of keys.
+            // The texts get their keys in another order.
             let order = sorted.indices.map { $0 * 4 % sorted.count }
             try texts(bench, texts: order.map { sorted[$0] }) { keys in
                 let found = try keys(.localized).map { sorted[order[Int($0) - 1]] }
@@ -117,7 +117,7 @@ extension ConformanceCheck {
 
     /// Runs `body` on objects with these texts and keys from 1.
     ///
-    /// `body` gets a function that returns the keys in an order with options.
+    /// `body` receives a function that returns the keys, sorted with the given options.
     private static func texts(
         _ bench: Workbench, texts: [String?],
         _ body: ((FetchRequest.Comparison.Options) throws -> [Int64]) throws -> Void

@@ -46,20 +46,20 @@ public enum ConformanceSelfTest {
         }
 
         private static func line(_ failure: ConformanceFailure) -> String {
-            // Texts of values may be long and have several lines.
+            // Values in the text may be long and have several lines.
             "expected \(failure.expected); actual \(failure.actual)".replacing("\n", with: " ").prefix(240).description
         }
     }
 
-    /// Tries all faults one after the other around stores of `base`.
+    /// Tests each fault with stores of `base`.
     ///
-    /// Costs two runs of one check per fault. A fault without its check in the suite counts as
+    /// Each fault costs two runs of its check. If the suite lacks the check, the fault counts as
     /// missed.
     public static func run(on base: StoreFixture) -> [Result] { run(FaultyStoreType.Fault.allCases, on: base) }
 
-    /// Tries the faults one after the other around stores of `base`, and calls `report` after each.
+    /// Tests the faults with stores of `base`, and calls `report` after each.
     ///
-    /// Costs two runs of one check per fault. A fault without its check in the suite counts as
+    /// Each fault costs two runs of its check. If the suite lacks the check, the fault counts as
     /// missed.
     package static func run(
         _ faults: [FaultyStoreType.Fault], on base: StoreFixture,
@@ -96,7 +96,7 @@ public enum ConformanceSelfTest {
 
     /// Returns whether a new store has the ability that the fault requires.
     ///
-    /// Returns true for a store that cannot be created, which the check reports.
+    /// Returns true if no store can be created, because the check reports that.
     private static func canShow(_ fault: FaultyStoreType.Fault, on base: StoreFixture) -> Bool {
         guard let bench = try? Workbench(base) else { return true }
         defer { bench.discard() }

@@ -72,8 +72,8 @@ final class AddingRecordCursor: RecordCursor {
     init(_ base: any RecordCursor) { self.base = base }
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
-        // Only the first batch: otherwise every check that reads several batches would notice the
-        // fault.
+        // Only the first batch has the fault. Otherwise, every check that reads several batches
+        // would notice it.
         if hasStarted { return try base.next(into: &batch) }
         hasStarted = true
         var fresh = RecordBatch(model: batch.model)
@@ -114,7 +114,7 @@ final class ChainedRecordCursor: RecordCursor {
     }
 }
 
-/// A link cursor that drops links, or their places.
+/// A link cursor that drops the last link or the places of links.
 final class FaultyLinkCursor: LinkCursor {
     private let base: any LinkCursor
     private let fault: FaultyStoreType.Fault

@@ -64,7 +64,7 @@ private final class FaultyNotices: Sendable {
         var count = 0
         /// The generation before a notice that was lost.
         var lost: Generation?
-        /// The number of running commits of this opening.
+        /// The number of running commits of this open store.
         var openCount = 0
         /// The objects whose values the last commit changes.
         var updated: Set<ObjectID> = []
@@ -77,7 +77,7 @@ private final class FaultyNotices: Sendable {
     init(_ fault: FaultyStoreType.Fault) { self.fault = fault }
 
     func beginCommit(_ changes: ChangeSet) -> Int {
-        // While a commit is open, the feed does not take a new generation for that of another program.
+        // While a commit is open, the feed does not attribute a new generation to another program.
         let number = feed.beginCommit()
         state.withLock { state in
             state.openCount += 1
@@ -99,7 +99,7 @@ private final class FaultyNotices: Sendable {
             number, generations: (previous, notice.generation), of: notice.store, origin: nil, notice: altered)
     }
 
-    /// Returns the generation before the commits and the notice to pass on; nil if the fault loses the
+    /// Returns the previous generation and the notice to pass on, or nil if the fault loses the
     /// notice.
     private func altered(_ notice: SaveNotice, state: inout State) -> (Generation, SaveNotice)? {
         state.count += 1

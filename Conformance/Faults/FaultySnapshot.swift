@@ -16,7 +16,9 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
         (self.own, self.store, self.fault, self.memory) = (own, store, fault, memory)
     }
 
-    /// The snapshot to read: a new snapshot for each read if isolation is the fault.
+    /// The snapshot to read.
+    ///
+    /// With `showsLaterCommits`, each read gets a new snapshot.
     private var base: any StoreSnapshot {
         get throws(StoreError) {
             guard !isClosed else { throw StoreError(.closed, "The snapshot was closed before; take a new one.") }
@@ -29,7 +31,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
 
     func close() {
         isClosed = true
-        // The cursors use the sound snapshot, which is released with them and this object.
+        // The cursors use the sound snapshot, which is released with the cursors and this object.
         if fault != .leaksCursors { own.close() }
     }
 
@@ -173,7 +175,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
 }
 
 extension RecordBatch {
-    /// Returns the records at these places, in this order.
+    /// Returns the records at these indices, in this order.
     fileprivate func picked(_ indices: some Sequence<Int>) -> RecordBatch {
         var result = RecordBatch(model: model)
         for index in indices { result.append(self, at: index) }

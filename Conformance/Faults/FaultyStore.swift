@@ -11,7 +11,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         var nextKeys: [Int: Int64] = [:]
         /// The batches of the unfinished bulk load.
         var unfinished: [RecordBatch] = []
-        /// The records by object that the sound store refused because of their unique values.
+        /// The records that the sound store refused because of their unique values, by object.
         var admitted: [ObjectID: Record] = [:]
         /// The objects that the last commit inserted.
         var lastInserts: [ObjectID] = []
@@ -151,7 +151,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         }
     }
 
-    /// Returns the change set for the sound store, instead of the original.
+    /// Returns the change set to commit to the sound store instead of `original`.
     private func altered(_ original: ChangeSet) throws(StoreError) -> ChangeSet {
         var changes = original
         switch fault {
@@ -254,7 +254,8 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         }
     }
 
-    /// Writes the rejected objects without the values in use, and remembers their intended values.
+    /// Writes the rejected objects without the unique values in use, and remembers their intended
+    /// values.
     private func admit(_ changes: ChangeSet, violations: [ConstraintViolation]) throws(StoreError) -> CommitReceipt {
         var plain = changes
         var admitted: [ObjectID: Record] = [:]

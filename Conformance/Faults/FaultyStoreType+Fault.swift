@@ -24,9 +24,9 @@ extension FaultyStoreType {
 
         // MARK: Reading
 
-        /// A walk of links leaves out the last one.
+        /// A read of links omits the last link.
         case dropsLastLink = "drops-last-link"
-        /// Links come back without their places.
+        /// Links are returned without their places.
         case forgetsPlaces = "forgets-places"
         /// A scan leaves out the last record.
         case losesLastRecord = "loses-last-record"
@@ -63,11 +63,11 @@ extension FaultyStoreType {
         case takesPatternsLiterally = "takes-patterns-literally"
         /// OR binds tighter than AND.
         case bindsOrTighter = "binds-or-tighter"
-        /// The links of several objects come in the order of their keys.
+        /// Links of several objects are returned in the order of the objects' keys.
         case ordersLinkOwners = "orders-link-owners"
-        /// The IDs of a request come in the order of keys.
+        /// A request for IDs returns them in the order of keys.
         case listsIDsByKey = "lists-ids-by-key"
-        /// Equal objects of an order come by descending key.
+        /// Objects that sort as equal are returned by descending key.
         case breaksTiesBackwards = "breaks-ties-backwards"
 
         // MARK: Committing
@@ -76,7 +76,7 @@ extension FaultyStoreType {
         case ignoresVersions = "ignores-versions"
         /// Objects that must be unchanged are not checked.
         case ignoresUnchanged = "ignores-unchanged"
-        /// Places that were taken after the expected last place are not checked.
+        /// The expected last places of ordered relationships are not checked.
         case ignoresLastPlaces = "ignores-last-places"
         /// Objects that must exist are not checked.
         case ignoresExisting = "ignores-existing"
@@ -98,13 +98,13 @@ extension FaultyStoreType {
         case writesHalf = "writes-half"
         /// Deleting an object leaves its links.
         case leavesLinks = "leaves-links"
-        /// Links are removed after others were added.
+        /// Links are removed after the new links are added.
         case removesLinksLast = "removes-links-last"
         /// The user's metadata of commits are dropped.
         case forgetsMetadata = "forgets-metadata"
         /// Every commit gives the same generation.
         case repeatsGenerations = "repeats-generations"
-        /// A receipt has the generation after the commit as that before it.
+        /// A receipt has the new generation as the previous generation too.
         case forgetsPreviousGeneration = "forgets-previous-generation"
         /// A receipt lists no objects.
         case forgetsTouchedObjects = "forgets-touched-objects"
@@ -115,7 +115,7 @@ extension FaultyStoreType {
 
         // MARK: Batches
 
-        /// A batch insert commits each row separately, so that the rows before an invalid one stay.
+        /// A batch insert commits each row separately, so that rows before an invalid row remain.
         case insertsRowByRow = "inserts-row-by-row"
         /// A batch update skips objects of subentities.
         case updatesOneEntity = "updates-one-entity"
@@ -153,7 +153,7 @@ extension FaultyStoreType {
 
         /// The objects of the last commit are missing after reopening.
         case losesLastCommit = "loses-last-commit"
-        /// A closed store still answers.
+        /// Calls to a closed store succeed.
         case answersAfterClosing = "answers-after-closing"
         /// Closing a store does not release it.
         case staysOpen = "stays-open"
@@ -172,7 +172,7 @@ extension FaultyStoreType {
 
         /// The second transaction of a history is left out.
         case losesTransaction = "loses-transaction"
-        /// A transaction has another author than its commit.
+        /// A transaction has a different author from its commit.
         case misnamesAuthor = "misnames-author"
         /// The times of transactions decrease.
         case turnsTimeBack = "turns-time-back"
@@ -182,7 +182,7 @@ extension FaultyStoreType {
         case forgetsProperty = "forgets-property"
         /// The values of deleted objects are left out.
         case forgetsDeletedValues = "forgets-deleted-values"
-        /// Removed transactions stay.
+        /// Removed transactions remain.
         case keepsPurged = "keeps-purged"
         /// A token of another store is treated as no token.
         case acceptsForeignTokens = "accepts-foreign-tokens"
@@ -197,9 +197,9 @@ extension FaultyStoreType {
         case takesDeletesForUpdates = "takes-deletes-for-updates"
         /// The second notice has the generations before and after its commit exchanged.
         case swapsGenerations = "swaps-generations"
-        /// A notice of a commit of another opening says that nothing changed.
+        /// A notice of a commit through another open instance of the store reports no changes.
         case hidesOtherOpenings = "hides-other-openings"
-        /// A notice of a bulk load is complete without its objects.
+        /// The notice of a bulk load claims to be complete, but lacks the loaded objects.
         case completesLoads = "completes-loads"
         /// Objects whose links alone changed are left out of notices.
         case forgetsLinkedObjects = "forgets-linked-objects"

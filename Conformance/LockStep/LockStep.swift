@@ -132,7 +132,7 @@ public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
 struct LockStepReplay {
     /// The position and cause of a failure.
     struct Failure {
-        /// The number of the fixture.
+        /// The index of the fixture.
         var lane: Int
         /// The number of the operation, from 0.
         var index: Int

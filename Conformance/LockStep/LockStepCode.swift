@@ -19,7 +19,9 @@ struct LockStepCode {
     private var relationships: Set<Int> = []
     private var usesMetadata = false
 
-    /// Returns the code without indentation, which expects the content of the plain model.
+    /// Returns the code, unindented.
+    ///
+    /// The code expects the content of the plain model.
     static func text(_ operations: [LockStepOperation]) -> String {
         guard case .success(let model) = ConformanceModel.standard else { return "" }
         var code = LockStepCode(model: LockStepModel(model))

@@ -41,7 +41,7 @@ struct LockStepGenerator {
         }
     }
 
-    // MARK: Choosing what to name
+    // MARK: Choosing objects and keys
 
     private func objects(_ entity: EntityName, state: LockStepModel) -> [ObjectID] {
         guard let entity = state.reference.model.entity(entity) else { return [] }

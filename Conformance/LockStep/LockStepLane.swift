@@ -7,9 +7,9 @@ final class LockStepLane {
     private let bench: Workbench
     private var store: any PersistentStore
     private var snapshots: [Int: any StoreSnapshot] = [:]
-    /// The highest reserved keys by the number of the root entity, which may differ between stores.
+    /// The highest reserved keys by root entity, which may differ between stores.
     private var reservedKeys: [Int: Int64] = [:]
-    /// The generation, if known; a store that does not record it reports it with the next commit.
+    /// The generation; nil until the next commit if the store does not record generations.
     private var generation: Generation?
 
     init(_ fixture: StoreFixture) throws {
@@ -113,7 +113,7 @@ final class LockStepLane {
         }
     }
 
-    /// Requires that nothing is damaged, and that the recorded tally is the computed one.
+    /// Requires that nothing is damaged, and that the recorded tally equals the computed one.
     func examine() throws { try bench.examineStores() }
 
     private func compareTally(_ digest: StoreDigest?) throws {

@@ -1,15 +1,14 @@
 internal import RoostCore
 internal import RoostMigration
 
-/// The effect of one operation after all earlier ones: the action, and the answer that every store
-/// must give.
+/// The effect of one operation: the action, and the result that every store must return.
 enum LockStepStep {
-    /// A change is added to the change set; the version is that of its object before.
+    /// A change is added to the change set; `version` is the object's version before the change.
     case change(LockStepOperation, version: UInt32)
     /// No effect.
     ///
-    /// The change conflicts with another change of the object, or the snapshot's number is in use,
-    /// or is not in use yet.
+    /// The change conflicts with another change of the object, the snapshot to open exists, or the
+    /// snapshot to close does not.
     case nothing
     /// The change set is written or refused; it may have no effect.
     case commit(ChangeSet, ReferenceStore.Refusal?, changesAnything: Bool)

@@ -1,21 +1,21 @@
 package import RoostCore
 
-/// One operation of a random sequence: a change for the next commit, a commit, a read or an
-/// opening.
+/// One operation of a random sequence: a change for the next commit, a commit, a read or a
+/// reopening.
 ///
-/// Its meaning does not depend on earlier operations: it names its objects by their IDs, and every
+/// An operation does not depend on earlier operations: it names its objects by their IDs, and every
 /// store refuses a change that does not fit the state. So a sequence stays valid if any operations
 /// are left out.
 package enum LockStepOperation: Hashable, Sendable {
-    // MARK: Changes, gathered until something writes them
+    // MARK: Changes, collected until the next commit or load
 
     /// Adds a new object.
     case insert(ObjectID, [String: Value])
-    /// Replaces all values of an object, at its current version or at another one.
+    /// Replaces all values of an object, with its current version or a stale one.
     case update(ObjectID, [String: Value], isStale: Bool)
-    /// Deletes an object at its current version or at another one.
+    /// Deletes an object, with its current version or a stale one.
     case delete(ObjectID, isStale: Bool)
-    /// Requires that an object has its current version, or another one.
+    /// Requires that an object is unchanged since its current version, or since a stale one.
     case requireUnchanged(ObjectID, isStale: Bool)
     /// Requires that an object exists after the commit.
     case requireExisting(ObjectID)
@@ -48,15 +48,14 @@ package enum LockStepOperation: Hashable, Sendable {
     /// Fetches and counts.
     case fetch(FetchRequest)
 
-    // MARK: Views and openings
+    // MARK: Snapshots and reopening
 
-    /// Takes a snapshot and keeps it under a number, unless that is in use.
+    /// Takes a snapshot and keeps it under a number, unless the number is in use.
     case openSnapshot(Int)
     /// Compares an open snapshot with its expected content, and closes it.
     case closeSnapshot(Int)
-    /// Closes and reopens the store, after its snapshots.
+    /// Closes the snapshots, then closes and reopens the store.
     case reopen
-    /// Reopens the store like ``reopen``, and opens it read-only in between, when commits must
-    /// fail.
+    /// Reopens the store read-only, so that commits must fail, and then like ``reopen``.
     case reopenReadOnly
 }

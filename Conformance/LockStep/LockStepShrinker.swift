@@ -45,7 +45,7 @@ struct LockStepShrinker {
 
     /// Returns whether the operations fail.
     ///
-    /// If so, records those up to the failure as the best.
+    /// If so, records the operations up to the failure as the best result.
     private mutating func accepts(_ operations: [LockStepOperation]) -> Bool {
         // Comparing everything finds a failure earlier, but is slow for a long sequence.
         let comparesAll = operations.count < 2000
@@ -58,10 +58,10 @@ struct LockStepShrinker {
         return true
     }
 
-    /// Tries only the last operations of a long sequence, because objects do not live long.
+    /// Tries only the last operations of a long sequence, because most objects exist only briefly.
     private mutating func takeTheEnd(of operations: [LockStepOperation]) {
-        // More comparisons may show the same failure with another kind, so the kind of the end is
-        // kept.
+        // With more comparisons, the same failure may be of another kind. The first failure found
+        // here sets the kind.
         var count = 50
         while count < operations.count, !isOver {
             if accepts(Array(operations.suffix(count))) { return }
@@ -212,7 +212,7 @@ extension [String: Value] {
 }
 
 extension Value {
-    /// Simpler values of the same kind; every chain of them ends.
+    /// Simpler values of the same kind; repeated simplification ends.
     fileprivate var simpler: [Value] {
         switch self {
         case .int(let number): Self.simpler(number == 0, isOne: number == 1, zero: .int(0), one: .int(1))

@@ -27,7 +27,7 @@ public struct MigrationFixture: Sendable {
     /// The types of store.
     package let registry: StoreRegistry
 
-    /// Creates a fixture, and reads nothing.
+    /// Creates a fixture without reading the store.
     public init(_ store: StoreLocation, registry: StoreRegistry) {
         self.store = store
         self.registry = registry
@@ -40,7 +40,7 @@ public struct MigrationFixture: Sendable {
     /// - Parameters:
     ///   - expected: The expected content.
     ///   - migrate: Migrates the copy, which has its own directory, and returns the location of the
-    ///     result, usually the same.
+    ///     result, usually that of the copy.
     /// - Returns: One sentence for each difference; empty if the result is as expected.
     /// - Throws: Errors of `migrate`, of copying the store and of opening the result.
     public func differences(
@@ -49,7 +49,7 @@ public struct MigrationFixture: Sendable {
         let files = FileManager.default
         let directory = files.temporaryDirectory.appendingPathComponent("roost-fixture-\(UUID().uuidString)")
         try files.createDirectory(at: directory, withIntermediateDirectories: false)
-        // A failure leaves the files to the system.
+        // If the removal fails, the system removes the temporary files.
         defer { try? files.removeItem(at: directory) }
         // A migration would follow a symbolic link to the original.
         let original = URL(fileURLWithPath: store.path).resolvingSymlinksInPath().path
@@ -70,7 +70,7 @@ public struct MigrationFixture: Sendable {
             try result.close()
             return differences
         } catch {
-            // The first error is the one to report.
+            // The first error is reported, not an error of closing.
             try? result.close()
             throw error
         }

@@ -3,20 +3,20 @@ import RoostStores
 
 /// The expected content of a store after a migration.
 ///
-/// Parts that are nil or not named are not checked.
+/// Parts that are nil or omitted are not checked.
 public struct MigrationSnapshot: Sendable {
     /// An object that must exist.
     public struct ExpectedObject: Sendable {
-        /// Its entity; an object of a subentity counts too.
+        /// The entity of the object, or a superentity.
         package var entity: EntityName
         /// The condition that only this object meets; nil if it is the only object of its entity.
         package var predicate: FetchRequest.Predicate?
-        /// Its values by property: attributes, and to-one relationships as object IDs.
+        /// The values by property: attributes, and to-one relationships as object IDs.
         package var values: [String: Value]
-        /// The keys of its to-many destinations in order, or by key in an unordered relationship.
+        /// The keys of to-many destinations in order, or by key in an unordered relationship.
         package var targets: [String: [Int64]]
 
-        /// Makes an expectation.
+        /// Creates an expectation.
         public init(
             _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil, values: [String: Value] = [:],
             targets: [String: [Int64]] = [:]
@@ -33,15 +33,15 @@ public struct MigrationSnapshot: Sendable {
     /// The number of objects of each entity, without subentities; an entity that is left out must
     /// have none.
     package var counts: [String: Int]?
-    /// The digest, as ``StoreDigest`` writes it.
+    /// The digest in the text form of ``StoreDigest``.
     ///
-    /// It detects any change since it was recorded. Start with any text: the difference shows the
-    /// right digest.
+    /// The digest detects any later change of the content. Start with any text: the reported
+    /// difference shows the right digest.
     package var digest: String?
     /// Some of the objects.
     package var objects: [ExpectedObject]
 
-    /// Makes an expectation.
+    /// Creates an expectation.
     public init(
         model: ManagedObjectModel, counts: [String: Int]? = nil, digest: String? = nil, objects: [ExpectedObject] = []
     ) {

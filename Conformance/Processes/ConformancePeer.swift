@@ -59,7 +59,7 @@ public final class ConformancePeer {
             return ["\(try number(in: held, closing: false))"]
         case "commit": try commit(try integer(arguments, index: 0))
         case "commits":
-            // Until the process is killed.
+            // Runs until the process is killed.
             for number in try integer(arguments, index: 0)... {
                 try commit(number)
                 try answer("acked \(number)")
@@ -71,7 +71,7 @@ public final class ConformancePeer {
                 id, version: UInt32(clamping: try integer(arguments, index: 1)), values: ["title": "the peer's"])
             _ = try opened().commit(changes)
         case "import":
-            // Until the process is killed.
+            // Runs until the process is killed.
             try importTracks(from: try integer(arguments, index: 0), by: try integer(arguments, index: 1))
         case "reserve":
             let keys = try opened().reserveKeys(Int(clamping: try integer(arguments, index: 0)), for: "Track")

@@ -22,8 +22,8 @@ final class Peer {
 
     /// Sends a command and returns the words of the answer after `ok`.
     ///
-    /// - Throws: The store's error in the peer, or a mismatch, also after a minute without an
-    ///   answer.
+    /// - Throws: The store error of the peer; a mismatch for another answer or for none within a
+    ///   minute.
     @discardableResult
     func ask(_ command: String) throws -> [String] {
         try tell(command)

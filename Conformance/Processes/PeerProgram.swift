@@ -11,10 +11,10 @@ internal import Foundation
 public struct PeerProgram: Sendable {
     /// The path of the executable.
     package var path: String
-    /// The arguments that make the program a peer; those of ``ConformancePeer`` follow them.
+    /// The arguments that make the program a peer.
     package var arguments: [String]
 
-    /// Names a program.
+    /// Creates the description of a program.
     public init(path: String, arguments: [String] = []) {
         self.path = path
         self.arguments = arguments
@@ -25,7 +25,7 @@ public struct PeerProgram: Sendable {
         var folders = [
             Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
         ]
-        // On macOS the bundle is a directory.
+        // On macOS, the tests are in a bundle, which is a directory.
         folders += Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
         return folders.map { $0.appendingPathComponent(name).path }
             .first { FileManager.default.isExecutableFile(atPath: $0) }

@@ -14,13 +14,13 @@ enum ProcessCalls {
 
     /// Makes every write past this size of a file fail, as a quota does.
     static func limitFileSize(to bytes: Int64) throws {
-        // Without the signal, which would end the process, a write fails with the error of a quota.
+        // SIGXFSZ would end the process. If it is ignored, the write fails as with a quota.
         signal(SIGXFSZ, SIG_IGN)
         var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
         try check(setrlimit(fileSize, &limit), call: "setrlimit(RLIMIT_FSIZE)")
     }
 
-    /// Makes every further opening of a file fail, as in a process with too many open files.
+    /// Makes every later attempt to open a file fail, as in a process with too many open files.
     static func forbidOpeningFiles() throws {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
         try check(setrlimit(openFiles, &limit), call: "setrlimit(RLIMIT_NOFILE)")

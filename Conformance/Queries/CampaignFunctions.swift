@@ -4,7 +4,7 @@ internal import RoostQuery
 
 /// The functions of a program that random requests call.
 ///
-/// They are registered for stores, and plain evaluation knows them too.
+/// Stores and plain evaluation both call them.
 enum CampaignFunctions {
     typealias Function = @Sendable ([Value]) -> Value
 

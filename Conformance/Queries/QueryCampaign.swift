@@ -4,21 +4,21 @@ internal import RoostQuery
 
 /// Random fetch requests on stores of several types, compared with ``PlainPredicate``.
 ///
-/// A world is a model with random indexes and random objects. Each world gets many requests.
-/// Every answer must be the plain one, with and without indexes. Some answers are also compared
-/// with each other:
+/// A world is a model with random indexes and random objects. Each world gets many requests. Every
+/// result must equal that of plain evaluation, with and without indexes. Some results are also
+/// compared with each other:
 ///
 /// - A predicate and its negation divide the objects.
 /// - A request with a limit and an offset gives a part of the whole result.
-/// - A predicate that was printed and read again gives the same objects.
+/// - A predicate that was printed and parsed again selects the same objects.
 ///
-/// Meaningless requests get the same code from every store.
+/// Every store refuses a meaningless request with the same code.
 package enum QueryCampaign {
     /// The counts of a campaign.
     package struct Summary: Sendable, CustomStringConvertible {
         /// The number of requests.
         package internal(set) var caseCount = 0
-        /// The number of requests that chose some objects, but not all.
+        /// The number of requests that matched some objects, but not all.
         package internal(set) var dividingCount = 0
         /// The number of invalid requests, which every store refused.
         package internal(set) var refusedCount = 0
@@ -83,7 +83,7 @@ package enum QueryCampaign {
             case .refusal: summary.refusedCount += 1
             }
             for (index, lane) in lanes.enumerated() {
-                // The kinds of comparison alternate, because a fault shows repeatedly.
+                // Each request gets only some comparisons, because a fault shows repeatedly.
                 let isCounted = (index + number) % 3 == 0
                 let isRelated = index == number / 3 % lanes.count && number % 3 == 0
                 do {
@@ -101,7 +101,7 @@ package enum QueryCampaign {
     }
 }
 
-/// The answers of plain evaluation in a world.
+/// The results of plain evaluation in a world.
 struct QueryOracle {
     private let fetch: PlainFetch
     private let rows: PlainRows

@@ -3,7 +3,7 @@ internal import RoostCore
 
 extension QueryGenerator {
     /// Returns a request that every store must refuse with the same code: wrong names, types,
-    /// counts or places.
+    /// argument counts or positions.
     mutating func senselessRequest() -> FetchRequest {
         var request = FetchRequest("Person", where: senseless())
         // The error may be in a part of the predicate that no object would evaluate.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// A generator of random valid fetch requests in a world, which every store must answer.
+/// A generator of random valid fetch requests for a world.
 struct QueryGenerator {
     typealias Predicate = FetchRequest.Predicate
     typealias Expression = FetchRequest.Expression
@@ -56,7 +56,7 @@ struct QueryGenerator {
 
     /// Returns a request for objects.
     mutating func request() -> FetchRequest {
-        // Mostly persons, which are the most numerous objects.
+        // Selects persons most often, because they are the most numerous objects.
         let people = model.entities.filter { $0.layout.field("name") != nil && $0.layout.field("budget") == nil }
         let entity = random.pick(random.oneIn(3) || people.isEmpty ? model.entities : people)
         var request = FetchRequest(entity.name)
@@ -388,7 +388,7 @@ struct QueryGenerator {
         let start = start(scope)
         var (names, entity) = toOneSteps(start.entity)
         var count = random.oneIn(5) ? 2 : 1
-        // Long enough for paths to separate and meet again.
+        // Three or four steps let paths separate and meet again.
         if random.oneIn(12) { count = 3 + random.below(2) }
         for number in 0..<count {
             let toOnes = entity.relationships.filter { !$0.isToMany }

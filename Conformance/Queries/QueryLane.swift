@@ -121,7 +121,7 @@ struct QueryLane {
         try expect("the IDs without indexes", Self.ids(request, snapshot: plain), expected)
     }
 
-    /// Compares answers with each other, by laws that hold for every predicate.
+    /// Compares results with each other, by rules that hold for every predicate.
     func compareRelated(_ request: RowRequest, salt: UInt64) throws {
         var all = request
         (all.fetchLimit, all.fetchOffset) = (nil, nil)

@@ -56,8 +56,9 @@ struct QueryShrinker {
     private let isRefused: Bool
     private let deadline = ContinuousClock.now + .seconds(40)
 
-    /// Creates a shrinker; the last fixture fails, and the first one has the right answer to an
-    /// invalid request.
+    /// Creates a shrinker.
+    ///
+    /// The last fixture fails. The first fixture gives the right error for an invalid request.
     init(on fixtures: [StoreFixture], salt: UInt64, isRelated: Bool, isRefused: Bool) {
         (self.fixtures, self.salt, self.isRelated, self.isRefused) = (fixtures, salt, isRelated, isRefused)
     }
@@ -119,7 +120,8 @@ struct QueryShrinker {
 extension QueryLane.Difference {
     /// The properties that must stay the same while a failure is shrunk.
     fileprivate var kind: [String] {
-        // Keys may change, but an error must stay the same, or an invalid request would replace it.
+        // Keys may change. An error must stay the same, so that no other invalid request replaces
+        // it.
         func cause(_ text: String) -> String { text.hasPrefix("[") ? "" : text }
         return [subject.filter { !$0.isNumber }, cause(expected), cause(actual)]
     }

@@ -42,7 +42,7 @@ struct QueryValues: Sendable {
 
     private let order: [String]
 
-    /// Chooses only some of the texts, so that they often match.
+    /// Selects only some of the texts, so that requests often match.
     init(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         order = Array(Self.texts.shuffled(using: &random).prefix(14 + random.below(20)))

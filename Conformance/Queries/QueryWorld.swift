@@ -18,7 +18,7 @@ struct QueryWorld: Sendable {
     }
 
     let model: ManagedObjectModel
-    /// The same model without fetch indexes, for the same answers by scans.
+    /// The same model without fetch indexes, so that stores scan.
     let plainModel: ManagedObjectModel
     var objects: [Object] = []
     var links: [NamedLink] = []
@@ -138,7 +138,7 @@ enum QueryModel {
         .init("born", type: .date), .init("ident", type: .uuid), .init("photo", type: .binaryData),
         .init("site", type: .uri),
         .init("flag", type: .boolean), .init("coded", type: .transformable), .init("ref", type: .objectID),
-        // Names that are words of the predicate language.
+        // These names are keywords of the predicate language.
         .init("first", type: .string), .init("in", type: .integer64),
         .init(
             "home", type: .composite,

@@ -2,10 +2,12 @@ internal import Foundation
 package import RoostCore
 internal import RoostMigration
 
-/// Transactions that depend only on their number, so that a store's content shows the last one.
+/// Transactions whose changes depend only on their number.
+///
+/// So the content of a store shows its last transaction.
 ///
 /// Transaction *n* inserts, updates, deletes, links and unlinks objects and records *n* in the
-/// metadata. A process that is killed anywhere must leave exactly the state after one of them.
+/// metadata. A killed process must leave exactly the state after some transaction.
 package enum CrashWorkload {
     /// The metadata key that holds the number of the last transaction.
     package static let numberKey = "transaction"
@@ -13,7 +15,7 @@ package enum CrashWorkload {
     /// The model of the stores.
     package static var model: ManagedObjectModel { get throws(StoreError) { try ConformanceModel.standard.get() } }
 
-    /// Returns the changes of transaction `n` (1, 2, …), after all before it.
+    /// Returns the changes of transaction `n` (1, 2, …), which require all earlier ones.
     ///
     /// - Parameters:
     ///   - n: The number.
@@ -67,7 +69,7 @@ package enum CrashWorkload {
         /// The state of an empty store of a model.
         package init(model: ManagedObjectModel) { reference = ReferenceStore(model: model) }
 
-        /// Applies all transactions up to `number`; does nothing if they were applied before.
+        /// Applies all transactions up to `number`; does nothing if they were already applied.
         package mutating func advance(to number: Int64) throws {
             while self.number < number {
                 try reference.commit(try CrashWorkload.transaction(self.number + 1, in: reference.model))

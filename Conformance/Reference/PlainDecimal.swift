@@ -5,7 +5,7 @@ internal import RoostCore
 ///
 /// Results have 38 digits, rounded half away from zero.
 enum PlainDecimal {
-    /// The power of ten of the first digit in an array, which is the least significant one.
+    /// The power of ten of the first digit in an array, the least significant digit.
     private static let leastExponent = -128
 
     /// Returns the sum of decimals, or nil if it does not fit into a decimal.
@@ -43,7 +43,7 @@ enum PlainDecimal {
     static func quotient(_ a: Decimal, _ b: Decimal) -> Decimal? {
         guard !a.isNaN, !b.isNaN else { return .nan }
         guard let left = DecimalNumber(a), let right = DecimalNumber(b) else { return nil }
-        // Digit by digit, the most significant first; 80 digits follow those of the dividend.
+        // Divides from the most significant digit on, with 80 more digits than the dividend.
         var quotient: [Int] = []
         var rest: UInt128 = 0
         for digit in digits(left.mantissa).reversed() + Array(repeating: 0, count: 80) {

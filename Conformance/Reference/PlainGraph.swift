@@ -72,7 +72,7 @@ struct PlainGraph {
         return found.mapValues { list in list.sorted { $0 < $1 }.compactMap { targets[$0.key]?.id } }
     }
 
-    /// Returns the object of an ID, by hierarchy and key.
+    /// Returns the object with the hierarchy and key of an ID.
     func object(_ id: ObjectID) -> Object? {
         model.entity(id.entity).flatMap { objects[$0.root]?[id.key] }
     }
@@ -82,7 +82,7 @@ struct PlainGraph {
         destinations[relationship.number]?[id.key] ?? []
     }
 
-    /// Returns the objects of a request before its predicate, by key.
+    /// Returns the objects of an entity, by key.
     func objects(of entity: ManagedObjectModel.Entity, includingSubentities: Bool) -> [Object] {
         (objects[entity.root] ?? [:]).values
             .filter { includingSubentities ? entity.includes($0.entity.number) : $0.entity.number == entity.number }

@@ -12,7 +12,8 @@ enum PlainNumber {
         case (.double(let a), .double(let b)): return order(a, b)
         case (.int(let a), .double(let b)):
             guard !b.isNaN else { return nil }
-            // A double beyond 2^63 decides. Below, its integer part and its fraction are exact.
+            // A double beyond 2^63 is beyond every integer. Other doubles have exact integer parts
+            // and fractions.
             if b >= 0x1p63 { return -1 }
             if b < -0x1p63 { return 1 }
             let whole = Int64(b.rounded(.down))
@@ -43,7 +44,7 @@ enum PlainNumber {
         }
     }
 
-    /// Returns the number of a boolean, or another value unchanged.
+    /// Returns a boolean as 0 or 1, and another value unchanged.
     private static func counted(_ value: Value) -> Value {
         if case .bool(let flag) = value { .int(flag ? 1 : 0) } else { value }
     }
@@ -143,7 +144,7 @@ enum PlainNumber {
     /// Returns the result of `**`.
     static func power(_ left: Value, _ right: Value) -> Value {
         if case (.int(let base), .int(let exponent)) = (counted(left), counted(right)), exponent >= 0 {
-            // With larger exponents, only the powers of −1, 0 and 1 have 64 bits, and need no loop.
+            // With larger exponents, only the powers of −1, 0 and 1 fit into 64 bits.
             if exponent > 64 {
                 switch base {
                 case 0, 1: return .int(base)
@@ -225,7 +226,7 @@ enum PlainNumber {
         }
     }
 
-    // MARK: Many
+    // MARK: Aggregates
 
     /// Returns the result of an aggregate, which ignores nulls.
     static func aggregate(_ function: FetchRequest.Function, of values: [Value]) -> Value {
@@ -270,8 +271,9 @@ enum PlainNumber {
         return .double(quotient.flatMap { double(.decimal($0)) } ?? .nan)
     }
 
-    /// Returns a sum that is exact without doubles, and rounded once if a decimal has too few
-    /// digits.
+    /// Returns the sum of numbers.
+    ///
+    /// Without doubles, the sum is exact, and rounded once if a decimal has too few digits.
     private static func sum(_ values: [Value]) -> Value {
         func sumOfDoubles() -> Value { .double(values.reduce(0) { $0 + (double($1) ?? .nan) }) }
         if values.contains(where: { if case .double = $0 { true } else { false } }) { return sumOfDoubles() }
@@ -284,7 +286,7 @@ enum PlainNumber {
 
     /// Returns the order of a double and an equal number, by the double's text.
     ///
-    /// The order of rows distinguishes all numbers.
+    /// Sorting rows requires this order.
     static func orderAsWritten(_ left: Value, _ right: Value) -> Int {
         guard let a = written(left), let b = written(right) else { return 0 }
         return a < b ? -1 : (a == b ? 0 : 1)

@@ -8,7 +8,7 @@ internal import RoostQuery
 /// The checks compare stores with it; it shares no code with the evaluator that engines use. It
 /// assumes well-formed requests, and evaluates even requests that stores must refuse.
 struct PlainPredicate {
-    /// One value, or many.
+    /// The result of an expression: one value or many.
     enum Result {
         case one(Value)
         case many([Value])

@@ -78,9 +78,9 @@ struct PlainRows {
         return Array(result.dropFirst(request.fetchOffset ?? 0).prefix(request.fetchLimit ?? .max))
     }
 
-    /// Returns a value in which objects are named by the roots of their hierarchies.
+    /// Returns a value in which object IDs have the names of root entities.
     ///
-    /// Keys are unique in a hierarchy.
+    /// So IDs of the same object are equal.
     private func named(_ value: Value) -> Value {
         switch value {
         case .objectID(let id):
@@ -131,7 +131,7 @@ struct PlainRows {
         return false
     }
 
-    /// Returns whether a function over several values is an aggregate of one value per object.
+    /// Returns whether a function aggregates one value per object, not the values of a collection.
     private func isAggregate(
         _ function: FetchRequest.Function, arguments: [FetchRequest.Expression], entity: Int
     ) throws(StoreError) -> Bool {

@@ -36,7 +36,7 @@ final class PlainText {
 
     /// Returns whether the whole text matches a pattern with `*`, `?` and `\`.
     ///
-    /// It fills a table of pattern by text, which is true where two prefixes match.
+    /// It fills a table with an entry for each pair of prefixes, which is true if the two match.
     static func like(_ text: String, pattern: String) -> Bool {
         enum Part {
             case run, one, scalar(Unicode.Scalar)
@@ -74,7 +74,8 @@ final class PlainText {
         let key = Folding(text: Array(pattern.utf8), options: options.rawValue)
         if patterns[key] == nil {
             let options: NSRegularExpression.Options = options.contains(.caseInsensitive) ? [.caseInsensitive] : []
-            // Compiled alone first: parentheses around it could make an invalid expression valid.
+            // The pattern is first compiled alone, because parentheses could make an invalid
+            // pattern valid.
             guard (try? NSRegularExpression(pattern: pattern, options: options)) != nil else { return false }
             patterns[key] = try? NSRegularExpression(pattern: "(?:\(pattern))\\z", options: options)
         }
@@ -122,8 +123,8 @@ final class PlainText {
                 case (.digits(let a), .digits(let b)):
                     a.count == b.count ? PlainValue.order(a, b) : (a.count < b.count ? -1 : 1)
                 case (.scalar(let a), .scalar(let b)): a == b ? 0 : (a < b ? -1 : 1)
-                // A number sorts by its first digit against other characters. No such character is
-                // between ASCII digits.
+                // Against another character, a number sorts by its first digit. No other character
+                // is between ASCII digits.
                 case (.digits, .scalar(let b)): b > 0x39 ? -1 : 1
                 case (.scalar(let a), .digits): a < 0x30 ? -1 : 1
                 }

@@ -61,7 +61,7 @@ public struct ReferenceStore: Sendable {
         return tally.digest
     }
 
-    /// Returns the record of an object, whose entity must be the object's own.
+    /// Returns the record of an object; the ID must have the object's own entity.
     package func record(_ id: ObjectID) -> Record? {
         guard let entity = model.entity(id.entity), let record = objects[entity.root]?[id.key], record.id == id else {
             return nil

@@ -139,7 +139,7 @@ extension SampleGraph {
         }
     }
 
-    /// Returns any bits in half of the cases: NaNs with payloads and denormals too.
+    /// Returns random bits in half of the cases, including NaNs with payloads and denormals.
     private static func randomDouble(_ random: inout SeededGenerator) -> Double {
         random.oneIn(2)
             ? Double(bitPattern: random.next())

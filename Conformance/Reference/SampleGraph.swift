@@ -6,7 +6,7 @@ package import RoostCore
 ///
 /// Every object is a function of the seed and its key. So a library of any size is generated batch
 /// by batch in constant memory, and is always the same. It has every feature that a copy must
-/// keep:
+/// preserve:
 ///
 /// - inheritance and composites
 /// - ordered and unordered many-to-many relationships

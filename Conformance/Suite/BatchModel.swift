@@ -11,9 +11,9 @@ enum BatchModel {
             entities: fixture.keepsConstraints ? entities : entities.map(ConformanceModel.withoutConstraints))
     }
 
-    /// Returns the model of a later program, with other defaults and delete rules.
+    /// Returns the model with other defaults and delete rules.
     ///
-    /// It is compatible, because version hashes include neither.
+    /// The model is compatible with that of ``make(for:)``, because version hashes include neither.
     static func laterProgram(for fixture: StoreFixture) throws -> ManagedObjectModel {
         var entities = fixture.keepsConstraints ? entities : entities.map(ConformanceModel.withoutConstraints)
         for (index, entity) in entities.enumerated() {
@@ -67,7 +67,7 @@ enum BatchModel {
         EntityDescription(
             "Thumbnail", relationships: [.toOne("image", to: "Image", inverse: "thumbnails", isOptional: false)]),
 
-        // Denies its delete while it has works, and cascades to its passport.
+        // A person with works cannot be deleted. Deleting a person deletes its passport.
         EntityDescription(
             "Person", attributes: [.init("name", type: .string)],
             relationships: [

@@ -1,5 +1,5 @@
 extension ConformanceCheck {
-    /// Returns whether the check's ID contains `filter`, or matches it if it has asterisks.
+    /// Returns whether the check's ID contains `filter` or, if `filter` has asterisks, matches it.
     ///
     /// An asterisk matches any text. `links` finds `links.order` and `bulk.links-any-order`, and
     /// `links.*` only the checks of that group.
@@ -10,12 +10,12 @@ extension ConformanceCheck {
 }
 
 extension FaultyStoreType.Fault {
-    /// Returns whether `filter` finds the fault's name, or the ID of its check.
+    /// Returns whether `filter` matches the fault's name, or the ID of its check.
     package func matches(_ filter: String) -> Bool { description.isFound(by: filter) || caughtBy.isFound(by: filter) }
 }
 
 extension String {
-    /// Returns whether the text contains `filter`, or matches it if it has asterisks.
+    /// Returns whether the text contains `filter` or, if `filter` has asterisks, matches it.
     fileprivate func isFound(by filter: String) -> Bool {
         let parts = filter.split(separator: "*", omittingEmptySubsequences: false)
         guard let first = parts.first, let last = parts.last, parts.count > 1 else { return contains(filter) }

@@ -62,7 +62,7 @@ extension ConformanceCheck {
         try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
         let before = try store.contents()
         try store.close()
-        // Either not found, or kept as it was while the process lives; never anything in between.
+        // The store is either not found, or unchanged while the process lives.
         do {
             try expectEqual(try bench.open().contents(), before, "a store that is kept is kept whole")
         } catch let error as StoreError {
@@ -73,10 +73,9 @@ extension ConformanceCheck {
         try expectEqual(try bench.files(), [], "no files")
     }
 
-    /// Checks that a second opening is refused with `busy` or shows the same store.
+    /// Checks that opening a store again is refused with `busy` or shows the same store.
     private static func checkSingleProcess(on bench: Workbench) throws {
         let store = try bench.create()
-        // Either refused, or the same store for all threads of this process.
         do {
             let second = try bench.open { $0.timeoutSeconds = 0.1 }
             try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }

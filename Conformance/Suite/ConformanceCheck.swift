@@ -2,8 +2,8 @@ package import RoostCore
 
 /// One behavior of the store contract that can be checked on any backend.
 ///
-/// The ID never changes once released: reports, exclusions and bug reports name it. ``all`` is the
-/// only list of checks.
+/// The ID never changes once released, because exclusions and bug reports refer to it. ``all`` is
+/// the only list of checks.
 public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// The stable name, `group.subject.detail`.
     public let id: String
@@ -18,9 +18,9 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
 
     /// The stores that a check works on.
     enum Stores {
-        /// Stores that it creates and writes itself.
+        /// Stores that the check creates and writes itself.
         case new
-        /// A sample, which a fixture may bring.
+        /// A sample, which a fixture may provide.
         case sample
         /// The check needs no store.
         case none
@@ -45,8 +45,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     package func missingCapability(on fixture: StoreFixture) -> StoreCapability? {
         needs.first { capability in
             switch capability {
-            // Within one process, a store that is kept under its name suffices instead of a
-            // persistent one.
+            // Within one process, it suffices that a closed store can be reopened.
             case .persistence where fixture.keepsClosedStores && !isAboutProcesses:
                 false
             // A check that only reads runs on the sample of a type.
@@ -56,11 +55,10 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Runs the check in its own directory, or its opposite if the stores lack a required
-    /// capability.
+    /// Runs the check in its own directory, or the opposite check if the stores lack a capability.
     ///
     /// Afterwards, every store that the check left open is examined: it must have no damage, and
-    /// the recorded tally must be the computed one. A check that the fixture excludes must fail;
+    /// its recorded tally must equal the computed one. A check that the fixture excludes must fail;
     /// see ``ConformanceExclusion``.
     /// - Throws: ``ConformanceFailure`` for every failure.
     public func run(on fixture: StoreFixture) throws(ConformanceFailure) {

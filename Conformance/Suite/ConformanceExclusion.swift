@@ -1,17 +1,15 @@
 internal import RoostCore
 
-/// A check that stores of a type are known not to pass, and why.
+/// A check that stores of a type are known to fail, and the reason.
 ///
 /// An excluded check is still run:
 ///
 /// - While it fails, it is reported as excluded with the reason, and not as a failure.
-/// - Once it passes, that is a failure that asks to remove the exclusion.
-///
-/// So no exclusion outlives its reason.
+/// - Once it passes, it is reported as a failure, so that the exclusion is removed.
 public struct ConformanceExclusion: Sendable, Hashable {
     /// The ID of the check.
     package let check: String
-    /// The reason why stores do not pass it: a sentence for readers of the report.
+    /// The reason why stores fail the check: a sentence for readers of the report.
     package let reason: String
 
     /// Excludes the check with this ID.

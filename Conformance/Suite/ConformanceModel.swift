@@ -5,7 +5,7 @@ package enum ConformanceModel {
     /// A model with every feature of the contract.
     package static let standard: Result<ManagedObjectModel, StoreError> = build(standardEntities)
 
-    /// The standard model with one more attribute, which is not compatible with it.
+    /// The standard model with one more attribute; the two models are incompatible.
     package static let changed: Result<ManagedObjectModel, StoreError> = build(changedEntities)
 
     private static let unconstrained = build(standardEntities.map(withoutConstraints))
@@ -66,8 +66,7 @@ package enum ConformanceModel {
 
     private static let standardEntities: [EntityDescription] = [
         EntityDescription("Everything", attributes: everyAttribute),
-        // The same properties with an index on each possible one: fetches must give the same
-        // answers.
+        // The same properties with all possible indexes. Fetches must return the same results.
         EntityDescription(
             "Indexed", attributes: everyAttribute, relationships: [.toOne("owner", to: "Being")]
         ).with {

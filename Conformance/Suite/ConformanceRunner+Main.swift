@@ -193,10 +193,10 @@ extension ConformanceReport.Format {
 }
 
 extension ConformanceCheck {
-    /// Returns the checks that a filter finds, in the order of ``all``, or all checks without
+    /// Returns the checks that match any filter, in the order of ``all``; all checks without
     /// filters.
     ///
-    /// - Throws: ``ConformanceArgumentError`` for a filter that finds none.
+    /// - Throws: ``ConformanceArgumentError`` for a filter without a match.
     package static func matching(_ filters: [String]) throws(ConformanceArgumentError) -> [ConformanceCheck] {
         for filter in filters where !all.contains(where: { $0.matches(filter) }) {
             let names = all.flatMap { [$0.group, $0.id] }

@@ -77,7 +77,7 @@ package enum CrossStoreChecks {
 
 /// A minimal copy of one store into another of the same model.
 ///
-/// Conversions do more, and are compared with it.
+/// Tests compare conversions, which do more, with this copy.
 package enum StoreCopy {
     /// Copies all records, links and last keys, and returns the tally of the target.
     @discardableResult

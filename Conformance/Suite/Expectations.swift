@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostMigration
 
-/// A text that checks store, and that must not appear in an error message.
+/// A text that the checks store, and that must not appear in an error message.
 let plantedSecret = "tr0ub4dor-secret"
 
 /// Fails unless the condition holds.
@@ -10,7 +10,7 @@ func expect(_ condition: Bool, _ expected: String, otherwise actual: @autoclosur
     guard condition else { throw Mismatch(expected: expected, actual: actual()) }
 }
 
-/// Fails unless both are equal, and shows the first difference.
+/// Fails unless both values are equal, and shows the first difference.
 func expectEqual<T: Equatable>(_ actual: T, _ expected: T, _ what: String) throws {
     guard actual != expected else { return }
     throw Mismatch(expected: "\(what): \(shortened("\(expected)"))", actual: shortened("\(actual)"))
@@ -57,7 +57,8 @@ func expectError(_ codes: StoreError.Code..., in what: String, _ body: () throws
     throw Mismatch(expected: "\(what) fails with \(wanted)", actual: "it succeeded")
 }
 
-/// Fails unless a generation differs from an earlier one, and is later if the store orders them.
+/// Fails unless a generation differs from an earlier one, and is later if generations have an
+/// order.
 func expectLater(
     _ generation: Generation, than earlier: Generation, on bench: Workbench, what: String
 ) throws {

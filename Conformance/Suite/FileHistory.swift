@@ -4,8 +4,8 @@ internal import RoostMigration
 /// A store's file and content after each of its commits.
 ///
 /// A store that appends commits to its file cannot distinguish a file that was cut off from a
-/// commit that a crash interrupted. So it may open without its last commits. The history has the
-/// content that such a store must have.
+/// commit that a crash interrupted. So the store may open without its last commits. The history has
+/// the content that the store must then have.
 struct FileHistory {
     /// The state of a store after a commit.
     struct State {
@@ -13,7 +13,7 @@ struct FileHistory {
         fileprivate let bytes: [UInt8]
         /// The content of the store.
         let contents: StoreContents
-        /// The answers to requests that use its indexes.
+        /// The results of requests that use indexes.
         let answers: [[Int64]]
     }
 
@@ -30,7 +30,7 @@ struct FileHistory {
 
     /// Ends the history with the file of the closed store.
     ///
-    /// Removes each state whose file the closed file does not begin with.
+    /// Removes each state whose file is not a prefix of the closed file.
     mutating func finish(_ bytes: [UInt8]) {
         whole = bytes
         states.removeAll { $0.bytes.isEmpty || !bytes.starts(with: $0.bytes) }
@@ -39,10 +39,10 @@ struct FileHistory {
     /// The position of each commit's end in the file; empty for a store that does not append.
     var ends: [Int] { states.map(\.bytes.count) }
 
-    /// Returns the allowed state of a store whose file was changed to `bytes`: that after the last
-    /// whole commit.
+    /// Returns the allowed state of a store whose file was changed to `bytes`: the state after the
+    /// last whole commit.
     ///
-    /// Returns nil if the store must detect the damage: it does not append, its first state is not
+    /// Returns nil if the store must detect the damage: it does not append, the first state is not
     /// whole, or a commit after the damaged one is whole.
     func state(allowedFor bytes: [UInt8]) -> State? {
         guard let last = states.lastIndex(where: { bytes.starts(with: $0.bytes) }) else { return nil }

@@ -4,7 +4,7 @@ internal import RoostSystem
 
 /// The model and the helpers of checks of histories.
 enum HistoryModel {
-    /// Persons with marked attributes, a subentity, and ordered and unordered relationships.
+    /// Persons with values that deletions preserve in the history, a subentity, and relationships.
     static let model: Result<ManagedObjectModel, StoreError> = {
         let marked = { (attribute: AttributeDescription) in
             attribute.with { $0.preservesValueInHistoryOnDeletion = true }

@@ -30,7 +30,7 @@ struct OpenSample {
     /// Runs `body` with a snapshot that is closed afterwards.
     func view(_ body: (any StoreSnapshot) throws -> Void) throws { try store.view(body) }
 
-    // MARK: What there is
+    // MARK: Content
 
     /// Returns the entity of an object.
     func entity(of object: StoredObject) throws -> ManagedObjectModel.Entity {
@@ -87,8 +87,7 @@ struct OpenSample {
 
     // MARK: Comparing
 
-    /// Fails unless a request returns the same objects as plain evaluation, and their number as the
-    /// count.
+    /// Fails unless a fetch and a count agree with plain evaluation.
     func compare(_ request: FetchRequest, snapshot: any StoreSnapshot) throws {
         let entity = try model.requireEntity(request.entity)
         let entries = entries(of: entity).filter { request.includesSubentities || $0.entity == entity.number }

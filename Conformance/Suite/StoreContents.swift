@@ -3,11 +3,11 @@ internal import RoostMigration
 
 /// An object that was read from a store.
 package struct StoredObject: Hashable, Sendable {
-    /// The object.
+    /// The ID of the object.
     package var id: ObjectID
-    /// The number of times that it was written.
+    /// The number of times that the object was written.
     package var version: UInt32
-    /// The bytes of its record, which are equal for equal values.
+    /// The record, whose bytes are equal for equal values.
     package var record: Record
 
     init(_ record: Record) {
@@ -16,7 +16,7 @@ package struct StoredObject: Hashable, Sendable {
         self.record = record
     }
 
-    /// Every property that is not null.
+    /// The values of all properties that are not null.
     package var values: [String: Value] { record.values() }
 }
 

@@ -14,9 +14,9 @@ public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     public var options = StoreOptions()
     /// Whether a closed store can be opened again in the same process.
     ///
-    /// It is true with capability `persistence`, and otherwise the value that was given.
+    /// True with capability `persistence`; otherwise the value passed to the initializer.
     package let keepsClosedStores: Bool
-    /// The checks that the stores are known not to pass.
+    /// The checks that the stores are known to fail.
     package let exclusions: [ConformanceExclusion]
     /// The program for a second process; without it, checks of processes fail with a message.
     package let peer: PeerProgram?
@@ -32,9 +32,9 @@ public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     /// - Parameters:
     ///   - type: The type under test.
     ///   - name: The name in reports; nil for the type's own.
-    ///   - keepsClosedStores: Whether a store without capability `persistence` is kept under its
-    ///     name while the process lives.
-    ///   - exclusions: The checks that the stores are known not to pass, each with the reason.
+    ///   - keepsClosedStores: Whether a store without capability `persistence` can be reopened
+    ///     while the process lives.
+    ///   - exclusions: The checks that the stores are known to fail, each with the reason.
     ///   - peer: A program that calls ``ConformancePeer/main(_:)`` with this type; needed for types
     ///     with capability `persistence`.
     public init(

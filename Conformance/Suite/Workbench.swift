@@ -93,7 +93,7 @@ package final class Workbench {
 
     /// Opens a store that is not examined at the end.
     ///
-    /// The check examines its damage, and closes it.
+    /// The check itself examines and closes the store.
     func openApart(name: String, configure: (inout StoreOptions) -> Void = { _ in }) throws -> any PersistentStore {
         try openApart(location: location(name), configure: configure)
     }
@@ -107,7 +107,7 @@ package final class Workbench {
         return try type.open(location, options: options)
     }
 
-    /// Closes a store and opens it again, unless the store does not survive its closing.
+    /// Closes a store and opens it again, unless closing would discard its content.
     package func reopen(_ store: any PersistentStore) throws -> any PersistentStore {
         guard fixture.keepsClosedStores else { return store }
         try store.close()
@@ -119,7 +119,7 @@ package final class Workbench {
 
     /// Creates the store for the checks of reading: the fixture's sample, or the standard one.
     ///
-    /// It is closed, unless it does not survive its closing.
+    /// The store is closed, unless closing would discard its content.
     package func makeSample() throws -> StoreSample {
         if let sample = fixture.sample { return try sample(directory) }
         let store = try create(try StandardSample.model.get())
@@ -154,10 +154,10 @@ package final class Workbench {
         return peer
     }
 
-    /// Opens the store that a second process writes: for writing if several processes can,
-    /// otherwise for reading.
+    /// Opens the store that a second process writes: for writing if the type allows it, otherwise
+    /// for reading.
     ///
-    /// - Returns: Nil for a type whose stores are open in one process only.
+    /// - Returns: The store, or nil if it can be open in one process only.
     func openBesidePeer() throws -> (any PersistentStore)? {
         if fixture.capabilities.contains(.multipleProcesses) { return try open() }
         do {
@@ -205,7 +205,7 @@ package final class Workbench {
     /// Returns the bytes of a file, or nil if it does not exist.
     package func bytes(of path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
 
-    /// Requires that every open store has no damage, and that its recorded tally is the computed
+    /// Requires that every open store is undamaged, and that its recorded tally equals the computed
     /// one.
     package func examineStores() throws {
         for store in stores {

@@ -1,4 +1,5 @@
-// Functions with the names of the C library's and SQLite's, which the dynamic linker takes first. Each counts and calls the real one.
+// Functions with the names of functions of the C library and SQLite. The dynamic linker finds these
+// first. Each counts its calls and calls the real function.
 
 #if defined(__linux__)
 #define _GNU_SOURCE
@@ -18,11 +19,11 @@ struct callcounter_counts callcounter_read(void) {
     return now;
 }
 
-// Empty functions that keep their names and their calls, so that callgrind can see them.
+// Empty functions that the compiler does not inline or remove, so that callgrind sees their calls.
 __attribute__((noinline)) void callcounter_begin(void) { __asm__ volatile(""); }
 __attribute__((noinline)) void callcounter_end(void) { __asm__ volatile(""); }
 
-// Sanitizers put functions of their own in these places.
+// Sanitizers replace the same functions.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SANITIZED 1
@@ -79,7 +80,7 @@ void *aligned_alloc(size_t alignment, size_t size) {
     return __libc_memalign(alignment, size);
 }
 
-// The real function of a name; found once, by whichever thread comes first.
+// Finds the real function of a name once, in the first thread that calls it.
 #define REAL(name) \
     static __typeof__(&name) real; \
     __typeof__(&name) found = __atomic_load_n(&real, __ATOMIC_ACQUIRE); \

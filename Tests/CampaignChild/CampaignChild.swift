@@ -5,8 +5,8 @@ import RoostCore
 
 /// The child process of `DamageCampaign`, which tries damaged files.
 ///
-/// Its arguments are `TYPE BASE DIRECTORY SEED FIRST STEP LAST`. With `reproduce` before them, it
-/// writes the damaged file FIRST to DIRECTORY/d and keeps it.
+/// Its arguments are `TYPE BASE DIRECTORY SEED FIRST STEP LAST`. With `reproduce` as first
+/// argument, it writes the damaged file FIRST to DIRECTORY/d and keeps it.
 @main
 struct CampaignChild {
     static func main() {

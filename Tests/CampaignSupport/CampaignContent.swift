@@ -1,8 +1,8 @@
 import Foundation
 public import RoostCore
 
-/// The store that campaigns damage and kill: some objects of every kind, with references, links,
-/// long values and indexes.
+/// The content of the stores in damage and kill campaigns: objects of every kind, with references,
+/// links, long values and indexes.
 public enum CampaignContent {
     /// The model.
     public static func model(next: Bool = false) throws -> ManagedObjectModel {

@@ -38,7 +38,7 @@ public struct DamageCampaign: Sendable {
         /// The number of files that were tried.
         public var count: Int { trials.count + crashes.count + hangs.count }
 
-        /// Returns the numbers of the files with an outcome of an operation.
+        /// Returns the numbers of the files for which an operation had an outcome.
         public func numbers(_ operation: String, _ outcome: Outcome) -> [Int] {
             trials.filter { $0.outcomes[operation] == outcome }.map(\.number).sorted()
         }
@@ -93,12 +93,12 @@ public struct DamageCampaign: Sendable {
 
     /// Runs one child until it ends, and returns the number of the next file.
     private func runChild(from start: Int, step: Int, _ results: Mutex<Results>) -> Int {
-        // In memory, because no result depends on power cuts.
+        // The files are in memory, because no result depends on power cuts.
         let memory = "/dev/shm"
         let place =
             FileManager.default.isWritableFile(atPath: memory) ? memory : FileManager.default.temporaryDirectory.path
         let directory = "\(place)/roost-campaign-\(UUID().uuidString)"
-        // A failure leaves the files to the system.
+        // If the removal fails, the system removes the files.
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let child: Program
         do {
@@ -128,7 +128,7 @@ public struct DamageCampaign: Sendable {
                 results.failures.append(text)
             }
         }
-        // A child that could not start would fail for each file.
+        // If a child cannot start, the campaign ends, because every other child would fail too.
         return end.status == 0 || end.status == 3 ? count + 1 : current + step
     }
 }

@@ -24,7 +24,7 @@ public struct LiveBytes: Sendable {
         count = pieces.reduce(0) { $0 + $1.count }
     }
 
-    /// Returns a live position, each byte with the same probability.
+    /// Returns the position of a random live byte.
     func position(_ random: inout some CampaignRandom) -> Int {
         var offset = random.below(max(1, count))
         for piece in pieces {
@@ -95,7 +95,7 @@ private struct Finder {
         for root in roots { walk(root) { _, _ in } }
     }
 
-    /// Returns a number of SQLite's variable length, and its size.
+    /// Returns an SQLite integer of variable length, and its size.
     private func varint(_ offset: Int) -> (value: Int, count: Int) {
         var value = 0
         for index in 0..<9 {
@@ -178,7 +178,7 @@ private struct Finder {
     mutating func findLMDB() {
         let size = little(40, 4)
         guard size >= 512 else { return }
-        // The later one of both meta pages is valid.
+        // The newer of the two meta pages is valid.
         let meta = little(144, 8) > little(size + 144, 8) ? 0 : size
         walkLMDB(little(meta + 128, 8), size)
     }

@@ -55,7 +55,7 @@ public final class Program {
         var folders = [
             Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),
         ]
-        // On macOS the bundle is a directory.
+        // On macOS, the test bundle is a directory.
         folders += Bundle.allBundles.map { $0.bundleURL.deletingLastPathComponent() }
         for folder in folders {
             let candidate = folder.appendingPathComponent(name)

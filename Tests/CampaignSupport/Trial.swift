@@ -42,7 +42,7 @@ public struct Trial: Sendable {
         (outcomes, remarks) = ([:], [])
     }
 
-    /// Reads such a line; nil for another text.
+    /// Reads a trial from a line; nil for another text.
     init?(_ text: String) {
         let words = text.split(separator: " ").map(String.init)
         guard words.count == 6, words[0] == "end", let number = Int(words[1]),

@@ -74,7 +74,7 @@ final class Place: Sendable {
     }
 
     deinit {
-        // A failure leaves the files to the system.
+        // If the removal fails, the system removes the files.
         try? FileManager.default.removeItem(atPath: path)
     }
 

@@ -22,7 +22,7 @@ struct KillCampaignTests {
         let source: String
         let destination: String
 
-        /// Whether `t` exists before, with other content.
+        /// Whether `t` already exists, with other content.
         var hasOld: Bool { verb == .convertOver || verb == .loadOver }
         /// Whether `s` itself changes.
         var isInPlace: Bool { [.migrateInPlace, .migrateWithBackup, .compact].contains(verb) }
@@ -106,7 +106,7 @@ struct KillCampaignTests {
         guard FileManager.default.fileExists(atPath: run.file(name)) else { return nil }
         let store = try StoreRegistry.standard.open(
             StoreLocation(type: type, path: run.file(name)), options: StoreOptions(isReadOnly: true))
-        // Warnings report a log or its end.
+        // A log that a killed command left causes only warnings.
         let findings = try checkStore(store).filter { $0.severity != .warning }
         let digest = try store.snapshot().computeTally().digest.description
         try store.close()
@@ -164,7 +164,7 @@ struct KillCampaignTests {
         var killedByVerb: [String: Int] = [:]
         while killed < wanted, finished < 4 * wanted + 40 {
             let number = (killed + finished) % Job.all.count
-            // A sample has other jobs each time.
+            // Each sample has other jobs.
             let index = wanted < Job.all.count ? random.below(Job.all.count) : number
             let job = Job.all[index]
             let run = try Place()
@@ -178,7 +178,7 @@ struct KillCampaignTests {
                 continue
             }
             let program = try start(job, in: run)
-            // Most kills are near the end, where names change.
+            // Most kills are near the end, where files are renamed.
             let part = Double(random.below(1_000_000)) / 1_000_000
             Thread.sleep(forTimeInterval: usual * (1 - part * part))
             program.kill()

@@ -10,7 +10,7 @@ import Testing
 /// sets the number of runs.
 @Suite("Commands under limits", .serialized)
 struct LimitCampaignTests {
-    /// A limit, as the shell sets it.
+    /// A limit that the shell sets.
     struct Limit: Sendable, CustomStringConvertible {
         enum Kind: String, Sendable { case processes, memory, files }
 
@@ -34,7 +34,7 @@ struct LimitCampaignTests {
 
     private func roost() throws -> String { try Program.product("roost").path }
 
-    /// Whether limits of processes can be tried, which apply to a user, and not to root.
+    /// Whether limits of processes can be tested, which do not apply to root.
     private static let canLimitProcesses: Bool =
         geteuid() == 0
         && ["/usr/bin/setpriv", "/usr/bin/prlimit"].allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
@@ -97,7 +97,7 @@ struct LimitCampaignTests {
         let all = try limits(base)
         var chosen = all
         if wanted < all.count {
-            // A different part each time.
+            // Each run tests a different part.
             let step = max(1, all.count / wanted)
             let first = Int(CampaignNumbers.seed % UInt64(step))
             chosen = stride(from: first, to: all.count, by: step).map { all[$0] }

@@ -11,7 +11,7 @@ enum AppendedFileFault: String, CaseIterable, Sendable {
     case readsHalfCommits
     /// A file that ends within a commit is read as it was after its first commit.
     case forgetsAllCommits
-    /// A torn commit stays in the file, and the next one is appended to it.
+    /// A torn commit remains in the file, and the next commit is appended to it.
     case appendsToTornEnd
 }
 
@@ -154,7 +154,7 @@ struct AppendedFile: Sendable {
     }
 }
 
-/// A storage in an appended file, which only one opening uses.
+/// A storage in an appended file, which can be open only once.
 final class AppendedFileStorage: OrderedKeyValueStorage {
     let maximumKeyByteCount = 511
     private let path: String
@@ -166,7 +166,7 @@ final class AppendedFileStorage: OrderedKeyValueStorage {
     init(at path: String, isNew: Bool, options: StoreOptions, _ fault: AppendedFileFault?) throws(StoreError) {
         (self.path, isReadOnly) = (StoreFile.resolvingLink(path), options.isReadOnly)
         if !isNew { _ = try AppendedFile(at: path, fault) }
-        // A reader has the whole file in memory, which no commit changes.
+        // A reader needs no lock, because it has the whole file in memory.
         lock =
             options.isReadOnly
             ? nil

@@ -8,7 +8,9 @@ struct AppendedFileTests {
         StoreFixture(AppendedFileStoreType(fault: fault))
     }
 
-    /// The checks of the file; the engine, which other stores share, does everything else.
+    /// The checks that depend on the file.
+    ///
+    /// Other stores share the rest, which is in the engine.
     private static let checks = ConformanceCheck.all.filter {
         ["opening", "damage", "changes", "close", "destroy", "replace", "metadata"].contains($0.group)
     }

@@ -73,7 +73,7 @@ private final class HesitantLoader: BulkLoader {
     init(_ base: any BulkLoader, until goOn: DispatchSemaphore) { (self.base, self.goOn) = (base, goOn) }
 
     func append(_ records: RecordBatch) throws(StoreError) {
-        // The deadline ends a load whose caller waits for it, which would otherwise never end.
+        // Without the deadline, a load whose caller waits for it would never end.
         guard goOn.wait(timeout: .now() + 20) == .success else {
             throw StoreError(.timedOut, "the caller waits for the writing thread")
         }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Faults that the conformance suite finds")
 struct FaultTests {
-    /// The faults are tried around stores in memory, which are fast, and around files if necessary.
+    /// Faults are tested with stores in memory, which are fast, and with files if necessary.
     @Test(
         "the conformance suite catches each fault by the check that is named for it",
         arguments: FaultyStoreType.Fault.allCases)

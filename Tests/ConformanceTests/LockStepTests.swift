@@ -66,10 +66,10 @@ struct LockStepTests {
             try LockStep.run(on: [fixture], seed: 1, operationCount: 6000)
         }
         #expect(failure.operations.count <= count, "\(failure)")
-        // The short sequence shows the fault again and passes on the stores without it.
+        // The short sequence shows the fault again and passes on stores without the fault.
         #expect(throws: ConformanceFailure.self) { try LockStep.replay(failure.operations, on: [fixture]) }
         try LockStep.replay(failure.operations, on: Self.fixtures)
-        // No operation can be left out: the others show no failure, or another one.
+        // No operation can be left out: the others show no failure, or a different failure.
         for index in failure.operations.indices {
             var fewer = failure.operations
             fewer.remove(at: index)

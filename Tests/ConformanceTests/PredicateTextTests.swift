@@ -4,7 +4,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Random predicates that are printed and read again must choose the same objects in every store.
+/// Random predicates that are printed and parsed again must match the same objects in every store.
 @Suite("Text of predicates in stores")
 struct PredicateTextTests {
     typealias P = FetchRequest.Predicate
@@ -26,7 +26,7 @@ struct PredicateTextTests {
         .objectID(ObjectID("Indexed", key: 4)), .null,
     ]
 
-    /// Returns a value that some objects have, or one that is near.
+    /// Returns a value that some objects have, or a similar value.
     private static func value(_ name: String, _ random: inout SeededGenerator) -> Value {
         switch name {
         case "str": random.pick(texts)

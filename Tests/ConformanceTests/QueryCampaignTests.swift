@@ -31,7 +31,7 @@ struct QueryCampaignTests {
         let summary = try QueryCampaign.run(on: Self.fixtures, seed: seed, caseCount: count / 4)
         print("random queries on \(Self.fixtures.map(\.name)), seed \(seed): \(summary)")
         #expect(summary.caseCount == count / 4)
-        // If most answers were all objects or none, the run would prove little.
+        // If most requests matched all objects or none, the run would prove little.
         #expect(count < 1000 || summary.dividingCount * 7 > summary.caseCount)
         #expect(count < 1000 || summary.refusedCount * 40 > summary.caseCount)
     }

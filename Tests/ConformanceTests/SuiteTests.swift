@@ -49,7 +49,7 @@ struct SuiteTests {
         #expect(names == declared)
     }
 
-    /// The codes that no call of the contract can be made to return on every store.
+    /// The codes that no call of the contract can provoke on every store, with the reasons.
     private static let notProvoked: [String: String] = [
         "unsupportedVersion": "only a type can write another version into its files; each backend's own tests do",
         "unknownStoreType": "given by the registry, before a store is reached",

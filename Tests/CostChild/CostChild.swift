@@ -13,8 +13,8 @@ import RoostMigration
 /// cannot be counted.
 ///
 /// - `CostChild <type> <directory>`: the operations of the contract.
-/// - `CostChild door <type> <directory>`: the operations of a `Store`, each beside the contract
-///   below it.
+/// - `CostChild door <type> <directory>`: the operations of a `Store`, each beside the same
+///   operation of the contract.
 /// - `CostChild graph <type> <directory>`: the operations of a context.
 /// - `CostChild graph-memory <type> <directory>`: the bytes of objects, a line for each kind:
 ///   `<name>\t<bytes>`.
@@ -96,7 +96,7 @@ struct CostChild {
         let location = StoreLocation(type: typeName, path: directory.appendingPathComponent("store").path)
         let graph = try SampleGraph(seed: 1, objectCount: 5_000)
         let store = try type.create(location, model: graph.model, options: Self.options(typeName))
-        // Created before, so that only the work of the store is counted.
+        // Created first, so that only the work of the store is counted.
         var (records, links) = ([RecordBatch](), [LinkBatch]())
         try graph.forEachRecordBatch { records.append($0) }
         try graph.forEachLinkBatch { links.append($0) }

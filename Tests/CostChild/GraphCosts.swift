@@ -142,7 +142,7 @@ struct GraphCosts {
             guard count == 2 * Self.albumCount else {
                 throw StoreError(.internalInconsistency, "A change set lacks an album.")
             }
-            // The objects stay alive, so that their release is not a part of the save.
+            // The objects stay alive, so that the save does not include their release.
             withExtendedLifetime(albums) {}
         }
     }
@@ -236,7 +236,7 @@ struct GraphCosts {
         var recordBytes = 0
         try store.forEach(FetchRequest("Album")) { record in recordBytes += record.withReader { $0.bytes.count } }
         let count = Double(ids.count)
-        // One object of a page of rows stays in memory, and not the page.
+        // If only one object of a page of rows is kept, its row stays in memory, but not the page.
         let scanning = container.makeContext()
         var (kept, position) = ([Album](), 0)
         let before = callcounter_bytes_in_use()

@@ -45,12 +45,12 @@ extension GraphCosts {
     }
 }
 
-/// The peak of the process's memory above that at the start, mapped files included.
+/// The peak of the process's memory, mapped files included, above the memory at the start.
 private struct MemoryPeak {
     private let start: Int
 
     init() {
-        // If the system cannot reset the peak, it is that since the start of the process.
+        // If the system cannot reset the peak, it is the peak since the start of the process.
         try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))
         start = Self.bytes("VmRSS:")
     }

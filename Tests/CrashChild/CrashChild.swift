@@ -13,7 +13,7 @@ import RoostStores
 /// - `commit`: continues the transactions of `CrashWorkload` until it is killed, and writes
 ///   `acked <n>` after each.
 /// - `read`: reads the store until standard input ends, and writes `saw <n>` for each new state.
-/// - `reopen`: the same with a new read-only opening for each read.
+/// - `reopen`: like `read`, but opens the store again, read-only, for each read.
 /// - `hold`: keeps a snapshot open until standard input ends. `hold-reading` opens the store
 ///   read-only.
 /// - `load`: keeps a bulk load open until standard input ends.
@@ -133,7 +133,6 @@ struct CrashChild {
 
     /// Reads one snapshot after the other until the parent closes standard input.
     private static func look(_ next: () throws -> (any StoreSnapshot, () throws -> Void)) throws {
-        // The parent closes standard input to end the reads.
         let isOver = Mutex(false)
         Thread.detachNewThread {
             _ = FileHandle.standardInput.readDataToEndOfFile()

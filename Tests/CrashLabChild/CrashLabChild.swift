@@ -12,17 +12,17 @@ import RoostMigration
 ///   or closes it for `-n`. With the argument `history`, the store records a history. The process
 ///   writes `digest <digest>` to standard output and waits to be killed.
 /// - `run <operation> <directory> <source type> <store type>` performs an operation of `CrashLab`
-///   on `store` and writes the mark `ack` when it is done. It then prints `calls <n>`,
-///   `reports <n>` and `questions <n>`: the number of calls that a fault could have met, and of
-///   reports and questions to policies at which the additional arguments `cancel <n>` or
-///   `failure <n>` could have ended it.
-/// - `check` takes the operation, both types and the digests before, after and of the source. It
-///   reads lines `<what> <directory>`, where 1 accepts only the new store and 2 only the old one,
+///   on `store` and writes the mark `ack` when it is done. It then prints `calls <n>`, `reports
+///   <n>` and `questions <n>`: the numbers of calls in which a fault can occur, of reports, and of
+///   questions to policies. The argument `cancel <n>` ends it at a report, `failure <n>` at a
+///   question.
+/// - `check` takes the operation, both types and three digests: before, after and of the source. It
+///   reads lines `<what> <directory>`, where 1 accepts only the new store and 2 only the old store,
 ///   and answers each with `ok <names>`, separated by slashes, or with the problem.
 /// - `fail` takes the operation and both types. It reads lines
 ///   `<directory> <classes> <number> <action> <sticky>`, runs the operation in each directory with
 ///   that fault, and answers `0 <calls>` or `3 <calls> <error>`.
-/// - `works` prints 1 where calls can be recorded.
+/// - `works` prints 1 if calls can be recorded.
 @main
 struct CrashLabChild {
     static func main() {
@@ -99,8 +99,8 @@ private struct Operation {
         case commitWithHistory
     }
 
-    /// The digests of the stores: `store` before (one of several, separated by commas) and after,
-    /// and `source`, if any.
+    /// The digests of `store` before (several possible ones, separated by commas) and after, and of
+    /// `source`, if any.
     struct Digests {
         let old: String
         let new: String
@@ -137,7 +137,7 @@ private struct Operation {
                 conversion: conversion(interruption)
             ).with { $0.keepsBackup = kind == .migrateKeepingBackup }
             let report = try manager.migrateInPlace(store, model: try CrashVersions.second(), options: options)
-            // A migration of such a store makes a new file only to keep a backup.
+            // A migration of an SQLite store creates a new file only to keep a backup.
             if kind == .migrate, store.type == "sqlite", report.path == .onePass {
                 throw StoreError(
                     .internalInconsistency,
@@ -174,12 +174,12 @@ private struct Operation {
             policies: [
                 "headings": { HeadingPolicy(interruption) }, "numbers": { NumberPolicy(interruption) },
             ])
-        // Writes all associations to the file.
+        // Without memory for them, all associations go to the file.
         options.associationByteCount = 0
         return options
     }
 
-    /// Returns the problem with the stores of a directory, after its kind and a colon.
+    /// Returns the problem with the stores of a directory: its kind, a colon and a description.
     ///
     /// Without a problem, runs the operation and returns the names of the resulting files.
     func check(_ directory: String, _ what: Substring, _ digests: Digests) -> String {

@@ -1,5 +1,6 @@
-// Functions with the names of the C library's, which the dynamic linker takes first. Each does what the real one does, below the
-// recorded directory in one order that all threads agree on, and tells the trace.
+// Functions with the names of functions of the C library. The dynamic linker finds these first.
+// Each does the same as the real function, but below the recorded directory in one order for all
+// threads, and records the change.
 
 #if defined(__linux__)
 #define _GNU_SOURCE
@@ -7,7 +8,7 @@
 
 #include "crashrecorder.h"
 
-// Sanitizers put functions of their own in these places.
+// Sanitizers replace the same functions.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SANITIZED 1
@@ -42,10 +43,10 @@ static size_t root_length;
 static int trace = -1;
 static int64_t fault_classes, fault_number, fault_action, fault_sticky, fault_count;
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
-// Whether this thread is inside of a recorded call: what that calls in turn is not recorded.
+// Whether this thread is in a recorded call, whose own calls are not recorded.
 static __thread int inside;
 
-// The real function of a name; found once, by whichever thread comes first.
+// Finds the real function of a name once, in the first thread that calls it.
 #define REAL(name) \
     static __typeof__(&name) real; \
     __typeof__(&name) found = __atomic_load_n(&real, __ATOMIC_ACQUIRE); \
@@ -66,7 +67,7 @@ __attribute__((constructor)) static void start(void) {
     const char *file = getenv("CRASHRECORDER_TRACE");
     if (file != NULL) {
         int opened = (int)raw(SYS_openat, AT_FDCWD, (long)file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600, 0);
-        // Out of the way of descriptors that a program counts on.
+        // A high number, because programs may rely on low descriptors.
         trace = opened < 0 ? -1 : fcntl(opened, F_DUPFD_CLOEXEC, 500);
         if (trace < 0) abort();
         raw(SYS_close, opened, 0, 0, 0, 0);
@@ -78,7 +79,7 @@ __attribute__((constructor)) static void start(void) {
     fault_number = numbers[1];
     fault_action = numbers[2];
     fault_sticky = numbers[3];
-    // Only now: from here on calls are recorded.
+    // Set last, because recording begins here.
     root_length = strlen(root);
 }
 
@@ -86,7 +87,7 @@ int64_t crashrecorder_count(void) { return __atomic_load_n(&fault_count, __ATOMI
 
 // MARK: Paths
 
-// The part of an absolute path below the directory; NULL when it is elsewhere.
+// Returns the part of an absolute path below the directory; NULL for a path elsewhere.
 static const char *below(const char *path) {
     if (strncmp(path, root, root_length) != 0) return NULL;
     if (path[root_length] == '/') return path + root_length + 1;
@@ -102,7 +103,8 @@ static int link_of(int file, char *path) {
     return 0;
 }
 
-// The path of an open file below the directory, in `buffer`; NULL when it is elsewhere or nothing is recorded.
+// Returns the path of an open file below the directory, in `buffer`; NULL for a file elsewhere, or
+// if nothing is recorded.
 static const char *path_of(int file, char *buffer) {
     if (root_length == 0 || inside || link_of(file, buffer) != 0) return NULL;
     char *deleted = strstr(buffer, " (deleted)");
@@ -110,7 +112,8 @@ static const char *path_of(int file, char *buffer) {
     return below(buffer);
 }
 
-// A path below the directory with its last component as it is and all before it resolved; NULL when it is elsewhere.
+// Returns a path below the directory, resolved except for its last component; NULL for a path
+// elsewhere.
 static const char *resolved(int directory, const char *path, char *buffer) {
     char whole[PATH_MAX * 2];
     if (path[0] == '/') {
@@ -163,7 +166,7 @@ static void record(
     struct iovec parts[4] = {
         {&head, sizeof head}, {(void *)path, head.path}, {(void *)other, head.other}, {(void *)data, size}};
     long length = (long)(sizeof head + head.path + head.other + size);
-    // A trace with holes would prove nothing.
+    // An incomplete trace would prove nothing.
     if (raw(SYS_writev, trace, (long)parts, 4, 0, 0) != length) abort();
 }
 
@@ -172,7 +175,7 @@ static void die(void) {
     for (;;) pause();
 }
 
-// What happens to a call: 0 nothing, an errno, or an action.
+// Returns the fault of a call: 0 for none, an errno, or an action.
 static int fault(int classes) {
     if ((fault_classes & classes) == 0) return 0;
     int64_t count = __atomic_add_fetch(&fault_count, 1, __ATOMIC_RELAXED);
@@ -186,7 +189,7 @@ static void enter(void) {
     inside = 1;
 }
 
-// Ends a recorded call: gives what it returns, with the errno that it left.
+// Ends a recorded call and returns its result, with its errno.
 static long leave(long result, int code, int action) {
     if (action == crashrecorder_kill_after) die();
     inside = 0;
@@ -264,7 +267,7 @@ static ssize_t record_write(int file, const struct iovec *parts, int count, off_
     off_t offset = has_place && (flags & O_APPEND) == 0 ? place : lseek(file, 0, (flags & O_APPEND) ? SEEK_END : SEEK_CUR);
     size_t size = 0;
     for (int part = 0; part < count; part++) size += parts[part].iov_len;
-    // One piece, so that what the trace has is what was written.
+    // One piece, so that the trace has exactly the written bytes.
     char *bytes = malloc(size + 1);
     if (bytes == NULL) abort();
     size_t filled = 0;
@@ -413,7 +416,7 @@ int renameat2(int from, const char *old, int to, const char *new, unsigned flags
     return record_rename(from, old, to, new, flags);
 }
 
-// Programs reach renameat2 this way where the C library is older than the call.
+// Programs call renameat2 through this function if the C library lacks it.
 long syscall(long number, ...) {
     va_list list;
     long a[6];
@@ -452,7 +455,7 @@ int remove(const char *path) {
     return record_unlink(AT_FDCWD, path, S_ISDIR(status.st_mode) ? AT_REMOVEDIR : 0);
 }
 
-// A name that is made for what was there before or not: links and directories.
+// Creates and records a name of a link or a directory.
 static int record_name(int kind, long number, int directory, const char *path, long a, long b, long c, long d, long e) {
     if (root_length == 0 || inside) return (int)raw(number, a, b, c, d, e);
     char buffer[PATH_MAX];

@@ -11,7 +11,7 @@ final class Child {
     private let errors = Pipe()
     private var buffer: [UInt8] = []
 
-    /// Starts `CrashChild`; `options` are those of the store's type, as `name=value`.
+    /// Starts `CrashChild` with options of the store's type, as `name=value`.
     convenience init(_ mode: String, _ location: StoreLocation, options: [String] = []) throws {
         try self.init(program: "CrashChild", [mode, location.description] + options)
     }

@@ -73,7 +73,7 @@ struct ConcurrencyTests {
     }
 }
 
-/// One process writes a store with a single writer, and others keep opening it.
+/// One process writes a store that allows a single writer, while others open the store repeatedly.
 @Suite("One writer", .serialized)
 struct OneWriterTests {
     @Test("programs that open a JSON store while it is written see every acknowledged commit, whole")
@@ -162,7 +162,7 @@ struct OneWriterTests {
     }
 }
 
-/// Processes that keep opening a store, beside an exclusive operation.
+/// Processes that open a store repeatedly, beside an exclusive operation.
 @Suite("Exclusive use beside busy readers", .serialized)
 struct BusyReaderTests {
     @Test(

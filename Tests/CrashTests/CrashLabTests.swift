@@ -8,8 +8,8 @@ import Testing
 ///
 /// The normal run checks a sample. `ROOST_CRASH_STATES` sets the number of states of each case,
 /// `ROOST_CRASH_FAULTS` the number of failing calls (both accept `all`), and `ROOST_CRASH_KILLS`
-/// the number of kills. `ROOST_CRASH_SEED` repeats a run; `ROOST_CRASH_CASES` selects the cases
-/// whose names contain it.
+/// the number of kills. `ROOST_CRASH_SEED` repeats a run. `ROOST_CRASH_CASES` is a part of the
+/// names of the cases to run.
 @Suite("Crash lab", .serialized, .enabled(if: CrashLab.works, "calls can be recorded only on Linux with glibc"))
 struct CrashLabTests {
     /// One operation between two types of store.
@@ -52,7 +52,7 @@ struct CrashLabTests {
         return text == "all" ? nil : Int(text) ?? usually
     }
 
-    /// Under both models of a file system.
+    /// Tests both models of a file system.
     @Test("a power cut leaves the old store or the new one, and a rerun finishes", arguments: Case.all)
     func powerCuts(_ subject: Case) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
@@ -124,7 +124,7 @@ struct CrashLabTests {
             if labs.count < (kills > 10 ? Case.all.count : 3) {
                 let subject = Case.all[(number + Int(seed % 100)) % Case.all.count]
                 let lab = try subject.lab()
-                // A fault that no call reaches only counts the calls.
+                // This fault never occurs, so the run only counts the calls.
                 let counted = try lab.run(CrashLab.Fault(classes: classes, number: .max, action: .kill))
                 lab.discard(counted)
                 labs.append((subject, lab, try #require(counted.callCount)))

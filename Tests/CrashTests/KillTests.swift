@@ -20,8 +20,8 @@ struct KillTests {
         try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()
         var state = try CrashWorkload.State()
         for round in 1...50 {
-            // A JSON store then writes a new document every few commits, so that kills interrupt
-            // that too.
+            // A JSON store then writes a new document every few commits, so that some kills
+            // interrupt the writing of documents.
             let child = try Child("commit", location, options: type == "json" ? ["journalBytes=9000"] : [])
             var acked = try #require(
                 try child.number("ready"), "round \(round): the child did not open the store: \(child.wait())")

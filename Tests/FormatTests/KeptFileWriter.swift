@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-/// Writes files of the current format versions that are not kept yet.
+/// Writes the fixtures of the current format versions that do not exist yet.
 ///
 /// Run it with `ROOST_WRITE_FIXTURES=1` before merging a new version of a format, and commit the
 /// files. Existing files are never overwritten.
@@ -35,7 +35,7 @@ struct KeptFileWriter {
         let store = try kind.open(location, options: StoreOptions())
         for changes in commits.dropFirst() { _ = try store.commit(changes) }
         let isNew = !KeptFiles.exists("\(directory)/store")
-        // The files that a process leaves if it ends now.
+        // The files that remain if the process ends now.
         for suffix in ["-wal", "-journal"] where try isNew && folder.names().contains("unclosed" + suffix) {
             try put(try folder.bytes("unclosed"), in: directory, as: "unclosed")
             try put(try folder.bytes("unclosed" + suffix), in: directory, as: "unclosed" + suffix)

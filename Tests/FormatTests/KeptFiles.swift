@@ -64,7 +64,7 @@ final class Folder: Sendable {
     }
 
     deinit {
-        // A failure leaves the files to the system.
+        // If the removal fails, the system removes the files.
         try? FileManager.default.removeItem(atPath: path)
     }
 

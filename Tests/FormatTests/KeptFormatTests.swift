@@ -10,7 +10,7 @@ struct KeptFormatTests {
     private static let refused: Set<String> = ["sqlite-1", "lmdb-1"]
     static let readable = KeptFiles.stores.filter { !refused.contains("\($0)") }
     private static let unreadable = KeptFiles.stores.filter { refused.contains("\($0)") }
-    /// The stores with a second one that was not closed, whose last commits are in a log.
+    /// The fixtures with a second store, which was not closed and has its last commits in a log.
     static let unclosed = readable.filter { KeptFiles.exists("\($0)/unclosed") }
 
     /// Returns a store in memory with the content of the kept dump.

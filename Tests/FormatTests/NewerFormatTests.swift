@@ -25,7 +25,7 @@ struct NewerFormatTests {
     }
 
     private func raised(_ bytes: [UInt8], of kept: KeptStore) throws -> [UInt8] {
-        // The next version is that of stores that require features.
+        // Stores that require features have the version after the kept one.
         let next = kept.version + 2
         switch kept.type {
         case "sqlite":

@@ -9,7 +9,7 @@
         /// Whether a transaction ends with its first error, as in some databases.
         private let endsWithErrors: Bool
         private var hasFailed = false
-        /// Whether the transaction has ended, so that another one uses the base.
+        /// Whether the transaction has ended, so that another transaction uses `base`.
         var isOver = false
 
         init(_ base: SQLiteConnection, endsWithErrors: Bool) {

@@ -132,7 +132,7 @@
         static func connect(_ path: String, _ options: StoreOptions) throws(StoreError) -> SQLiteConnection {
             let connection = try SQLiteConnection.plain(
                 at: path, isReadOnly: options.isReadOnly, timeoutSeconds: options.timeoutSeconds)
-            // The tests kill processes, not machines.
+            // Tests kill only processes, so commits need no sync.
             if !options.isReadOnly { try connection.execute("PRAGMA synchronous = OFF") }
             return connection
         }

@@ -45,7 +45,9 @@
             return try open(location, options, path, lock)
         }
 
-        /// Opens a store whose lock is held; the store releases it.
+        /// Opens a store whose lock is held.
+        ///
+        /// Closing the store releases the lock.
         private func open(
             _ location: StoreLocation, _ options: StoreOptions, _ path: String, _ lock: StoreLock?
         ) throws(StoreError) -> any PersistentStore {
@@ -163,7 +165,7 @@
 
         private func requireStore(_ path: String) throws(StoreError) {
             guard recognizes(fileAt: path) else {
-                // Throws if the file cannot be read, which says nothing about its kind.
+                // Throws if the file cannot be read, because its kind is then unknown.
                 _ = try StoreFile.contents(of: path)
                 throw StoreError(.notAStore, "'\(path)' is not a plain SQL store; it was not touched.")
             }

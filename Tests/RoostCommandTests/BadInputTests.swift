@@ -97,7 +97,7 @@ struct BadInputTests {
             convert.expectError(3)
             #expect(!FileManager.default.fileExists(atPath: place.file("copy")))
             #expect(try place.bytes("cut") == whole.prefix(part))
-            // A lock file belongs to the name, and the next file under it is another store.
+            // The next file is another store, although it has the same lock file.
             try FileManager.default.removeItem(atPath: place.file("cut"))
         }
     }
@@ -113,7 +113,7 @@ struct BadInputTests {
         var noticed = 0
         for round in 0..<40 {
             var damaged = whole
-            // The first rounds aim at the header and the first pages, where everything hangs.
+            // The first rounds damage the header and the first pages, on which all others depend.
             let offset = Int(generator.next() % UInt64(round < 15 ? min(8192, whole.count) : whole.count))
             damaged[offset] ^= 1 << UInt8(generator.next() % 8)
             try place.write(damaged, to: "flipped")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("roost update and roost delete")
 struct BatchCommandTests {
-    /// Shelves with books; a reader's card keeps the reader.
+    /// Creates a store of shelves with books; a reader with a card cannot be deleted.
     private static func makeLibrary(_ type: String, in place: Workplace) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -188,7 +188,7 @@ struct BatchCommandTests {
         WrongAssignment(text: "loan = 1", message: "did you mean 'loans'?", code: 2),
         WrongAssignment(text: "loans = 'many'", message: "loans", code: 2),
         WrongAssignment(text: "bought = 'soon'", message: "bought", code: 2),
-        // Only an object that gets the value shows that these are wrong.
+        // These values are refused only when an object gets them.
         WrongAssignment(text: "loans = 40000", message: "loans", code: 3),
         WrongAssignment(text: "loans = 0.5", message: "Book/p1", code: 3),
         WrongAssignment(text: "shelf = 9", message: "does not exist", code: 3),
@@ -232,7 +232,7 @@ struct BatchCommandTests {
         #expect(try place.roost("dump", "library").output == before)
     }
 
-    /// A program that gives others a terminal; its arguments are those of Linux.
+    /// A program that runs others in a terminal; the tests use its arguments on Linux.
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 
     @Test(

@@ -3,17 +3,17 @@
     import RoostSystem
     import Testing
 
-    /// `roost browse` as a process, asked over the network like a browser asks it.
+    /// `roost browse` as a process, which gets requests like those of a browser.
     @Suite("roost browse", .serialized)
     struct BrowseCommandTests {
-        /// One answer of the server.
+        /// One response of the server.
         private struct Answer {
             var status: Int
             var headers: String
             var body: String
         }
 
-        /// Sends bytes to a port of this machine, and returns everything that comes back.
+        /// Sends bytes to a port of this machine, and returns the whole response.
         private func exchange(_ text: String, at port: UInt16) throws -> Answer {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             try #require(descriptor >= 0)

@@ -17,7 +17,7 @@ struct CompletionTests {
         Completer(commands).candidates(words).map(\.text)
     }
 
-    /// Returns the answer of the program in a directory.
+    /// Returns the program's completions in a directory.
     private func asked(_ words: [String], in place: Workplace) throws -> [String] {
         let result = try place.start([Completer.commandName, "words"] + words).wait()
         #expect(result.code == 0 && result.errors == "")
@@ -131,10 +131,10 @@ struct CompletionTests {
     }
 }
 
-/// The scripts, run by their shells.
+/// The completion scripts, run by their shells.
 @Suite("Scripts of completion")
 struct CompletionScriptTests {
-    /// Makes a place with a configuration, a directory and files.
+    /// Creates a place with a configuration, a directory and files.
     private func place() throws -> Workplace {
         let place = try Workplace()
         try place.write(

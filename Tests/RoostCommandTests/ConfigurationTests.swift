@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The configuration on the command line")
 struct ConfigurationTests {
-    /// A place with a store `a` and a configuration that calls it `main`, another one `copy`.
+    /// Creates a store `a`, and a configuration with the names `main` for `a` and `copy` for `b`.
     private func place(_ type: String, options: String = "{}") throws -> Workplace {
         let place = try Workplace()
         try place.makeStore(type, named: "a", objects: 50)
@@ -35,8 +35,8 @@ struct ConfigurationTests {
         #expect(try place.roost("model", "print", "main").output == place.roost("model", "print", "a").output)
         #expect(try place.roost("model", "diff", "main", "copy").code == 0)
         #expect(try place.roost("model", "validate", "copy").code == 0)
-        // From below, with another working directory, and by --config and ROOST_CONFIG from
-        // anywhere.
+        // The configuration is found from a subdirectory, and from anywhere by --config or
+        // ROOST_CONFIG.
         try FileManager.default.createDirectory(atPath: place.file("x/y"), withIntermediateDirectories: true)
         #expect(try place.roost("info", "main", through: ["/usr/bin/env", "-C", place.file("x/y")]).code == 0)
         let elsewhere = try Workplace()
@@ -82,7 +82,7 @@ struct ConfigurationTests {
             try place.start(arguments).wait().expectError(2, containing: "no_such_option")
         }
         for arguments in [["info", "\(type):a"], ["info", "./a"]] {
-            // What cannot be a name does not need the configuration, unless it is asked for.
+            // A text that cannot be a name needs no configuration, unless --config is given.
             #expect(try place.start(arguments).wait().code == 0)
             try place.start(arguments + ["--config=roost.json"]).wait().expectError(2, containing: "line 4")
         }
@@ -139,7 +139,7 @@ struct ConfigurationTests {
         }
     #endif
 
-    /// `ROOST_WRITE_DOCS=1` writes the table anew.
+    /// `ROOST_WRITE_DOCS=1` writes the table again.
     @Test("docs/configuration.md lists the options of every store type")
     func page() throws {
         let location = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -87,7 +87,7 @@ struct ConformanceCommandTests {
         #expect(excluded.output.contains("excluded  memory  links.many-to-many  (drops = loses one)\n"))
         let json = try Self.run(arguments + ["--json"], on: [try Self.faulty()])
         #expect(json.code == .success && json.output.contains("\"excluded\": \"drops = loses one\""))
-        // For one of two types: the other one passes.
+        // The exclusion is for one of two types; the other type passes.
         let types = [try Self.faulty(), try StoreRegistry.standard.type(named: "lmdb")]
         let one = try Self.run(
             [types[0].name, "lmdb", "-f", "links.many-to-many", "-x", "\(types[0].name):links.many-to-many=why: so"],
@@ -179,7 +179,7 @@ struct ConformanceCommandTests {
     func stopped(signal: String, option: String) throws {
         let place = try Workplace()
         let program = try #require(Workplace.program)
-        // The first line has come, so the run is under way; for PIPE the reader then goes.
+        // After the first line, the run is under way. For PIPE, the reader then ends.
         let stop = signal == "PIPE" ? "" : "kill -\(signal) $run; cat >/dev/null;"
         let script = """
             mkdir tmp; mkfifo lines

@@ -19,7 +19,7 @@ struct DamageCommandTests {
         ])
     }
 
-    /// Makes a store `notes`, a sound copy `sound`, and changes one letter of the text of Note/p3.
+    /// Creates a store `notes`, a sound copy `sound`, and changes one letter of the text of Note/p3.
     private func makeStore(_ type: String = "sqlite", in place: Workplace, damaged: Bool = true) throws {
         let model = try Self.model()
         let store = try StoreRegistry.standard.create(
@@ -45,7 +45,7 @@ struct DamageCommandTests {
     func refuses(type: String) throws {
         let place = try Workplace()
         try makeStore(type, in: place)
-        // A JSON document is compared as a whole when it is opened, and names no object.
+        // A JSON document is checked as a whole when it is opened, so the error names no object.
         let id = type == "json" ? "" : "Note/p3"
         let before = try place.bytes("notes")
         let dump = try place.roost("dump", "\(type):notes")
@@ -62,7 +62,7 @@ struct DamageCommandTests {
         #expect(try place.bytes("notes") == before)
         #expect(try !place.names().contains("other"))
         #expect(try place.roost("check", "\(type):notes").code == 1)
-        // An older backup stays.
+        // An existing backup is kept.
         try place.write(place.bytes("sound"), to: "old")
         let old = try place.bytes("old")
         try place.roost("backup", "\(type):notes", "\(type):old", "--overwrite").expectError(3, containing: id)
@@ -93,7 +93,7 @@ struct DamageCommandTests {
     func tallies() throws {
         let place = try Workplace()
         try makeStore(in: place, damaged: false)
-        // The tally of tags alone is changed: the objects themselves are as they were.
+        // Only the tally of tags is changed, not the objects.
         var bytes = try place.bytes("notes")
         let model = try Self.model()
         let store = try StoreRegistry.standard.open(

@@ -86,8 +86,8 @@ struct DumpCommandTests {
     func interrupted(signal: Int32) throws {
         let place = try Workplace()
         try place.makeStore("sqlite", named: "a")
-        // The pipe stays open, so that the load waits; the signal goes to it once its first line
-        // was read.
+        // The pipe stays open, so that the load waits. The signal follows once the load has a
+        // temporary file.
         let program = try #require(Workplace.program)
         let result = try RunningCommand(
             [

@@ -37,7 +37,7 @@ struct ErrorTableTests {
         for case let file as URL in files where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
             for part in text.components(separatedBy: "extension StoreError.Code {").dropFirst() {
-                // To the end of the extension.
+                // The text up to the end of the extension.
                 let body = part.components(separatedBy: "\n}")[0]
                 for match in body.matches(of: /public static let (\w+) = Self\("(\w+)"\)/) {
                     #expect(match.1 == match.2)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("roost fetch")
 struct FetchCommandTests {
-    /// Makes a store of notes with texts that are similar to null, wide, or hostile to a terminal.
+    /// Creates a store of notes with texts that are similar to null, wide, or hostile to a terminal.
     private static func makeNotes(_ type: String, in place: Workplace) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -200,7 +200,7 @@ struct FetchCommandTests {
             .expectError(2, containing: "At column 11 of '--select'")
     }
 
-    /// Makes a store of three notes in a folder, the first with two tags, the last with twelve.
+    /// Creates a store of three notes in a folder, the first with two tags, the last with twelve.
     private static func makeTaggedNotes(_ type: String, in place: Workplace) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

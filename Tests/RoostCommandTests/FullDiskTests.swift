@@ -29,7 +29,7 @@ import RoostCore
             rmdir(path)
         }
 
-        /// Takes all bytes that are left.
+        /// Fills all free space.
         func fill() throws {
             let file = open("\(path)/ballast", O_WRONLY | O_CREAT | O_APPEND, 0o600)
             defer { close(file) }
@@ -127,7 +127,7 @@ import RoostCore
             #expect(try place.roost("diff", "a", store).code == 0)
         }
 
-        /// The space ends anywhere in the middle.
+        /// The disk becomes full at different points of the operation.
         @Test(
             "a disk that fills up during a conversion, backup or load keeps no partial store",
             arguments: Workplace.fileTypes)
@@ -140,7 +140,6 @@ import RoostCore
             for kilobytes in stride(from: 8, through: 1200, by: 61) {
                 let disk = try SmallDisk(byteCount: kilobytes << 10)
                 for command in [["convert", "a"], ["backup", "a"], ["load"]] {
-                    // Without the estimate that comes first, as on a disk that others fill too.
                     let arguments = command + ["\(type):\(disk.path)/s"]
                     let result = try place.start(arguments, through: ["/bin/sh", "-c", "exec \"$@\" < dump", "sh"])
                         .wait()

@@ -3,10 +3,12 @@ import Roost
 import RoostCore
 import Testing
 
-/// Messages about names and conditions say what to write instead.
+/// Messages about wrong names and conditions suggest correct ones.
 @Suite("Hints in messages")
 struct HintTests {
-    /// Notes in folders, with tags; their date has another name than in an older version.
+    /// Notes in folders, with tags.
+    ///
+    /// The date had another name in an older version.
     private static func makeNotes() throws -> Workplace {
         let place = try Workplace()
         let model = try ManagedObjectModel(entities: [
@@ -35,20 +37,20 @@ struct HintTests {
     @Test(
         "a fetch with a wrong name or condition says what to write",
         arguments: [
-            // The properties that there are.
+            // Lists the existing properties.
             (["--sort=nope"], "no stored property 'nope'; it has created, folder, tags, title, words"),
             (["--where=nope = 1"], "no stored property 'nope'; it has created, folder, tags, title, words"),
             (["--select=nope"], "no stored property 'nope'; it has created, entity, folder, id, title, version, words"),
-            // The name that a property has now.
+            // Shows the new name of a property.
             (["--where=date > '2001-01-02'"], "'created' was 'date' before"),
             (["--sort=date"], "'created' was 'date' before"), (["--select=date"], "'created' was 'date' before"),
-            // The functions of SQL.
+            // Suggests other names for functions of SQL.
             (["--select=avg(words)"], "did you mean 'average'?"),
             (["--select=UPPER(title)"], "did you mean 'uppercase'?"),
-            // What has many values.
+            // Properties with many values.
             (["--where=tags.label = 'x'"], "as in ANY tags.label == …"), (["--where=tags = 5"], "as in ANY tags == …"),
             (["--select=tags + 1"], "tags"),
-            // An object's own attribute.
+            // Suggests an attribute of the related object.
             (["--where=folder = 'Folder 1'"], "is compared with a string, but an object"),
             (["--where=folder = 'Folder 1'"], "did you mean folder.name?"),
             (["--where=ANY tags.parent = 'x'"], "did you mean tags.parent.label?"),

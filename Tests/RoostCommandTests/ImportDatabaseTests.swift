@@ -39,7 +39,7 @@ import Testing
             let result = try place.roost("import", "shop.db", "\(type):shop", "--json")
             let json = try result.json()
             #expect(result.code == 0 && json["objects"] as? Int == 7 && json["verified"] as? Bool == true)
-            // The order of a customer that does not exist, and the view.
+            // The warnings are about an order of a missing customer, and about the view.
             let warnings = try #require(json["warnings"] as? [String]).joined(separator: "\n")
             #expect(warnings.contains("customer_id") && warnings.contains("big"), "\(warnings)")
             let orders = try place.roost(

@@ -11,14 +11,14 @@ private func interruptionCount(_ usually: Int) -> Int {
 @Suite("Interrupted conversions", .serialized)
 struct InterruptionTests {
     /// Starts a conversion of `a` into `type:b`, sends a signal after a random part of the time
-    /// that a whole one takes, and waits.
+    /// that a whole conversion takes, and waits.
     private func interrupt(
         _ type: String, by signal: Int32, within duration: Duration, using numbers: inout SeededNumbers,
         in place: Workplace
     ) throws -> CommandResult {
         let run = try place.start(["convert", "a", "\(type):b", "--quiet"])
         let microseconds = duration / .microseconds(1)
-        // The instant is what the test varies: nothing is waited for.
+        // The test varies the time of the signal, so it waits for no event.
         usleep(UInt32(Double(numbers.next() % 1000) / 1000 * microseconds))
         kill(run.process.processIdentifier, signal)
         return try run.wait()
@@ -70,8 +70,8 @@ struct InterruptionTests {
         for round in 0..<interruptionCount(6) {
             let result = try interrupt(type, by: signal, within: duration, using: &numbers, in: place)
             let exists = FileManager.default.fileExists(atPath: place.file("b"))
-            // A signal that comes before the program can take it ends it at once; one that comes
-            // too late changes nothing.
+            // A signal before the program handles signals ends it at once. A late signal changes
+            // nothing.
             #expect(result.wasKilled || [0, 130].contains(result.code), "seed \(seed), round \(round): \(result)")
             #expect(exists == (!result.wasKilled && result.code == 0), "seed \(seed), round \(round): \(result)")
             #expect(try place.names().filter { $0.contains("roost-tmp") } == [], "seed \(seed), round \(round)")
@@ -115,7 +115,7 @@ struct OpenStoreInterruptionTests {
         in place: Workplace
     ) throws -> CommandResult {
         let run = try place.start(command)
-        // The instant is what the test varies: nothing is waited for.
+        // The test varies the time of the signal, so it waits for no event.
         usleep(UInt32(Double(numbers.next() % 1100) / 1000 * (duration / .microseconds(1))))
         kill(run.process.processIdentifier, signal)
         return try run.wait()
@@ -254,7 +254,7 @@ struct OpenStoreInterruptionTests {
         #expect(result.errors.contains("Every commit in it is safe") && !result.errors.contains("roost-tmp"))
         #expect(!result.errors.contains("try again") && !result.errors.contains("nothing was written"))
         #expect(try place.roost("fetch", "a", "Track", "--count", "--where=playCount = 1000000").output == "1\n")
-        // With room again, the next command that closes the store moves the kept changes.
+        // With more space, the next command that closes the store moves the changes into the store.
         try #require(
             try place.roost("update", "a", "Track", "--set=playCount = 1", "--where=SELF = \(id)", "--yes").code == 0)
         #expect(try companions(place) == [])

@@ -116,7 +116,8 @@ struct MaintenanceCommandTests {
         let before = try place.bytes("shared")
         try run("compact", "shared", as: member).expectError(3, containing: "belongs to another user")
         #expect(try place.bytes("shared") == before && rights() == [1234, 4321, 0o664])
-        // A backup may replace another one; the group that could read and write it still can.
+        // A backup may replace an older one. The group that could read and write the older one
+        // still can.
         #expect(try run("backup", "a", "shared", "--overwrite", "--quiet", as: member).code == 0)
         #expect(try rights() == [65534, 4321, 0o664])
         set("shared", owner: 1234, group: 4321, permissions: 0o676)
@@ -141,7 +142,7 @@ struct MaintenanceCommandTests {
         for round in 0..<16 {
             if command == "backup" { try? FileManager.default.removeItem(atPath: place.file("b")) }
             let run = try place.start(arguments)
-            // The instant is what the test varies: nothing is waited for.
+            // The test varies the time of the signal, so it waits for no event.
             usleep(UInt32(Double(numbers.next() % 1000) / 1000 * microseconds))
             kill(run.process.processIdentifier, SIGINT)
             let result = try run.wait()

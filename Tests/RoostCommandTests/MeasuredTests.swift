@@ -47,7 +47,7 @@ struct MeasuredTests {
     private static let beginning = "<!-- Benchmarks/Results/latest.json; written by MeasuredTests -->\n"
     private static let end = "<!-- end of the numbers -->\n"
 
-    /// `ROOST_WRITE_DOCS=1` writes the section anew.
+    /// `ROOST_WRITE_DOCS=1` writes the section again.
     @Test("the README's measured numbers are those of Benchmarks/Results/latest.json")
     func readme() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -62,7 +62,7 @@ struct MeasuredTests {
         if ProcessInfo.processInfo.environment["ROOST_WRITE_DOCS"] != nil {
             try Data(wanted.utf8).write(to: location)
         } else {
-            // The two texts are long; which one is right is not the question.
+            // The two texts are too long for a failure's message.
             let isCurrent = text == wanted
             #expect(isCurrent, "README.md has other numbers than the results; ROOST_WRITE_DOCS=1 writes them.")
         }
@@ -85,7 +85,7 @@ struct MeasuredTests {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns the title; of an operation on one store, with the store before it.
+    /// Returns the title, after the name of the store if the operation uses only one.
     private static func title(_ operation: Results.Operation) -> String {
         let names = ["sqlite": "SQLite", "lmdb": "LMDB", "json": "JSON", "memory": "memory", "coredata": "Core Data"]
         let group = String(operation.name.prefix { $0 != "/" })

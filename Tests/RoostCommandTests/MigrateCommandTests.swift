@@ -78,7 +78,7 @@ struct MigrateCommandTests {
         #expect(try paints(of: "notes", in: place) == "c1 c2 c3 c4 c5")
         let backup = try #require(try place.names().first { $0.hasPrefix("notes.backup-") && !$0.hasSuffix(".lock") })
         #expect(try place.bytes(backup) == before)
-        // Once is enough.
+        // A second migration does nothing.
         let again = try place.roost("migrate", "notes", "--to=Notes.xcdatamodeld", "--in-place", "--json")
         #expect(again.code == 0)
         #expect(try again.json()["path"] as? String == "nothing")
@@ -122,7 +122,7 @@ struct MigrateCommandTests {
             "migrate", "notes", "--to=Notes.xcdatamodeld", "--output=sqlite:a", "--direct", "--json")
         #expect(result.code == 0, "\(result.errors)")
         #expect((try result.json()["steps"] as? [Any])?.isEmpty == true)
-        // No mapping model lies between, so both are inferred at once.
+        // No step has a mapping model, so one mapping model is inferred for both steps.
         #expect(try paints("isDone", of: "a", in: place) == paints("isDone", of: "notes-stepwise", in: place))
         let model = try place.roost("model", "print", "Notes.xcdatamodeld", "--model-version=Notes 2")
         try place.write(Data(model.output.utf8), to: "two.roostmodel.json")
@@ -284,7 +284,7 @@ struct MigrateCommandTests {
         #expect(losses.count == 1 && losses[0]["count"] as? Int == 5 && losses[0]["entity"] as? String == "Note")
     }
 
-    /// A program that gives others a terminal; its arguments are those of Linux.
+    /// A program that runs others in a terminal; the tests use its arguments on Linux.
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 
     @Test(

@@ -7,9 +7,9 @@ import Testing
     /// Commands under limits of processes, address space and open files, as containers and services
     /// have them.
     ///
-    /// Whatever the limit: the command succeeds or says what is missing, it never waits forever and
-    /// no signal ends it, and a command that fails leaves nothing. The time limit is there for
-    /// endless waiting only.
+    /// Under any limit, a command succeeds or reports the missing resource. It never waits forever,
+    /// no signal ends it, and a command that fails leaves no files. The time limit only ends
+    /// endless waiting.
     @Suite("Commands under limits of resources", .serialized)
     struct ResourceLimitTests {
         private static let tools = ["prlimit", "setpriv", "timeout"]
@@ -31,7 +31,7 @@ import Testing
             return place
         }
 
-        /// Runs a command under a limit, then looks at what it left.
+        /// Runs a command under a limit, then checks the remaining files.
         ///
         /// - Returns: Whether it succeeded.
         private func run(
@@ -87,8 +87,8 @@ import Testing
         func addressSpace() throws {
             let place = try makePlace()
             let program = try #require(Workplace.program)
-            // What the program takes before it opens a store, with its libraries, and some steps
-            // above it.
+            // The memory that the program and its libraries need before it opens a store, and some
+            // steps above it.
             var minimum = 64 << 20
             while try RunningCommand(
                 ["/usr/bin/env", "prlimit", "--as=\(minimum)", program, "--version"], in: place.path

@@ -17,7 +17,7 @@ import Testing
         func editing(type: String) throws {
             let place = try ShellSample.make(type)
             let terminal = try start(place)
-            // Left twice, in front of the last two characters, and one character less.
+            // Two steps left, before the last two characters, then Backspace.
             try terminal.type("insert Artist name = 'ü€😀b'\u{1B}[D\u{1B}[D\u{7F}c\r")
             try terminal.expect("inserted Artist/p")
             try terminal.expect("roost (1 changed)> ")
@@ -86,8 +86,7 @@ import Testing
             try terminal.expect("roost> ")
             try terminal.type("update Artist/1 set name = 'changed'\r")
             try terminal.expect("roost (1 changed)> ")
-            // The terminal does not take everything before it is read, so the fetch cannot end
-            // before.
+            // The terminal accepts no more output until it is read, so the fetch cannot end early.
             try terminal.type("fetch Track\r")
             try terminal.expect("title")
             try terminal.type("\u{3}")

@@ -34,7 +34,7 @@ enum ShellSample {
         commit
         """
 
-    /// Makes a store with two artists, three albums and a tag.
+    /// Creates a store with two artists, three albums and a tag.
     static func make(_ type: String) throws -> Workplace {
         let place = try Workplace()
         let model = try ManagedObjectModel(document: Array(model.utf8))
@@ -195,7 +195,7 @@ struct ShellTests {
                 roost: 3 objects changed without 'commit'; the store is as the last commit left it
 
                 """)
-        // The value of the first objects does not fit, that of the last one does.
+        // The new value fits the last object, but not the first ones.
         let overflow = try place.shell("update Album sort year set year = 16 * year + 1200; commit\n")
         #expect(overflow.code == 2 && overflow.errors.contains("line 1"), "\(overflow)")
         #expect(
@@ -321,7 +321,7 @@ struct ShellTests {
     func fresh(type: String) throws {
         let place = try ShellSample.make(type)
         let (run, input) = try place.startShell()
-        // A change that is not committed keeps objects in memory; they are read again all the same.
+        // An uncommitted change keeps objects in memory, but they must be read again.
         try input.write(contentsOf: Data("update Album set plays = 1\nundo\nupdate Album/3 set plays = 5\n".utf8))
         try run.waitForOutput(lines: 3)
         let other = try place.roost("update", "store", "Album", "--set=title = 'Theirs'", "--where=SELF = 1", "--yes")

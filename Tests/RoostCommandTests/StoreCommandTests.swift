@@ -117,7 +117,7 @@ struct StoreCommandTests {
         try place.makeStore("sqlite", named: "a", objects: 100)
         #expect(try place.roost("convert", "a", "b.\(type)", "--quiet").code == 0)
         #expect(try place.roost("info", "b.\(type)").output.hasPrefix("type          \(type),"))
-        // What exists is not replaced because of its name.
+        // A file that is not a store is not replaced, whatever its name.
         try place.write(Data("text".utf8), to: "c.\(type)")
         try place.roost("convert", "a", "c.\(type)", "--overwrite").expectError(3, containing: "c.\(type)")
         #expect(try place.bytes("c.\(type)") == Data("text".utf8))
@@ -233,7 +233,7 @@ struct StoreCommandTests {
         #expect(hops.count == Workplace.fileTypes.count + 1)
         #expect(hops.allSatisfy { $0.hasSuffix("yes") })
         #expect(result.output.contains("equals the first"))
-        // The same seed gives the same content, another one other content.
+        // Equal seeds give equal content, different seeds different content.
         let digest = try place.roost("info", "music.sqlite", "--json").json()["digest"] as? String
         let again = try Workplace()
         #expect(try again.roost("demo", "--objects=1000", "--seed=7").code == 0)

@@ -27,7 +27,7 @@ import Testing
                 _ = try store.commit(changes)
                 log = Array(try place.bytes("live-wal"))
             }
-            // What a killed process leaves.
+            // The files that a killed process leaves.
             try place.write(Data(try place.bytes("live")), to: "s")
             try store.close()
             try place.write(Data(), to: "s.lock")
@@ -39,7 +39,7 @@ import Testing
                 let user = ["/usr/bin/env", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
                 return try RunningCommand(user + [place.file("roost")] + arguments, in: place.path).wait()
             }
-            // A frame of the first of these commits.
+            // Damages a frame of the first of these commits.
             if isDamaged { log[100] ^= 4 }
             try place.write(Data(log), to: "s-wal")
             try #require(chown(place.file("s-wal"), 65534, 65534) == 0)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A misspelled argument ends with exit code 2; a store, a model or a disk that refuses with 3.
+/// Exit code 2 is for a misspelled argument, 3 for an error of a store, a model or a disk.
 @Suite("Exit codes of failed commands")
 struct UsageErrorTests {
     @Test(

@@ -77,7 +77,7 @@ struct UsageTests {
         #expect(!result.errors.contains("Fatal"))
     }
 
-    /// A store's file would get the number of a closed descriptor, and what is printed would be
+    /// Otherwise, a store's file could get the number of a closed descriptor, and output would be
     /// written into it.
     @Test("a command with closed standard output and error writes into no store", arguments: Workplace.fileTypes)
     func closedOutput(type: String) throws {
@@ -112,7 +112,7 @@ struct UsageTests {
         #expect(libraries.first?["version"] as? String != nil)
     }
 
-    /// `ROOST_WRITE_DOCS=1` writes the page anew.
+    /// `ROOST_WRITE_DOCS=1` writes the page again.
     @Test("docs/command-line.md is the text of the help")
     func page() throws {
         let location = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RoostFiles
 
-/// Commands that need a store alone, while this process has it open.
+/// Commands that need exclusive use of a store, while this process has the store open.
 @Suite("Commands that wait for a store in use", .serialized)
 struct WaitingTests {
     /// A command that replaces the store `a`, which another process has open.
@@ -56,7 +56,7 @@ struct WaitingTests {
         )
     }
 
-    /// Spins until a command says that it waits for the store `a`, or ends.
+    /// Spins until a command waits for the store `a`, or ends.
     private func waitUntilWaiting(_ run: RunningCommand, in place: Workplace) throws {
         let file = try LockFile(forStoreAt: place.file("a"), region: .store, isWritable: false)
         while !file.isWaitedFor, run.process.isRunning { usleep(1_000) }
@@ -118,7 +118,7 @@ struct WaitingTests {
         #expect(refused.code == 0 && refused.output.contains("Others still read"), "\(refused)")
         snapshot.close()
         snapshot = try held.snapshot()
-        // The new content is in the log when the old one is waited for.
+        // When the command waits for readers of the old content, the log has the new content.
         let before = try StoreFile.byteCount(at: place.file("a-wal"))
         let run = try place.start(["compact", "a", "--timeout=600"])
         while try StoreFile.byteCount(at: place.file("a-wal")) <= before, run.process.isRunning { usleep(1_000) }
@@ -141,7 +141,7 @@ struct WaitingTests {
         try place.start(update + ["--timeout=0"]).wait().expectError(3, containing: "one writer")
         let runs = try (0..<3).map { _ in try place.start(update + ["--timeout=600"]) }
         let stopped = try place.start(update + ["--timeout=600"])
-        // A signal that comes before the program can take it ends it at once, which is as well.
+        // A signal before the program handles signals ends it at once, which is also correct.
         kill(stopped.process.processIdentifier, SIGINT)
         let interrupted = try stopped.wait()
         #expect(interrupted.code == 130 || interrupted.wasKilled, "\(interrupted)")

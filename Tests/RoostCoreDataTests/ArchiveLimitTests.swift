@@ -6,7 +6,7 @@ import Testing
 @testable import RoostAppleModels
 @testable import RoostCoreData
 
-/// Small files that unfold to large ones, and numbers that no program writes.
+/// Small files that expand to large ones, and numbers that no program writes.
 @Suite("Limits of archives and of Apple's model files")
 struct ArchiveLimitTests {
     private static func decimal(_ a: inout ArchiveWriter, exponent: Int64) -> TestPlist {

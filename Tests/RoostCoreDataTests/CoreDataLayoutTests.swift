@@ -34,7 +34,8 @@ import RoostCore
                     ]),
                 Self.object("Comic", superentity: "Book", attributes: [AttributeDescription("hue", type: .string)]),
             ])
-            // Book (2), Comic (3), Film (4): in this file Film got the plain name, which only its rows can show.
+            // Only the rows show that Film has the column with the plain name. The entity numbers
+            // are Book (2), Comic (3), Film (4).
             let files = try AppleStore(
                 ["Base", "Book < Base", "Comic < Book", "Film < Base"],
                 sql: """
@@ -233,7 +234,7 @@ import RoostCore
                     \(isDoubled ? "INSERT INTO Z_1RELATED VALUES (1, 2, 4, 7), (1, 3, 5, 6);" : "")
                     """)
             let snapshot = try files.opened(model).snapshot()
-            // 2 is in place 7 and 3 in place 6 among what 1 is related to.
+            // Among the objects related to 1, object 2 has place 7 and object 3 has place 6.
             #expect(
                 try snapshot.allLinks("related", of: "Card") == [
                     Link(1, 3, order: 6, inverseOrder: 5), Link(1, 2, order: 7, inverseOrder: 4),

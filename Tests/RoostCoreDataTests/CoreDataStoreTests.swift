@@ -209,7 +209,7 @@ import RoostCore
             let files = try Self.store(
                 "CREATE TABLE ZEXTRA (A); INSERT INTO ZEXTRA VALUES (1), (2); CREATE INDEX ZI ON ZEXTRA (A);")
             var data = try #require(FileManager.default.contents(atPath: files.path))
-            // The index, the last page of the file, becomes an empty one.
+            // Empties the index, which is the last page of the file.
             let page = Int(data[16]) << 8 | Int(data[17])
             data.replaceSubrange(data.count - page + 3..<data.count - page + 5, with: [0, 0])
             let copy = files.directory.file("damaged.sqlite")
@@ -287,7 +287,8 @@ import RoostCore
         @Test("a write-ahead log is read from a read-only directory without changing a byte")
         func writeAheadLog() throws {
             let files = try Self.store("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;")
-            // The log is copied while its writer still has it open, so that closing cannot fold it in.
+            // The log is copied while its writer has it open, because closing would merge it into
+            // the file.
             let copy = try TemporaryDirectory()
             for suffix in ["", "-wal"] {
                 try FileManager.default.copyItem(atPath: files.path + suffix, toPath: copy.file("W.sqlite") + suffix)
@@ -325,7 +326,7 @@ import RoostCore
                 return try store.snapshot().objects("Item").count
             }
             #expect(try count("W.sqlite") == 3)
-            // Nothing says that the other name has a log.
+            // The other name does not show that the file has a log.
             let error = #expect(throws: StoreError.self) { try count("other") }
             #expect(error?.code == .hasOtherNames && error?.message.contains("'W.sqlite'") == true)
             #expect(CoreDataStoreType().recognizes(fileAt: copy.file("W.sqlite")))

@@ -6,7 +6,7 @@ import Testing
 ///
 /// Tests that need them are skipped if they are missing.
 enum Corpus {
-    /// `ROOST_CORPUS`, or `../shared/corpus` as seen from the package.
+    /// `ROOST_CORPUS`, or `../shared/corpus` relative to the package.
     static let path: String = {
         if let path = ProcessInfo.processInfo.environment["ROOST_CORPUS"], !path.isEmpty { return path }
         var location = URL(fileURLWithPath: #filePath)
@@ -39,10 +39,10 @@ enum Corpus {
 /// One entry of `_derived/stores.json`.
 struct StoreFacts: Sendable, CustomTestStringConvertible {
     let path: String
-    /// Objects by concrete entity; entities of Core Data's own bookkeeping are left out.
+    /// The number of objects of each concrete entity, without Core Data's internal entities.
     let entities: [String: Int]
     let joinTables: [String: Int]
-    /// The model versions whose hashes are those of the store, by their paths.
+    /// The paths of the model versions with the store's hashes.
     let exactModels: [String]
     /// Apple's hash of each entity, in hexadecimal digits.
     let versionHashes: [String: String]
@@ -86,7 +86,7 @@ final class TemporaryDirectory: Sendable {
         for path in made.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// Returns the path of something inside.
+    /// Returns the path of a file in the directory.
     func file(_ name: String) -> String { path + "/" + name }
 
     func write(_ text: String, to name: String) throws {
@@ -97,7 +97,7 @@ final class TemporaryDirectory: Sendable {
     }
 }
 
-/// Returns the store error that `body` throws; throws ``Missing`` if it throws none.
+/// Returns the store error that `body` throws; throws ``Missing`` if `body` succeeds.
 func failure<T>(_ body: () throws -> T, sourceLocation: SourceLocation = #_sourceLocation) throws -> StoreError {
     do {
         _ = try body()

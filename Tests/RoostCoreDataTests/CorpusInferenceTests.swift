@@ -80,10 +80,10 @@ struct CorpusInferenceTests {
         let mapping = try MappingModel.inferred(from: old, to: new)
         #expect(mapping.problems(from: old, to: new).map(\.description) == [])
         #expect(try MappingModel(document: mapping.document()) == mapping)
-        // Every destination entity is made, and every source entity is taken or dropped in so many words.
+        // Mappings create every destination entity, and read or remove every source entity.
         #expect(Set(mapping.entityMappings.compactMap(\.destinationEntity)) == Set(new.entities.map(\.name)))
         #expect(Set(mapping.entityMappings.compactMap(\.sourceEntity)) == Set(old.entities.map(\.name)))
-        // Of all identifiers of the corpus, one means nothing in the version before.
+        // Only one renaming identifier of the corpus has no match in the previous version.
         let lost = mapping.remarks(from: old, to: new).filter { $0.message.contains("Renaming identifier") }
         #expect(lost.allSatisfy { $0.entity == "User" && $0.property == "type" }, "\(lost)")
     }
@@ -102,7 +102,7 @@ struct CorpusInferenceTests {
         for pair in chain.pairs {
             let (old, new) = try pair.models()
             guard MappingModel.inferenceProblems(from: old, to: new).isEmpty else {
-                // Only what came with a mapping model may be beyond inference.
+                // Inference may fail only for pairs that have a mapping model.
                 #expect(!VersionChains.unmapped.contains { $0.bundle == pair.bundle && $0.old == pair.old })
                 return
             }

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Mapping models of the corpus", .enabled(if: Corpus.isPresent, "the corpus is absent; set ROOST_CORPUS"))
 struct CorpusMappingTests {
-    /// The number of entity mappings that a file contains without linking to them.
+    /// The number of entity mappings in a file to which its mapping model has no link.
     private static let orphans = [
         "Modelv1v4.xcmappingmodel": 16, "Model2_to_Model3.xcmappingmodel": 1, "Model2_to_Model3_User.xcmappingmodel": 3,
         "UnCloudNotesMappingModel_v3_to_v4.xcmappingmodel": 1,
@@ -27,7 +27,7 @@ struct CorpusMappingTests {
         for warning in imported.warnings { print("WARNING \(facts.name): \(warning)") }
         var lastNumber = 0
         for mapping in mappings {
-            // Objects of the editor that are alike differ in what they have.
+            // Entity mappings between the same entities differ in their properties.
             let candidates = facts.mappings.filter {
                 $0.source == mapping.sourceEntity?.description
                     && $0.destination == mapping.destinationEntity?.description
@@ -71,7 +71,8 @@ struct CorpusMappingTests {
             return
         }
         guard let expression = mapping.valueExpression else {
-            // What is named by hand is there, unless the object has no source.
+            // Without an expression, no source mapping or key path is named, unless there is no
+            // source.
             #expect(fact.source == nil || (facts["sourceMapping"] == nil && facts["keyPath"] == nil))
             return
         }
@@ -91,7 +92,7 @@ struct CorpusMappingTests {
         }
     }
 
-    /// The embedded copies have another form than the model files.
+    /// The embedded models have another format than the model files.
     @Test(
         "a mapping model imports the same with its embedded models as with the model files", arguments: MappingFacts.all
     )
@@ -109,7 +110,7 @@ struct CorpusMappingTests {
         for index in mapping.entityMappings.indices {
             let hasSource = mapping.entityMappings[index].sourceEntity != nil
             #expect((mapping.entityMappings[index].sourceVersionHash != nil) == hasSource)
-            // Without models, the reader cannot know that a mapping changes nothing.
+            // Without models, the reader cannot detect that a mapping changes nothing.
             if mapping.entityMappings[index].type == .copy {
                 mapping.entityMappings[index].type = .transform
                 (other.entityMappings[index].attributeMappings, other.entityMappings[index].relationshipMappings) = (
@@ -202,8 +203,7 @@ struct MappingFacts: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Returns the model that the file names by its path in the project, the nearest one in the
-    /// corpus.
+    /// Returns the model of the corpus that is nearest to a path in the project.
     func model(_ projectPath: String?) -> String? {
         guard let parts = projectPath?.split(separator: "/").suffix(2),
             let repository = path.split(separator: "/").first

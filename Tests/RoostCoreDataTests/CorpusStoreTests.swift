@@ -29,7 +29,7 @@ import RoostCore
             // Every column of every table has its property, so no column is ignored.
             #expect(try !store.notices().contains { $0.contains("belongs to no property") })
             let tally = try store.snapshot().computeTally()
-            // A store that was migrated in place may still list an entity under the name it had before.
+            // A store that was migrated in place may still list an entity under its old name.
             let counts = Dictionary(
                 uniqueKeysWithValues: store.model.entities.map { entity in
                     let old = entity.declaration.renamingIdentifier.flatMap { facts.entities[$0] == nil ? nil : $0 }
@@ -39,7 +39,7 @@ import RoostCore
                     )
                 })
             #expect(counts.filter { $0.value > 0 } == facts.entities.filter { $0.value > 0 })
-            // Join tables are named in many ways; what they hold together must come out as links.
+            // Join tables have various names. Their rows must become as many links in total.
             let links = store.model.linkRelationships.filter { $0.inverse != nil }
                 .reduce(0) { $0 + tally.relationships[$1.number].count }
             #expect(links == facts.joinTables.values.reduce(0, +))
@@ -80,9 +80,10 @@ import RoostCore
         /// The entities, the records' fields, the renaming identifiers and the delete rules are
         /// compared.
         ///
-        /// Version hashes are compared with the best of a store's model files, because the list of
-        /// files was made without regard to version hash modifiers. Class names, indexes and user
-        /// info are not compared: they have no part in a hash and differ in published files.
+        /// Version hashes are compared with the best fitting of a store's model files, because the
+        /// list of files was made without regard to version hash modifiers. Class names, indexes
+        /// and user info are not compared: they have no part in a hash and differ in published
+        /// files.
         @Test("the model in a store of the corpus equals the model file that fits it", arguments: Corpus.exactPairs)
         func exactModels(pair: ExactPair) throws {
             let cached = try CoreDataStoreType().open(
@@ -102,7 +103,8 @@ import RoostCore
             }
         }
 
-        /// The decoded caches come from another reader, so both must agree about the archive.
+        /// The decoded caches come from another reader, so both readers must agree about the
+        /// archive.
         @Test(
             "the model in a store of the corpus has what another reader decoded",
             arguments: Corpus.modelCaches.keys.sorted())

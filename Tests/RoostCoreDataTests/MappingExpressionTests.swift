@@ -159,7 +159,7 @@ struct MappingExpressionTests {
 
     // MARK: Refusals
 
-    /// Returns the message of the error that an expression gives.
+    /// Returns the message of the error for an expression.
     private func message(_ make: (inout ExpressionArchive) -> TestPlist) throws -> String {
         let error = try failure { try Sample.expression(make) }
         #expect(error.code == .invalidMappingModel)
@@ -167,7 +167,7 @@ struct MappingExpressionTests {
         return error.message
     }
 
-    /// Returns the message of the error that a condition gives.
+    /// Returns the message of the error for a condition.
     private func conditionMessage(
         _ make: @escaping (inout ExpressionArchive) -> TestPlist
     ) throws -> String {
@@ -250,8 +250,8 @@ struct MappingExpressionTests {
         }
     }
 
-    /// Every byte of an expression's archive is changed in two ways, and the archive is cut off
-    /// everywhere.
+    /// Every byte of an expression's archive is changed in two ways, and the archive is truncated
+    /// at every length.
     @Test("a damaged archived expression is imported or refused with its attribute's name")
     func damagedArchives() throws {
         var archive = ExpressionArchive()

@@ -90,7 +90,7 @@ struct ExpressionArchive {
             "NSConstantValueExpression", [("NSConstantValue", writer.add(value)), ("NSExpressionType", .int(0))])
     }
 
-    /// Adds a constant that is an object of the archive already.
+    /// Adds a constant that is already an object of the archive.
     mutating func constant(object: TestPlist) -> TestPlist {
         writer.object("NSConstantValueExpression", [("NSConstantValue", object), ("NSExpressionType", .int(0))])
     }

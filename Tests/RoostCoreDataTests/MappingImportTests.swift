@@ -54,7 +54,7 @@ struct MappingImportTests {
         #expect(mappings.map(\.type) == [.copy, .transform])
         #expect(mappings[0].attributeMappings.isEmpty && mappings[0].relationshipMappings.isEmpty)
         #expect(MappingModel(mappings).problems(from: model, to: model).map(\.description) == [])
-        // Without both models, the reader cannot know.
+        // Without both models, the reader cannot detect copies.
         #expect(try Sample.read(file).mapping.entityMappings.map(\.type) == [.transform, .transform])
     }
 

@@ -31,7 +31,8 @@ struct ModelCacheTests {
         #expect(attributes["count"]?.defaultValue == .int(3) && attributes["count"]?.validation.maximum == .int(9))
         let owner = try #require(animal.relationships.first)
         #expect(owner.maxCount == 1 && owner.renamingIdentifier == "keeper" && owner.inverseName == "pets")
-        // Inherited properties and indexes are listed again in the archive, and belong to the superentity alone.
+        // The archive lists inherited properties and indexes again, but they belong only to the
+        // superentity.
         let cat = try model.requireEntity("Cat").declaration
         #expect(cat.attributes.map(\.name) == ["lives"] && cat.relationships.isEmpty && cat.fetchIndexes.isEmpty)
         #expect(cat.attributes.first?.defaultValue == .bool(true) && cat.superentityName == "Animal")
@@ -52,7 +53,7 @@ struct ModelCacheTests {
 
     @Test("decompression stops at its limit")
     func bomb() throws {
-        // A block of one literal and then matches of the greatest length: 1 032 to 1.
+        // A block of one literal and then matches of the maximum length expands 1 032 times.
         let packed = try #require(Self.zeros)
         let error = try failure { try Inflate.raw(packed, limit: 1 << 20, what: "the bomb") }
         #expect(error.code == .limitExceeded)

@@ -1,5 +1,5 @@
-/// Returns a compiled model in the manner of Core Data: Animal with subentity Cat, Owner, and
-/// everything a property can have.
+/// Returns a compiled model like Core Data's: Animal with subentity Cat, Owner, and everything a
+/// property can have.
 func sampleArchive() -> [UInt8] {
     var sample = SampleArchive()
     return sample.bytes()
@@ -8,7 +8,7 @@ func sampleArchive() -> [UInt8] {
 /// The objects of the sample's archive, written part by part.
 private struct SampleArchive {
     private var archive: ArchiveWriter
-    /// The places of the entities and of the relationships between them, which refer to each other.
+    /// The reserved entities and the relationships between them, which refer to each other.
     private let animal: TestPlist
     private let cat: TestPlist
     private let owner: TestPlist

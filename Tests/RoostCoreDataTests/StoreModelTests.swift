@@ -54,7 +54,7 @@ import RoostCore
                 sql: Self.note.replacingOccurrences(of: ", ZSTARS INTEGER", with: "")
                     .replacingOccurrences(of: ", 5)", with: ")"))
             let path = try CompiledBundleTests.writeBundle(to: files.directory)
-            // The current version has an attribute more, which the file lacks.
+            // The current version has one more attribute, which the file lacks.
             #expect(Self.attributes(try Self.open(files, path)) == ["title"])
             #expect(try failure { try Self.open(files, path, version: "Notes 10") }.code == .modelMismatch)
         }
@@ -69,7 +69,7 @@ import RoostCore
             #expect(Self.attributes(store) == ["stars", "title"])
             #expect(try store.snapshot().objects("Note")[1]?["stars"] == .int(5))
             #expect(try failure { try Self.open(files, path, version: "N 3") }.code == .modelMismatch)
-            // For programs, and without a look at the tables by them.
+            // A program gets the same model without examining the tables.
             let description = PersistentStoreDescription(StoreLocation(type: "coredata", path: files.path))
             #expect(try ModelFile.read(path, forStore: description).model.entity("Note")?.attributes.count == 2)
         }
@@ -162,7 +162,7 @@ import RoostCore
             let location = StoreLocation(type: type, path: directory.file("notes"))
             try StoreRegistry.standard.create(location, model: old).close()
             #expect(try ModelFile.read(path, forStore: PersistentStoreDescription(location)).model == old)
-            // Of a store that is not there, and one of another model, the current one.
+            // For a missing store, or a store of another model, the model is the current version.
             let current = try ModelFile.read(path).model
             let none = StoreLocation(type: type, path: directory.file("none"))
             #expect(try ModelFile.read(path, forStore: PersistentStoreDescription(none)).model == current)

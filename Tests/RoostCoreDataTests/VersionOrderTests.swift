@@ -59,7 +59,7 @@ struct VersionOrderTests {
         let history = try history(path, VersionEvidence(order: ["UserDataModel", "MultiassetUserDataModel"]))
         #expect(history.versions.map(\.name) == Self.made)
         #expect(history.orderReasons.first == "the stated order")
-        // It counts more than numbers in names.
+        // The stated order takes precedence over numbers in names.
         let turned = try self.history(
             path, VersionEvidence(order: ["MultiassetUserDataModel_v3", "MultiassetUserDataModel_v2"]))
         let names = turned.versions.map(\.name)
@@ -115,7 +115,7 @@ struct VersionOrderTests {
         #expect(history.versions.map(\.name) == Self.made)
         #expect(history.orderReasons.first == "a mapping model leads there")
         #expect(history.mappings.map { [$0.source, $0.destination] } == [[0, 1]])
-        // With what is stated to the contrary it leads backwards, and says so.
+        // If the stated order contradicts the mapping model, the error reports that.
         let stated = VersionEvidence(order: [to, from], mappings: [file])
         let error = try failure { try self.history(path, stated) }
         #expect(error.code == .invalidRequest && error.message.contains("state the order of the versions"))
@@ -130,7 +130,7 @@ struct VersionOrderTests {
         }
         #expect(try names("UserDataModel", last).first == "UserDataModel")
         let byNames = try history(path).versions.map(\.name)
-        // Names say that this one is newer.
+        // By its name, this version is newer.
         #expect(try names(last, "MultiassetUserDataModel_v2") == byNames)
         let reasons = try history(
             path, VersionEvidence(storeModel: model(path, "UserDataModel"), target: "MultiassetUserDataModel")
@@ -234,7 +234,7 @@ struct VersionOrderTests {
                 return try MigrationManager(registry: .standard).migrate(
                     from: .store(source), to: .store(destination), model: target, options: options)
             }
-            // As names have it, the store is newer than the target, and the error says how to mend it.
+            // By their names, the store is newer than the target. The error has the remedy.
             let error = try failure { try migrate(VersionEvidence()) }
             #expect(error.code == .newerModelVersion && error.message.contains("--versions"))
             _ = try migrate(VersionEvidence(storeModel: old, target: last))

@@ -105,7 +105,7 @@ struct XMLModelTests {
         #expect(read.attribute.defaultValue == .null)
         #expect(read.warnings.count == 1)
         #expect(read.warnings.first?.line == 3)
-        // A message never holds a value.
+        // A message never contains a value.
         #expect(read.warnings.first?.message.contains(text) == false || text == "1" || text == "NO")
     }
 

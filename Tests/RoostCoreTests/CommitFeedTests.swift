@@ -9,7 +9,7 @@ private let place = StoreLocation(type: "memory", path: "")
 struct CommitFeedTests {
     private final class Origin: Sendable {}
 
-    /// A feed, and what a listener of it gets.
+    /// A feed, and the notices that a listener receives.
     private final class Listening: Sendable {
         let feed = CommitFeed.of(nil)
         private let list = Mutex<[SaveNotice]>([])
@@ -22,8 +22,8 @@ struct CommitFeedTests {
             look(at: generation)
         }
 
-        /// The notices since the last call, as generations; a minus sign for one that is not
-        /// complete.
+        /// The notices since the last call, as generations; a minus sign marks an incomplete
+        /// notice.
         var taken: [String] {
             list.withLock { notices in
                 defer { notices = [] }
@@ -31,8 +31,7 @@ struct CommitFeedTests {
             }
         }
 
-        /// Commits begin; the result is their numbers, which are also kept for
-        /// ``end(_:to:by:number:)``.
+        /// Begins commits and returns their numbers, which ``end(_:to:by:number:)`` also uses.
         @discardableResult
         func begin(_ count: Int = 1) -> [Int] {
             let numbers = (0..<count).map { _ in feed.beginCommit() }
@@ -40,7 +39,7 @@ struct CommitFeedTests {
             return numbers
         }
 
-        /// A commit ends: the one with a number, or any that is under way.
+        /// Ends the commit with a number, or the first running commit.
         func end(_ from: UInt64, to: UInt64, by origin: Origin? = nil, number: Int? = nil) {
             let (from, to) = (Generation(number: from), Generation(number: to))
             let ended = open.withLock { open in
@@ -94,7 +93,7 @@ struct CommitFeedTests {
         #expect(!listening.look(at: 1), "a commit is under way")
         listening.end(0, to: 1)
         #expect(listening.taken == ["0>1"])
-        // The look began before the commit, and saw the state before.
+        // The look began before the commit, and saw the previous state.
         if let ticket {
             #expect(!listening.feed.look(CommitFeed.Look(at: .initial, of: place, ticket: ticket)))
         }
@@ -124,7 +123,7 @@ struct CommitFeedTests {
         let listening = Listening()
         listening.feed.setAddsGenerations(true)
         let numbers = listening.begin(4)
-        // None of them knows of another one. The second one changes nothing.
+        // No commit has seen another commit. The second commit changes nothing.
         listening.end(0, to: 40, number: numbers[3])
         listening.end(0, to: 20, number: numbers[2])
         #expect(listening.taken.isEmpty)

@@ -59,7 +59,7 @@ struct FillingCursorTests {
 
     init() throws { model = try ManagedObjectModel(entities: [EntityDescription("Thing")]) }
 
-    /// The keys of each batch, or the code of the error in its place, up to the end.
+    /// Returns the keys of each batch, or the code of its error, up to the end.
     private func run(_ cursor: SteppedCursor) throws -> [String] {
         var batch = RecordBatch(model: model)
         var found: [String] = []

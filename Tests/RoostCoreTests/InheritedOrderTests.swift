@@ -12,7 +12,7 @@ struct InheritedOrderTests {
                 EntityDescription(
                     "E\(level)", superentity: level == 0 ? nil : "E\((level - 1) / 2)",
                     attributes: (0..<level % 5).map { number in
-                        // Names that come before, between and after those of the levels above.
+                        // Names that sort before, between and after those of the levels above.
                         AttributeDescription(
                             "\(["z", "a", "m", "é"][(level * 7 + number) % 4])\(level)x\(number)",
                             type: types[(level + number) % 6])

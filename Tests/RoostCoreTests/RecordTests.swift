@@ -149,7 +149,7 @@ struct RecordTests {
         try read.withRecord(at: 0) { record in
             changed.beginRecord(copying: record)
             try changed.setInteger(-5, for: try layout.requireField("integer16"))
-            // Null before.
+            // The old value is null.
             changed.setInteger64(1, for: try layout.requireField("integer64"))
             changed.endRecord()
             changed.beginRecord(copying: record)

@@ -44,7 +44,8 @@ struct StoreErrorTests {
         #expect(payloads(changed, without: ["message"]) == expected)
         #expect(payloads(full.located(in: "line 3"), without: ["message"]) == expected)
         #expect(full.located(in: "line 3").message == "line 3: first")
-        // Every payload has a value that an error without payloads lacks, so that a lost one shows.
+        // Every payload has a value that an error without payloads lacks, so that a lost payload
+        // shows.
         let empty = payloads(StoreError(.conflict, "first"), without: ["code", "message"])
         for (name, value) in empty { #expect(expected[name] != value, "\(name)") }
     }

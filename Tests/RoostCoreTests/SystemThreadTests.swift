@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Threads")
 struct SystemThreadTests {
-    /// More than any address space has: a thread with such a stack cannot be started anywhere.
+    /// A stack size beyond any address space, so that the thread cannot be started.
     private static let impossibleByteCount = 1 << 50
 
     @Test("a thread that cannot start throws outOfResources and releases its closure")

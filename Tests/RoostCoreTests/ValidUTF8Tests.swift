@@ -16,8 +16,8 @@ struct ValidUTF8Tests {
         ]
         for round in 0..<20_000 {
             var bytes: [UInt8] = []
-            // Most texts are sound but for one piece, at any place in and between words of eight
-            // bytes.
+            // Most texts are valid except for one piece, at any position in or across words of
+            // eight bytes.
             for _ in 0..<Int.random(in: 0...20, using: &generator) {
                 bytes += pieces[Int.random(in: 0...3, using: &generator)]
             }

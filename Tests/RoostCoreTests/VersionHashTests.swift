@@ -118,7 +118,7 @@ struct VersionHashTests {
         let (old, new) = (try Self.model(Self.entity()), try Self.model(changed))
         #expect((old.entity("Main")?.versionHash != new.entity("Main")?.versionHash) == row.isHashed)
         #expect(old.entity("Other")?.versionHash == new.entity("Other")?.versionHash)
-        // The comparison of models must say the same.
+        // The comparison of models must agree with the hashes.
         #expect(new.difference(from: old).contains(where: \.changesVersionHash) == row.isHashed)
         #expect((old == new) == new.difference(from: old).isEmpty)
         #expect(row.testDescription.hasPrefix("order of") == (old == new))
@@ -150,13 +150,13 @@ struct VersionHashTests {
             #expect(other.hasVersionHashes(of: plain) && plain.hasVersionHashes(of: other))
             #expect(other.entities.map(\.layout.fields) == plain.entities.map(\.layout.fields))
             #expect(other.difference(from: plain).filter(\.changesVersionHash).isEmpty)
-            // The first recipe took it for a change.
+            // The first recipe counts the transient inverse as a change.
             #expect(other.versionHashes(by: .v1) != plain.versionHashes(by: .v1))
         }
         let stored = try model("a", isTransient: false)
         #expect(stored.entity("A")?.versionHash != plain.entity("A")?.versionHash)
         #expect(stored.entity("B")?.versionHash != plain.entity("B")?.versionHash)
-        // The declaration of `A.b` stays the same, but stores keep it in another way.
+        // The declaration of `A.b` stays the same, but its storage changes.
         let differences = stored.difference(from: try model("a"))
         #expect(differences.filter(\.changesVersionHash).map(\.property) == ["b", "a"])
         #expect(differences.first?.details == ["stored inverse: none → a"])
@@ -233,7 +233,7 @@ struct VersionHashTests {
         #expect(shown.versionHashes(by: .v1)["Album"] == plain.versionHashes(by: .v1)["Album"])
         #expect(shown.versionHashes(by: .v2) == plain.versionHashes(by: .v2))
         #expect(shown.hasVersionHashes(of: plain))
-        // The same golden hashes as without it.
+        // The golden hash of the model without the transient attribute.
         #expect(plain.versionHashes(by: .v1)["Track"]?.description == "8b04d3f7f66824b3c78906b268c6b868")
         #expect(shown.entities.map(\.layout.fields) == plain.entities.map(\.layout.fields))
     }

@@ -8,7 +8,7 @@
     struct Compiler {
         private var conversation = PluginConversation()
 
-        /// Begins with the question that a compiler asks first; nil to leave it out.
+        /// Begins with a compiler's first message, unless `version` is nil.
         init(version: Int? = 7) {
             guard let version else { return }
             _ = conversation.reply(to: Array(#"{"getCapability":{"capability":{"protocolVersion":\#(version)}}}"#.utf8))
@@ -19,7 +19,7 @@
             try JSONNode(conversation.reply(to: Array(message.utf8)))
         }
 
-        /// The answer to the request to expand a macro.
+        /// Returns the response to the request to expand a macro.
         mutating func expand(
             _ role: String, of macro: String = "ModelMacro", _ parts: [String: JSONNode.Content]
         ) throws -> MacroResult {
@@ -42,7 +42,7 @@
                 })
         }
 
-        /// A piece of source code as a message has it.
+        /// Returns source code in the form of a message.
         static func source(_ text: String, at byteOffset: Int = 0) -> JSONNode.Content {
             .object([
                 JSONMember("source", .string(text)),

@@ -4,7 +4,7 @@
 
     @testable import RoostExpansion
 
-    /// A class that cannot be a model, with `→` before the place of the error.
+    /// A class that cannot be a model, with `→` before the position of the error.
     struct WrongModel: CustomTestStringConvertible, Sendable {
         let text: String
         let message: String
@@ -88,7 +88,7 @@
 
         @Test("an error of a @Model property is reported at its place", arguments: WrongModel.members)
         func member(_ wrong: WrongModel) throws {
-            // Characters of several bytes before the place.
+            // Characters of several bytes precede the position.
             try check(
                 "\n@Model final class Album: ManagedObject {\n    // é 𝄞\n    var title: String\n    \(wrong.text)\n}",
                 expecting: wrong, at: 37)

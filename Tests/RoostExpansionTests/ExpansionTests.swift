@@ -7,7 +7,7 @@
 
     @Suite("Expansions of @Model")
     struct ExpansionTests {
-        /// A class with everything that hides declarations from a reader.
+        /// A class with all syntax that could hide declarations.
         static let source = ##"""
 
             /// A comment { with var no: Int

@@ -5,7 +5,7 @@ import RoostSystem
 import Testing
 
 #if canImport(Glibc)
-    // Linux only, and in no Swift module of the C library.
+    // These functions are only in Linux, and in no Swift module of the C library.
     @_silgen_name("setfsuid") private func setfsuid(_ user: UInt32) -> Int32
     @_silgen_name("setfsgid") private func setfsgid(_ group: UInt32) -> Int32
 #endif
@@ -14,7 +14,7 @@ import Testing
 /// Linux.
 func asNobody<Result>(_ body: () throws -> Result) rethrows -> Result {
     #if canImport(Glibc)
-        // The file-system user belongs to the thread, and `body` does not leave it.
+        // The file-system user belongs to the thread, and `body` stays on this thread.
         let user = setfsuid(65534)
         let group = setfsgid(65534)
         defer {
@@ -200,12 +200,12 @@ struct StoreFileTests {
         let store = try directory.write("store")
         let abandoned = StoreFile.temporarySibling(of: store)
         for suffix in ["", "-wal", "-journal", "-lock", ".lock"] {
-            // A lock file is empty; what is not is none.
+            // A lock file is empty, so a file with content is not a lock file.
             _ = try directory.write(StoreFile.name(of: abandoned) + suffix, suffix == ".lock" ? "" : "content")
         }
         let halfGone = StoreFile.name(of: StoreFile.temporarySibling(of: store)) + "-shm"
         _ = try directory.write(halfGone)
-        // A file to be used without a name, whose process ended before it had none.
+        // The process ended before it could remove this file's name.
         _ = try directory.write(".roost-spill.12ab.roost-tmp")
         let live = StoreFile.temporarySibling(of: store)
         let lock = try StoreLock.acquire(forStoreAt: live, mode: .exclusive, timeoutSeconds: 0)

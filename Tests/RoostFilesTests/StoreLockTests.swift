@@ -5,7 +5,7 @@ import Testing
 
 @testable import RoostFiles
 
-/// A thread and what its body returns.
+/// A thread and the result of its body.
 final class Background<Value: Sendable>: Sendable {
     private let result = Mutex<Result<Value, any Error>?>(nil)
     private let isDone = DispatchSemaphore(value: 0)
@@ -89,10 +89,10 @@ struct StoreLockTests {
             let lock = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: timeout)
             return (lock, ContinuousClock.now - start)
         }
-        // Who does not wait at all does not wait for that either.
+        // With a timeout of 0, the lock does not wait for the request either.
         let (first, none) = try seconds(0)
         #expect(none < .seconds(0.2))
-        // Where this process has the store open, it may be what is waited for.
+        // The request may wait for this process, which has the store open. So the wait is short.
         let (second, little) = try seconds(600)
         #expect(little >= .seconds(0.1) && little < .seconds(4))
         first.release()
@@ -100,7 +100,7 @@ struct StoreLockTests {
         let (third, limited) = try seconds(0.4)
         #expect(limited >= .seconds(0.35))
         third.release()
-        // Nor does it keep out who wants the same.
+        // The request does not block an exclusive lock either.
         try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0).release()
         request.withdraw()
         request.withdraw()
@@ -136,7 +136,7 @@ struct StoreLockTests {
         let held = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let file = try LockFile(forStoreAt: path, region: .store, isWritable: false)
         let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 600) }
-        // On a thread of its own: those of tasks may all be waiting.
+        // On its own thread, because all threads of tasks may be waiting.
         let cancelling = Background {
             while !file.isWaitedFor { usleep(1_000) }
             waiting.cancel()
@@ -227,7 +227,7 @@ struct StoreLockTests {
         #expect(try directory.get().names == ["store"])
         let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
         #expect(chmod(StoreLock.path(forStoreAt: path), 0o644) == 0)
-        // A lock file that can be read is honoured.
+        // A readable lock file is respected.
         asNobody {
             #expect(code { _ = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0) } == .busy)
             #expect(
@@ -279,8 +279,8 @@ struct StoreLockTests {
             #expect(!file.isWaitedFor && !file.isFileReadAlone)
         }
 
-        /// A copy of the one descriptor that this process has of a file, as a child process gets
-        /// it between fork and exec.
+        /// Returns a copy of this process's only descriptor of a file, as a child has between fork
+        /// and exec.
         private func copyOfDescriptor(ofFileAt path: String) throws -> Int32 {
             let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(
                 Int32.init)
@@ -307,7 +307,7 @@ struct StoreLockTests {
         lock.release()
         let second = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
         second.release()
-        // A child of a dispatch thread starts with signals blocked; only this one always ends it.
+        // A child of a dispatch thread starts with signals blocked; only SIGKILL always ends it.
         kill(holder.processIdentifier, SIGKILL)
         holder.waitUntilExit()
     }

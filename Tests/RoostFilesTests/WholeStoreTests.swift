@@ -8,7 +8,7 @@ import Testing
 struct WholeStoreTests {
     let directory = Result { try TemporaryDirectory() }
 
-    /// Files that begin with `store`, for what the protocol does without opening them.
+    /// Files that begin with `store`, for operations of the protocol that do not open stores.
     private struct PlainType: FileStoreType {
         let name = "plain"
         let capabilities = StoreCapabilities(.writing, .persistence, .file)
@@ -77,7 +77,7 @@ struct WholeStoreTests {
         lock.release()
         try remove(store)
         try remove(store)
-        // Beside another file not even a lock file is made.
+        // Beside a foreign file, not even a lock file is created.
         #expect(try directory.names == ["b"])
         #expect(try directory.content("b") == "letter")
         let (journaled, journal) = (try directory.write("c", "store"), try directory.write("c-journal"))

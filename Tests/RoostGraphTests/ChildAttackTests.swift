@@ -21,7 +21,7 @@ struct ChildAttackTests {
         ]
     }
 
-    /// The ways in which a parent can drop what its child saved.
+    /// The ways in which a parent can discard a child's save.
     enum Withdrawal: CaseIterable, Sendable { case rollback, reset, undo }
 
     private func makeParent() throws -> (StoreMeter, PersistentContainer, ManagedObjectContext, Album) {

@@ -46,7 +46,7 @@ struct ConcurrencyTests {
         let container = try PersistentContainer(location, model: try Music.model(), types: Music.types)
         let view = container.viewContext
         #expect(try view.count(Fetch<Artist>()) == 0)
-        // A container of its own, as another process would have: it sends no notice.
+        // The container represents another process, so it sends no notice.
         let other = try PersistentContainer(location, model: try Music.model(), types: Music.types)
         let context = other.makeContext()
         let artist: Artist = try context.insert()
@@ -146,13 +146,13 @@ struct ConcurrencyTests {
             try context.existingObject(id).name = "Ella"
             try context.save()
         }
-        // Whether it was woken or not: a read at the beginning of an event merges.
+        // Even without a notice, a read at the beginning of an event merges.
         #expect(try await importer.name(of: id) == "Ella")
     }
 }
 
 #if DEBUG
-    /// Passes an object to where it must not be used, against the compiler.
+    /// Passes an object to code that must not use it, despite the compiler.
     private final class Smuggler: @unchecked Sendable {
         // Proof: none; the tests show that the program stops.
         var object: ManagedObject?

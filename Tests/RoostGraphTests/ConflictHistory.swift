@@ -4,13 +4,13 @@ import RoostConformance
 import RoostCore
 import RoostGraph
 
-/// Runs steps on contexts that do not know what the others saved, and on the naive graph.
+/// Runs steps on contexts that do not know each other's saves, and on the naive graph.
 ///
 /// A context keeps all objects that it read. So it shows the state of the store at its last
 /// refresh, with its own changes.
 @MainActor
 final class ConflictHistory {
-    /// A context and what it must show.
+    /// A context, and the content that it must show.
     @MainActor
     final class Lane {
         let context: ManagedObjectContext
@@ -40,7 +40,7 @@ final class ConflictHistory {
     let lanes: [Lane]
     var active = 0
     var saved = PlainGraph()
-    /// The number of saves by what became of them, to see what histories cover.
+    /// The number of saves by outcome, to see what histories cover.
     var outcomes: [String: Int] = [:]
 
     var lane: Lane { lanes[active] }
@@ -84,7 +84,7 @@ final class ConflictHistory {
         }
     }
 
-    /// Compares what the active context shows and fetches.
+    /// Compares the content that the active context shows and fetches.
     func check(_ text: String) throws {
         let context = lane.context
         for id in lane.current.nodes.keys where lane.kept[id] == nil { lane.kept[id] = context.object(with: id) }
@@ -97,8 +97,8 @@ final class ConflictHistory {
             if count != found.count { problems.append("the count of \(entity) is \(count), not \(found.count)") }
             var wanted = Set(saved.ids(entity)).filter { base.rows[$0] == nil || mine.rows[$0] != nil }
             wanted.formUnion(mine.rows.keys.filter { mine.rows[$0]?.entity == entity && base.rows[$0] == nil })
-            // An object that was changed here and deleted there is neither in the store nor deleted
-            // here.
+            // An object that this context changed and another one deleted is neither in the store
+            // nor deleted here.
             let open = mine.rows.keys.filter { saved.nodes[$0] == nil && base.rows[$0] != nil }
             if Set(found).subtracting(open) != wanted.subtracting(open) {
                 problems.append("\(entity): fetched \(found), not \(wanted); pending are \(pending(context))")
@@ -165,7 +165,7 @@ final class ConflictHistory {
         lane.kept.removeAll()
         lane.notices.removeAll()
         (lane.base, lane.current) = (saved, saved)
-        // Its objects must be as they are now when it continues.
+        // When the context continues, its objects must be as they are now.
         for id in saved.nodes.keys { lane.kept[id] = lane.context.object(with: id) }
         _ = try? PlainGraph(reading: lane.context)
     }
@@ -176,7 +176,7 @@ final class ConflictHistory {
         guard !lane.context.hasChanges else { throw Problem("changes after a rollback") }
         let isFresh = lane.base == saved
         lane.current = lane.base
-        // A rollback forgets members that were read, and they may be others now.
+        // A rollback forgets members that were read, and the store may have others now.
         if !isFresh { try refresh(lane) { try lane.context.refreshAllObjects() } }
     }
 
@@ -184,7 +184,7 @@ final class ConflictHistory {
         for notice in lane.notices { try lane.context.mergeChanges(notice) }
     }
 
-    /// Lets a context take over what the others saved, below its own changes.
+    /// Lets a context take over the saves of others, below its own changes.
     private func refresh(_ lane: Lane, _ body: () throws -> Void) throws {
         let base = PlainContent(lane.base)
         var mine = PlainContent(lane.current)
@@ -193,7 +193,7 @@ final class ConflictHistory {
         if lane.hasStrangers || !merge.ghosts.isEmpty || merge.hasLostLinks || !merge.result.dangling.isEmpty
             || merge.loose != merge.result.unsettled
         {
-            // What then shows is not defined in every detail.
+            // The rules do not define the content in every detail here.
             lane.context.rollback()
             lane.hasStrangers = false
             mine = base
@@ -225,7 +225,7 @@ final class ConflictHistory {
 
     /// Whether a failed save left the same objects pending.
     ///
-    /// It can give tracks a place, and drop deleted objects that another context deleted too.
+    /// A save can give tracks a place, and drop objects that another context deleted too.
     private func isPending(_ before: [Set<ObjectID>], in context: ManagedObjectContext) -> Bool {
         let now = pending(context)
         return now[0] == before[0] && now[2].isSubset(of: before[2])
@@ -247,7 +247,7 @@ final class ConflictHistory {
         }
     }
 
-    /// A save, with what it must do by the rules.
+    /// A save, and its effect by the rules.
     private struct Save {
         let text: String
         let policy: PlainPolicy
@@ -292,8 +292,8 @@ final class ConflictHistory {
         saved = actual
         lane.hasStrangers = false
         if policy.isMine, !merge.ghosts.isEmpty {
-            // An object that is inserted again has version 1, as it can have in contexts that read
-            // it before: stores cannot see these conflicts.
+            // An object that is inserted again has version 1, which other contexts may have read
+            // before. Stores cannot detect these conflicts.
             for other in lanes where other !== lane { reset(other) }
         }
         if context.mergesChangesAutomatically {
@@ -310,7 +310,7 @@ final class ConflictHistory {
         }
     }
 
-    /// Checks what a failed save left.
+    /// Checks the state after a failed save.
     private func check(_ save: Save, failedWith error: StoreError) throws {
         let context = lane.context
         outcomes["\(save.policy): \(error.code)", default: 0] += 1
@@ -323,8 +323,7 @@ final class ConflictHistory {
                 throw Problem(
                     "after \(save.text) other objects are pending: \(pending(context)), not \(save.pending)")
             }
-            // Places that others gave are merged without a policy, and lists are read again with
-            // them.
+            // Places from other contexts are merged without a policy, and the lists are read again.
             if save.policy.fails || save.base == save.stored {
                 return try check("after \(save.text) that failed")
             }
@@ -387,10 +386,10 @@ final class ConflictHistory {
         }
     }
 
-    /// Returns an object without changes, as a fault that knows nothing.
+    /// Returns an object without changes, as a fault without values.
     private func unreadObject(_ step: Step, of entities: [String]) throws -> ManagedObject? {
         let lane = lane
-        // What is read again must be what it was.
+        // A second read must find the same content.
         guard lane.base == saved, let id = lane.base.pick(entities[step.b % entities.count], step.a),
             lane.base.nodes[id] == lane.current.nodes[id]
         else { return nil }
@@ -412,7 +411,7 @@ final class ConflictHistory {
         try expectLatched(before)
     }
 
-    /// Saves, which must throw the error of a read and write nothing.
+    /// Saves, and requires the error of a read and no written changes.
     private func expectLatched(_ before: [Set<ObjectID>]) throws {
         let context = lane.context
         outcomes["failed read", default: 0] += 1
@@ -441,12 +440,12 @@ final class ConflictHistory {
         }
     }
 
-    /// Deletes an object, and does not let the context read what its delete rules need.
+    /// Deletes an object while the context cannot read for its delete rules.
     private func failDelete(_ step: Step) throws {
         let lane = lane
         guard let object = try unreadObject(step, of: ["Artist", "Album", "Track", "Passport"]) else { return }
         let id = object.objectID
-        // The row is what is read first.
+        // The row is read first, so that a later read fails.
         if step.c % 2 == 0 { _ = object[PlainGraph.names("\(id.entity)").0] }
         control.failNextRead()
         lane.context.delete(object)
@@ -469,7 +468,7 @@ final class ConflictHistory {
 
     /// Runs steps in a new store.
     ///
-    /// - Returns: What was wrong; nil if nothing was.
+    /// - Returns: The problem, or nil.
     static func failure(
         of steps: [Step], in location: StoreLocation, outcomes: OutcomeCounts? = nil
     ) async throws -> String? {

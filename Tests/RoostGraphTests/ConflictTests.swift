@@ -7,7 +7,7 @@ import Testing
 /// Defects that random histories found.
 @Suite("Conflicts")
 struct ConflictTests {
-    /// Artists, albums and passports of two contexts, which both have read them.
+    /// Artists, albums and passports that each of two contexts has read.
     private struct Sample {
         let contexts: [ManagedObjectContext]
         var artists: [[Artist]] = []
@@ -255,7 +255,7 @@ struct ConflictTests {
             try sample.contexts[1].save()
             try third.refresh(copy, mergingChanges: true)
             #expect(copy.title == "again")
-            // A late notice of the deletion takes no effect.
+            // A late notice of the deletion has no effect.
             try sample.contexts[1].mergeChanges(deleted: [copy.objectID])
             #expect(!sample.tracks[1][0].isDeleted && sample.tracks[1][0].title == "again")
         }
@@ -269,7 +269,8 @@ struct ConflictTests {
         let sample = try Sample(container)
         let (mine, other) = (sample.contexts[0], sample.contexts[1])
         #expect(sample.albums[0][1].tracks.count == 0)
-        // There: the second album gets a new track, and one of the first album before it.
+        // In the other context, the second album gets a new track, and before it a track of the
+        // first album.
         let new: Track = try other.insert()
         new.title = "new"
         sample.albums[1][1].tracks.append(new)
@@ -291,7 +292,7 @@ struct ConflictTests {
         try Music.onEachBackend { container in
             let sample = try Sample(container)
             #expect(sample.albums[0][0].tracks.map(\.title) == ["0", "1", "2"])
-            // The order is as it was in the end, and each place is another one.
+            // The final order is unchanged, but every place is different.
             for _ in 0..<3 {
                 sample.albums[1][0].tracks.move(from: 0, to: 2)
                 try sample.contexts[1].save()
@@ -402,7 +403,7 @@ struct ConflictTests {
         let own = try #require(mine.object(passport.id))
         let (newHolder, oldHolder) = (try #require(mine.object(first.id)), try #require(mine.object(second.id)))
         #expect(own.holder === oldHolder && oldHolder.name == "second" && newHolder.name == "first")
-        // There, the passport ends as it was, and its holder has another name.
+        // In the other context, the passport ends unchanged, and its holder has another name.
         second.passport = nil
         second.name = "theirs"
         try other.save()
@@ -470,7 +471,7 @@ struct ConflictTests {
     }
 }
 
-/// An object whose end changes another one.
+/// An object whose deinitialization changes another object.
 private final class Node: ManagedObject, ManagedObjectClass {
     static var entityName: EntityName { "Node" }
     static var shape: ClassShape { ClassShape("Node", properties: [.field("name", as: .string)]) }

@@ -13,7 +13,7 @@ struct DamagedRowTests {
 
     private static let text = "A title that is in the file once"
 
-    /// A store with an album whose title lost a bit, and a track that refers to it.
+    /// A store with an album whose title has a flipped bit, and a track that refers to the album.
     private func damaged(_ type: String, in folder: URL) throws -> (PersistentContainer, ObjectID, ObjectID) {
         let location = StoreLocation(type: type, path: folder.appending(path: "music.\(type)").path)
         let container = try PersistentContainer(location, model: try Music.model(), types: Music.types)
@@ -73,7 +73,7 @@ struct DamagedRowTests {
             }
         }
         #expect(error?.code == .corrupted, "\(error as Any)")
-        // The album is still a fault, so a save has nothing of it to write.
+        // The album is still a fault, so a save does not write its row.
         #expect(album.isFault)
         album.year = 1999
         #expect(throws: StoreError.self) { try context.save() }

@@ -3,7 +3,7 @@ import RoostGraph
 
 /// One step of a random history.
 ///
-/// Numbers choose among the objects that there are.
+/// Its numbers select from the existing objects.
 struct Step: CustomStringConvertible {
     var kind: Int
     var a: Int
@@ -66,10 +66,10 @@ extension Step {
     ///
     /// - Parameters:
     ///   - context: The context.
-    ///   - graph: What the context shows.
+    ///   - graph: The content that the context shows.
     ///   - sharesTitles: Whether some albums get titles that other albums have.
     ///   - endsEvents: Whether a deletion ends the event.
-    /// - Throws: What reading and inserting throws.
+    /// - Throws: Errors of reads and inserts.
     func change(
         _ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool = false,
         endsEvents: Bool = false
@@ -158,8 +158,8 @@ extension Step {
         guard let id = graph.pick("Artist", a), let friend = graph.pick("Artist", b) else { return }
         let artist: Artist = try Self.object(id, context)
         if c % 3 == 0 {
-            // With conflicts, another context can add the object that is removed here and is not a
-            // member.
+            // With conflicts, another context can add the object, which is removed here without
+            // being a member.
             if sharesTitles, graph.nodes[id]?.many["friends"]?.contains(friend) != true { return }
             artist.friends.remove(try Self.object(friend, context))
             graph.unlink(id, "friends", friend)

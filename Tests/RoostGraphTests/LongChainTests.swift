@@ -31,7 +31,7 @@ struct LongChainTests {
         try result.get()
     }
 
-    /// Two contexts that have read a chain, the objects in its order.
+    /// Returns two contexts with all objects of a chain, in order.
     private static func chain(
         of length: Int, policy: MergePolicy
     ) throws -> (PersistentContainer, [(context: ManagedObjectContext, links: [ManagedObject])]) {
@@ -87,7 +87,7 @@ struct LongChainTests {
         try Self.onSmallStack {
             let length = 3_000
             let (container, sides) = try Self.chain(of: length, policy: policy)
-            // Each side takes out other links, and closes the gaps.
+            // Each side removes different links, and closes the gaps.
             for (side, start) in zip(sides, [1, 2]) {
                 for position in stride(from: start, to: length - 1, by: 3) {
                     side.links[position - 1]["next"] = .objectID(side.links[position + 1].objectID)

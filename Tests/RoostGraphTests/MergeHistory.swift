@@ -5,8 +5,9 @@ import RoostConformance
 import RoostCore
 import RoostGraph
 
-/// Runs steps on contexts and on the naive graph; a context merges what the others saved before it
-/// changes anything.
+/// Runs steps on contexts and on the naive graph.
+///
+/// A context merges the saves of others before it changes anything.
 @MainActor
 final class MergeHistory {
     /// A context, and the saves of others that it must merge by hand.
@@ -29,7 +30,7 @@ final class MergeHistory {
     /// The content of the store, and the content that the active context shows.
     var saved = PlainGraph()
     var current = PlainGraph()
-    /// Whether objects are read only where the steps need them.
+    /// Whether objects are read only when the steps need them.
     let isLazy: Bool
     let isObservable: Bool
 
@@ -49,7 +50,7 @@ final class MergeHistory {
         }
     }
 
-    /// Runs the step at the beginning of `steps`; a save in the background takes more of them.
+    /// Runs the step at the beginning of `steps`; a save in the background uses more of them.
     ///
     /// - Returns: The number of steps that were run.
     func run(_ steps: ArraySlice<Step>) async throws -> Int {
@@ -87,7 +88,7 @@ final class MergeHistory {
         return 1
     }
 
-    /// Lets another context continue, which takes over what the others saved.
+    /// Lets another context continue, which takes over the saves of others.
     private func continueWith(_ number: Int, refreshes: Bool) throws {
         if isObservable {
             lanes[active].kept = try PlainGraph.entities.map { try context.fetch(FetchRequest(EntityName($0))) }
@@ -108,7 +109,7 @@ final class MergeHistory {
         if isLazy, !refreshes { try check("after a merge") }
     }
 
-    /// Pins the context while another one saves.
+    /// Pins the context while another context saves.
     private func pin() throws {
         let context = context
         guard !context.hasChanges, !context.mergesChangesAutomatically else { return }
@@ -160,7 +161,7 @@ final class MergeHistory {
     /// Saves in the background, and changes objects before the commit ends.
     private func fly(_ steps: ArraySlice<Step>, fails: Bool, rollsBack: Bool) async throws {
         let context = context
-        // Something must be committed, or nothing waits.
+        // Without a change, no commit would wait.
         let artist: Artist = try context.insert()
         artist.name = "in flight \(artist.objectID.key)"
         current.nodes[artist.objectID] = PlainGraph.Node(entity: "Artist", text: artist.name)
@@ -200,7 +201,7 @@ final class MergeHistory {
         }
     }
 
-    /// Compares everything.
+    /// Compares the whole content.
     func check(_ text: String) throws {
         let problems = try current.differences(from: context)
         guard problems.isEmpty else { throw Problem("\(text): \(problems.prefix(6).joined(separator: "; "))") }

@@ -18,7 +18,7 @@ struct ObservationTests {
         return context
     }
 
-    /// Observes what `body` reads.
+    /// Observes the properties that `body` reads.
     private func signal(_ body: () -> Void) -> Signal {
         let signal = Signal()
         withObservationTracking(body) { signal.set() }
@@ -60,7 +60,7 @@ struct ObservationTests {
             try reported(readings(album)) { album.title = "Blue" } == ["title"])
         #expect(
             try reported(readings(album)) { album.year = 1971 } == ["year"])
-        // The object is changed and has a private row now, and its setters call still.
+        // The object now has a private row, and its setters still report.
         #expect(
             try reported(readings(album)) { album.year = 1972 } == ["year"])
         #expect(
@@ -199,7 +199,7 @@ struct ObservationTests {
                     context.processPendingChanges()
                 } == ["artist"])
             #expect(members.isSet && owner.albums.count == 2)
-            // Its members are read again, and are what they were.
+            // The members are read again, and are the same.
             let same = signal { _ = owner.albums.count }
             other.title = "Mingus"
             try source.save()

@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import RoostGraph
 
-/// Whether something happened, in code that may run anywhere.
+/// A signal that code on any thread can set.
 final class Signal: Sendable {
     private let value = Mutex(0)
     var count: Int { value.withLock { $0 } }
@@ -62,7 +62,7 @@ struct ObservationWatch {
         } catch { return "\(error.code)" }
     }
 
-    /// Throws if a property has another value than it had, and its observers got no report.
+    /// Throws if a property has a different value, and its observers got no report.
     func check() throws {
         for reading in readings where !reading.signal.isSet {
             guard reading.object.context != nil else {

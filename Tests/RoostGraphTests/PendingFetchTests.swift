@@ -35,7 +35,7 @@ struct PendingFetchTests {
         "Track": [[], ["title"], ["album.artist.name"], ["album.title", .init("title", ascending: false)]],
     ]
 
-    /// Every request gives before the save what it gives after it, in another context.
+    /// Every request gives the same result before the save as another context after it.
     @Test("random requests return the same objects before and after the save")
     func saveAndFetch() throws {
         var made = 0

@@ -1,7 +1,7 @@
 import Roost
 import RoostGraph
 
-/// A naive graph of dictionaries: what contexts must agree with.
+/// A naive graph of dictionaries, with which contexts must agree.
 struct PlainGraph: Equatable {
     struct Node: Equatable {
         var entity: String
@@ -67,7 +67,7 @@ struct PlainGraph: Equatable {
 
     static let entities = ["Artist", "Album", "Track", "Playlist", "Passport"]
 
-    /// Returns what differs from what a context shows.
+    /// Returns the differences from the content that a context shows.
     func differences(from context: ManagedObjectContext) throws -> [String] {
         var problems: [String] = []
         for entity in Self.entities {
@@ -83,7 +83,7 @@ struct PlainGraph: Equatable {
         return try problems + differences(fromObjectsOf: context)
     }
 
-    /// Returns what differs from the objects that a context shows, whatever it fetches.
+    /// Returns the differences from a context's objects, without comparing fetches.
     func differences(fromObjectsOf context: ManagedObjectContext) throws -> [String] {
         var problems: [String] = []
         for (id, node) in nodes.sorted(by: { $0.key.key < $1.key.key }) {
@@ -145,12 +145,12 @@ struct PlainGraph: Equatable {
 
     init() {}
 
-    /// Reads what a context shows.
+    /// Reads the content that a context shows.
     ///
     /// - Parameters:
     ///   - context: The context.
-    ///   - ids: The objects; nil for all that it fetches.
-    /// - Throws: What reading throws.
+    ///   - ids: The objects; nil for all fetched objects.
+    /// - Throws: Errors of reads.
     init(reading context: ManagedObjectContext, _ ids: [ObjectID]? = nil) throws {
         let all = try ids ?? Self.entities.flatMap { try context.fetchIDs(FetchRequest(EntityName($0))) }
         for id in all {

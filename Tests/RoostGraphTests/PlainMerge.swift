@@ -10,7 +10,7 @@ struct PlainContent: Equatable {
         var one: [String: ObjectID]
     }
 
-    /// Two objects, in one order.
+    /// An unordered pair of objects.
     struct Pair: Hashable {
         let first: ObjectID
         let second: ObjectID
@@ -54,7 +54,7 @@ struct PlainContent: Equatable {
         return graph
     }
 
-    /// The number of albums of an artist, which its row has.
+    /// The number of albums of an artist, which the artist's row stores.
     func albumCount(_ id: ObjectID) -> Int { rows.values.count { $0.entity == "Album" && $0.one["artist"] == id } }
 
     func hasEqualRow(_ id: ObjectID, in other: PlainContent) -> Bool {
@@ -63,7 +63,7 @@ struct PlainContent: Equatable {
 
     func list(_ id: ObjectID) -> [ObjectID] { lists[id] ?? [] }
 
-    /// The pairs of objects whose one-to-one relationship only one of them has.
+    /// The objects with a one-to-one relationship that only one side stores.
     var halfPairs: [ObjectID] {
         rows.filter { id, row in
             if let passport = row.one["passport"], rows[passport]?.one["holder"] != id { return true }
@@ -72,7 +72,7 @@ struct PlainContent: Equatable {
         }.map(\.key)
     }
 
-    /// The objects that do not exist and to which others refer.
+    /// The missing objects to which others refer.
     var dangling: [ObjectID] {
         var ends = rows.values.flatMap { Array($0.one.values) }
         for pair in friends { ends += [pair.first, pair.second] }
@@ -98,11 +98,11 @@ struct PlainContent: Equatable {
     }
 }
 
-/// The rule of a save, as the naive graph knows it.
+/// The merge policies of the naive graph.
 enum PlainPolicy: Int, CaseIterable {
     case error, storeTrump, objectTrump, overwrite, rollback, sum, refuse
 
-    /// The policy of the library.
+    /// The corresponding policy of Roost.
     var policy: MergePolicy {
         switch self {
         case .error: .error
@@ -128,7 +128,7 @@ enum PlainPolicy: Int, CaseIterable {
         }
     }
 
-    /// Whether this context's object holds if the other side deleted it, or this one did.
+    /// Whether this context's object wins if one side deleted it.
     var isMine: Bool { self == .objectTrump || self == .overwrite }
     var fails: Bool { self == .error || self == .refuse }
 }
@@ -155,12 +155,12 @@ struct PlainMerge {
     /// Whether this side has anything to save.
     var hasChanges = false
 
-    /// Merges.
+    /// Merges the contents.
     ///
     /// - Parameters:
-    ///   - base: What this side read.
-    ///   - mine: What this side has.
-    ///   - stored: What the store has.
+    ///   - base: The content that this side read.
+    ///   - mine: The content of this side.
+    ///   - stored: The content of the store.
     ///   - policy: The policy.
     ///   - isSave: Whether equal titles are merged too.
     init(
@@ -185,7 +185,8 @@ struct PlainMerge {
         if isSave { mergeTitles(base, mine, stored, inserted, Set(changed), policy) }
         mergeTracks(base, mine: mine, stored: stored)
 
-        // The other sides of restored objects, and one-to-one pairs that both sides changed.
+        // The rules leave open the other sides of restored objects, and one-to-one pairs that both
+        // sides changed.
         if isResolved { loose.formUnion(result.unsettled) }
         if !loose.isEmpty {
             isOpen = isOpen || codes.isEmpty
@@ -228,7 +229,7 @@ struct PlainMerge {
             isResolved = true
             if policy.fails { codes.insert(.conflict) }
             result.rows[id] = Self.merged(old, here, there, policy)
-            // A track that both sides moved: the rules do not say at which place it is.
+            // Both sides moved the track, so the rules do not define its place.
             if old.one["album"] != here.one["album"], let album = result.rows[id]?.one["album"] {
                 looseOrders.insert(album)
             }
@@ -298,7 +299,7 @@ struct PlainMerge {
         return row
     }
 
-    /// Merges new albums whose titles stored albums have into those.
+    /// Merges new albums into stored albums with the same titles.
     private mutating func mergeTitles(
         _ base: PlainContent, _ mine: PlainContent, _ stored: PlainContent, _ inserted: Set<ObjectID>,
         _ changed: Set<ObjectID>, _ policy: PlainPolicy
@@ -313,8 +314,7 @@ struct PlainMerge {
                 codes.insert(.constraintViolation)
                 continue
             }
-            // If this side changed or deleted the stored one too, the rules do not say which comes
-            // first.
+            // If this side also changed or deleted the stored album, the rules define no order.
             if changed.contains(survivor) || mine.rows[survivor] == nil && base.rows[survivor] != nil {
                 isOpen = true
                 codes.formUnion([.constraintViolation, .conflict, .objectNotFound, .deleteDenied])
@@ -330,7 +330,7 @@ struct PlainMerge {
         }
     }
 
-    /// Returns what differs from the result, apart from what the rules leave open.
+    /// Returns the differences from the result, except differences that the rules leave open.
     func differences(from actual: PlainContent) -> [String] {
         var problems: [String] = []
         for id in Set(actual.rows.keys).union(result.rows.keys).sorted(by: { $0.key < $1.key }) {
@@ -371,7 +371,7 @@ struct PlainMerge {
         return problems
     }
 
-    /// Describes what both sides changed.
+    /// Describes the changes of both sides.
     static func report(_ base: PlainContent, mine: PlainContent, stored: PlainContent) -> String {
         func text(_ content: PlainContent, _ id: ObjectID) -> String {
             guard let row = content.rows[id] else { return "-" }

@@ -20,7 +20,7 @@ struct RaceTests {
     private static let roundCount =
         ProcessInfo.processInfo.environment["ROOST_GRAPH_ROUNDS"].flatMap { Int($0) } ?? 12
 
-    /// Adds what both sides have added to a rank.
+    /// A policy that adds the increments of both sides to a rank.
     private static let sum = MergePolicy(
         "sum",
         resolve: { conflict in
@@ -42,7 +42,7 @@ struct RaceTests {
         try context.save()
     }
 
-    /// One round of one worker: it counts, adds an album, and takes an older one away.
+    /// One round of one worker: it counts, adds an album, and deletes an older one.
     private static func work(_ context: ManagedObjectContext, worker: Int, round: Int) throws {
         context.mergePolicy = sum
         let artists = try context.fetch(Fetch<Artist>(sortedBy: ["name"]))
@@ -56,8 +56,8 @@ struct RaceTests {
             for old in try context.fetch(Fetch<Album>(where: "title == \(title)")) { context.delete(old) }
         }
         _ = artist.albums.count
-        // A store with one writer may be busy, and an album that is counted may go meanwhile: the
-        // changes stay pending.
+        // A store with one writer may be busy, and a counted album may be deleted meanwhile. Then
+        // the changes stay pending.
         var attempt = 0
         while true {
             do throws(StoreError) {

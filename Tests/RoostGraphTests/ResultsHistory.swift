@@ -5,7 +5,7 @@ import RoostCore
 import RoostGraph
 import RoostStores
 
-/// A controller, and what its differences made of the result that it had at first.
+/// A controller, and its first result with all differences applied.
 @MainActor
 final class ResultsWatch {
     let name: String
@@ -28,7 +28,7 @@ final class ResultsWatch {
         }
     }
 
-    /// Returns what is wrong with the result, compared with a fetch.
+    /// Returns the problems of the result, compared with a fetch.
     func problems(_ context: ManagedObjectContext) throws -> [String] {
         var problems: [String] = []
         if let error = controller.error { problems.append("\(name): \(error)") }
@@ -63,7 +63,7 @@ final class ResultsWatch {
         var current = object
         let names = path.split(separator: ".").map(String.init)
         for name in names.dropLast() {
-            // A fetch sees no deleted object, which another context can have connected again.
+            // A fetch returns no deleted object, which another context can have connected again.
             guard let next = try current.object(name), !next.isDeleted else { return "" }
             current = next
         }
@@ -75,7 +75,7 @@ final class ResultsWatch {
     }
 }
 
-/// Runs events of several contexts, and compares results that follow with fetches.
+/// Runs events of several contexts, and compares followed results with fetches.
 @MainActor
 final class ResultsHistory {
     static let kinds: [Int] = Array(0..<Step.changeCount) + Array(Step.changeCount..<Step.changeCount + 18)
@@ -208,7 +208,7 @@ final class ResultsHistory {
         }
     }
 
-    /// Changes objects as they are in a context.
+    /// Changes the objects of a context.
     private func change(_ step: Step, in context: ManagedObjectContext) throws {
         guard step.kind < Step.changeCount else { return }
         var graph = try PlainGraph(reading: context)
@@ -235,7 +235,7 @@ final class ResultsHistory {
 
     /// Runs steps in a new store.
     ///
-    /// - Returns: What was wrong; nil if nothing was.
+    /// - Returns: The problem, or nil.
     static func failure(of steps: [Step], in location: StoreLocation) async throws -> String? {
         let control = StoreMeter()
         let container = try control.makeContainer(location)

@@ -27,7 +27,7 @@ struct ResultsListTests {
 
     private static func row(_ key: Int64, _ row: Row, isOneSection: Bool) -> ResultsRow {
         var order = isOneSection ? [] : [UInt8(row.section)]
-        // Orders of different lengths, as those of texts are.
+        // Sort keys of different lengths, like those of texts.
         order += Array(repeating: UInt8(row.sort / 4 + 1), count: 1 + row.sort % 4) + [0]
         return ResultsRow(
             key: key, entity: 0, fingerprint: row.version, order: order,
@@ -64,7 +64,7 @@ struct ResultsListTests {
         return list
     }
 
-    /// Returns what is wrong with a difference.
+    /// Returns the problems of a difference.
     private static func problems(
         _ change: ResultsChange, from old: State, to new: State, touched: Set<ObjectID>, edge: Int
     ) -> [String] {
@@ -137,8 +137,8 @@ struct ResultsListTests {
                 let whole = fetched.difference(
                     from: Self.list(oldRows, isOneSection: isOneSection), touched: Set(touched.keys), model: model)
                 var problems = Self.problems(whole, from: old, to: new, touched: ids, edge: edge)
-                // The difference worked out from the changes. A window that loses rows is fetched
-                // anew.
+                // The difference computed from the changes. A window that loses rows is fetched
+                // again.
                 let isLost = limit.map { oldRows.count == $0 } ?? false
                 if isLost {
                     list = fetched

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Notices of commits")
 struct SaveNoticeTests {
-    /// Two containers for one store of a kind that several openings share.
+    /// Runs `body` with two containers for one store.
     private func withTwo(
         _ body: (PersistentContainer, PersistentContainer) async throws -> Void
     ) async throws {

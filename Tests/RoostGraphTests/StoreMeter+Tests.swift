@@ -11,7 +11,7 @@ extension StoreMeter {
     func failNextRead() { failNextRead(with: Self.error) }
     func failNextCommit() { failNextCommit(with: Self.error) }
 
-    /// Opens a new store whose calls fail if this meter says so, and a container for it.
+    /// Opens a new store whose calls this meter can make fail, and a container for it.
     func makeContainer(_ location: StoreLocation) throws -> PersistentContainer {
         let model = try Music.model()
         let inner = try PersistentContainer(location, model: model, types: Music.types)

@@ -182,8 +182,7 @@ struct UndoAttackTests {
         }
     }
 
-    /// Returns how much longer `body` takes with four times as many objects, in time of this
-    /// thread.
+    /// Returns how much longer `body` takes with four times as many objects, in this thread's time.
     private func growth(_ body: (Int) throws -> Void) throws -> Double {
         func seconds(_ count: Int) throws -> Double {
             var (start, end) = (timespec(), timespec())

@@ -37,7 +37,7 @@ final class UndoHistory {
         token = other.observeSaves { [weak self] notice in self?.notices.append(notice) }
     }
 
-    /// Runs the step at the beginning of `steps`; a group and a save in the background take more of
+    /// Runs the step at the beginning of `steps`; a group and a save in the background use more of
     /// them.
     ///
     /// - Returns: The number of steps that were run.
@@ -130,7 +130,7 @@ final class UndoHistory {
         try expectNoChanges()
     }
 
-    /// A context that shows what the store has is not full of changes.
+    /// Fails if the context differs from the store, but reports no changes.
     private func expectNoChanges() throws {
         guard PlainContent(current) != PlainContent(saved), !context.hasChanges else { return }
         throw Problem("hasChanges is false")
@@ -138,7 +138,7 @@ final class UndoHistory {
 
     /// Lets another context save a value, which this one merges.
     ///
-    /// A state gets the value if it has the value that was saved before.
+    /// Each recorded state with the previously saved value gets the new value.
     private func changeElsewhere(_ step: Step) throws {
         let entity = ["Album", "Track", "Passport", "Playlist"][step.b % 4]
         guard let id = saved.pick(entity, step.a), current.nodes[id] != nil else { return }
@@ -160,7 +160,7 @@ final class UndoHistory {
         for index in redoStates.indices { merge(&redoStates[index]) }
     }
 
-    /// Changes objects in a child, and in a child of that.
+    /// Changes objects in a child, and in a child of the child.
     private func child(_ steps: ArraySlice<Step>, of parent: ManagedObjectContext, isSaved: Bool) throws -> Int {
         let (depth, before) = (undo.depth, current)
         var count = 1 + (steps.first?.a ?? 0) % 6
@@ -173,7 +173,7 @@ final class UndoHistory {
             var step = steps[position]
             position += 1
             if step.kind == Step.changeCount + 13, !isNested {
-                // The child of a child is saved or not as well.
+                // The child of the child may also be saved.
                 let taken = try self.child(steps[(position - 1)...], of: child, isSaved: step.b % 4 != 0)
                 count += taken
                 position += taken - 1
@@ -212,7 +212,7 @@ final class UndoHistory {
         return taken
     }
 
-    /// Changes a value that no step has.
+    /// Changes a value outside of all steps.
     private func withoutUndo(_ step: Step?) throws {
         guard let step, let id = current.pick("Track", step.a) else { return }
         let (old, new) = (current.nodes[id]?.text, "without \(step.b) \(id.key)")
@@ -230,7 +230,7 @@ final class UndoHistory {
     /// Changes objects, and undoes changes, during a save in the background.
     private func fly(_ steps: ArraySlice<Step>, fails: Bool) async throws -> Int {
         let (context, count) = (context, 1 + (steps.first?.a ?? 0) % 4)
-        // Something must be committed, or nothing waits.
+        // Without a change, no commit would wait.
         undoStates.append(current)
         redoStates.removeAll()
         let artist: Artist = try context.insert()
@@ -284,7 +284,7 @@ final class UndoHistory {
 
     /// Runs steps in a new store.
     ///
-    /// - Returns: What was wrong; nil if nothing was.
+    /// - Returns: The problem, or nil.
     static func failure(
         of steps: [Step], in location: StoreLocation, isObservable: Bool
     ) async throws -> String? {

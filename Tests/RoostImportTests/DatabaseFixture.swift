@@ -19,7 +19,7 @@ import Testing
 
         func file(_ name: String) -> String { path + "/" + name }
 
-        /// Makes a database by statements.
+        /// Creates a database by statements.
         func database(_ sql: String, name: String = "foreign.db") throws -> String {
             let database = try TestDatabase(file(name))
             try database.execute(sql)
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// A value of SQLite's.
+    /// An SQLite value.
     enum TestValue: Equatable {
         case null
         case integer(Int64)
@@ -53,7 +53,7 @@ import Testing
             try #require(code == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle))) in \(sql.prefix(200))")
         }
 
-        /// Makes a collation of the program's own, which other connections do not have.
+        /// Adds a collation that other connections do not have.
         func addCollation(_ name: String) {
             let code = sqlite3_create_collation(handle, name, SQLITE_UTF8, nil) { _, count, left, otherCount, right in
                 guard let left, let right else { return count - otherCount }
@@ -111,7 +111,7 @@ import Testing
             #expect(try checkStore(store).map { "\($0)" } == [])
         }
 
-        /// Makes a database by statements and imports it.
+        /// Creates a database by statements and imports it.
         init(_ sql: String, in directory: ImportDirectory, model: ManagedObjectModel? = nil) throws {
             try self.init(try directory.database(sql), model: model)
         }

@@ -7,7 +7,7 @@ import Testing
 #if SQLite
     @Suite("Generated databases")
     struct DatabaseGeneratedTests {
-        /// Makes the same numbers each time.
+        /// A generator of the same numbers each time.
         private struct Numbers {
             var state: UInt64
 
@@ -72,7 +72,7 @@ import Testing
             }
         }
 
-        /// Returns whether a value of the store means the same as one of SQLite's.
+        /// Returns whether a stored value is equivalent to an SQLite value.
         private static func agrees(_ kept: Value, with value: TestValue) -> Bool {
             switch (kept, value) {
             case (.null, .null): true

@@ -83,7 +83,7 @@ struct DocumentLoaderTests {
         return try loader.finish()
     }
 
-    /// The same store without what writes documents straight away.
+    /// Returns the same store without direct writing of documents.
     private func engine(of store: any PersistentStore, _ name: String) throws -> any PersistentStore {
         try store.close()
         try FileManager.default.removeItem(atPath: bench.path(name))
@@ -305,7 +305,7 @@ struct DocumentLoaderTests {
         let read = #expect(throws: StoreError.self) { _ = try snapshot.computeTally() }
         #expect(read?.message.contains("checksum") ?? false)
         snapshot.close()
-        // What needs all of it in memory refuses it as well.
+        // A call that needs the whole document in memory is refused as well.
         let error = #expect(throws: StoreError.self) { _ = try store.metadata() }
         #expect(error?.code == .verificationFailed)
         #expect(error?.message.contains("checksum") ?? false)

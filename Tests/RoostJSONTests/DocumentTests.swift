@@ -126,7 +126,7 @@ struct DocumentTests {
         let error = try bench.refused()
         #expect(error.code == .corrupted)
         #expect(error.message.contains("remove the line"), "\(error)")
-        // Even one that reads as well as before.
+        // Even an edit that leaves a valid document is refused.
         try bench.write(String(decoding: document, as: UTF8.self).replacingOccurrences(of: "x", with: "y").utf8)
         #expect(try bench.refused().message.contains("remove the line"))
         try bench.write(document + [UInt8(ascii: "\n")])

@@ -31,7 +31,7 @@ import Testing
             rmdir(path)
         }
 
-        /// Takes all bytes that are left.
+        /// Fills all free space.
         func fill() throws {
             let file = open(ballast, O_WRONLY | O_CREAT | O_APPEND, 0o600)
             defer { close(file) }
@@ -78,7 +78,7 @@ import Testing
             let reader = try type.open(disk.location, options: StoreOptions(isReadOnly: true))
             #expect(try reader.state() == state)
             try reader.close()
-            // Closing cannot fold; everything stays in the journal.
+            // Closing cannot merge the journal, which keeps everything.
             let error = #expect(throws: StoreError.self) { try store.close() }
             #expect(error?.code == .noSpace)
             disk.makeRoom()
@@ -170,7 +170,7 @@ struct JSONFailingFilesTests {
         try storage.withFiles { (files) throws(StoreError) in
             files.journal?.failure = StoreError(.ioFailure, "as if a flush had failed")
         }
-        // The bytes that the failed commit left after the journal's last frame.
+        // Adds bytes of the failed commit after the journal's last frame.
         try bench.write(journal + [1, 2, 3], to: "store-journal")
         let other = try bench.open(readOnly: true)
         #expect(try other.state() == store.state())

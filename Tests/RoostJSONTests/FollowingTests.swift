@@ -25,7 +25,7 @@ struct FollowingTests {
         let last = try reader.state()
         let again = try bench.open()
         #expect(try again.state() == last)
-        // A new journal, after there was none.
+        // This commit creates a new journal.
         try again.setPages(99, version: 41)
         #expect(try reader.state() == again.state())
         try again.close()

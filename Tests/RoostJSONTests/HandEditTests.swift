@@ -6,7 +6,7 @@ import Testing
 
 @testable import RoostJSON
 
-/// One slip of a person with an editor, and what the error must say.
+/// A mistake in an edit by hand, and the required error message.
 struct Slip: Sendable, CustomTestStringConvertible {
     let name: String
     let old: String
@@ -174,7 +174,7 @@ struct HandEditTests {
         #expect(try again.state() == state)
         #expect(try checkStore(again).contains { $0.severity == .violation && $0.message.contains("author") })
         try again.close()
-        // Who edits such a document by hand is told.
+        // An edit by hand of such a document is refused.
         try bench.edit("store", "Book 2", "Book 2")
         #expect(try bench.refused().message.contains("no such Author"))
     }

@@ -161,7 +161,7 @@ struct HierarchyDocumentTests {
             #expect(try records(left, entity) == records(right, entity))
         }
         #expect(try records(left, "Thing").map(\.id.key) == Array(1...2000))
-        // Two passes side by side.
+        // Two scans alternate.
         let (first, second) = (try left.records(of: "Thing", after: nil), try left.records(of: "Thing", after: nil))
         var batch = RecordBatch(model: left.model)
         #expect(try first.next(into: &batch) && batch.key(at: 0) == 1)
@@ -290,7 +290,7 @@ struct HierarchyDocumentTests {
         let store = try bench.type.create(bench.location("other"), model: model, options: options)
         let metadata = try store.metadata()
         try store.close()
-        // Written as a document is, but for the check that each key comes once.
+        // Written like a document, but without the check for duplicate keys.
         let document = try UnfinishedDocument(for: bench.path(), settings: try JSONSettings(options))
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Animal", key: 1), version: 1, values: [:])

@@ -5,10 +5,10 @@ import Testing
 
 @testable import RoostJSON
 
-/// A store whose writer went away without closing it, and its state after each commit.
+/// A store that its writer did not close, and its state after each commit.
 private struct Abandoned {
     let bench: Bench
-    /// By number of commits in the journal.
+    /// The states by number of commits in the journal.
     var states: [StoreTally] = []
     /// The end of the header and of each frame.
     var ends: [Int] = [JournalHeader.byteCount]
@@ -38,7 +38,7 @@ private struct Abandoned {
         #expect(try bench.bytes() == document)
     }
 
-    /// Opens the store with another journal; gives its state.
+    /// Opens the store with another journal, and returns its state.
     func state(_ journal: [UInt8], readOnly: Bool = true) throws -> StoreTally {
         try bench.write(document)
         try bench.write(journal, to: "store-journal")
@@ -140,7 +140,7 @@ struct JournalTests {
             start = end
         }
         #expect(torn >= 2)
-        // A file that was made longer and not filled.
+        // A file that was extended, but not filled.
         let longer = abandoned.journal + [UInt8](repeating: 0, count: 5000)
         #expect(try abandoned.state(longer) == abandoned.states[3])
         #expect(try abandoned.state(longer, readOnly: false) == abandoned.states[3])
@@ -170,13 +170,14 @@ struct JournalTests {
         let error = try bench.refused()
         #expect(error.code == .storeReplaced)
         #expect(error.message.contains("store-journal"))
-        // Another store's.
+        // The journal of another store.
         let other = try bench.create("other")
         try other.fill()
         try other.close()
         try bench.write(abandoned.journal, to: "other-journal")
         #expect(try bench.refused("other").message.contains("another store"))
-        // Without its document there is nothing to open, and nothing is made over it.
+        // Without its document, the store cannot be opened, and no store is created over the
+        // journal.
         try FileManager.default.removeItem(atPath: bench.path())
         #expect(throws: StoreError.self) { _ = try bench.create() }
         #expect(try bench.bytes("store-journal") == abandoned.journal)
@@ -201,13 +202,13 @@ struct JournalTests {
             try writer.close()
             #expect(try bench.bytes() == folded)
         }
-        // Even if a person edits the document in between.
+        // The same holds after an edit of the document.
         try bench.edit("store", "begin", "edited")
         try bench.write(abandoned.journal, to: "store-journal")
         let writer = try bench.open()
         #expect(try writer.state().generation == abandoned.states[3].generation)
         try writer.close()
-        // One that is shorter than what was folded is not recognized.
+        // A journal that is shorter than the merged one is not recognized.
         try bench.write(folded)
         try bench.write(abandoned.journal.prefix(abandoned.ends[2]), to: "store-journal")
         #expect(try bench.refused().code == .storeReplaced)

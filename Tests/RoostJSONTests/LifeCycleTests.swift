@@ -156,7 +156,7 @@ struct LifeCycleTests {
         #expect(error?.code == .storeReplaced)
         #expect(try bench.bytes() == edited)
         #expect(try bench.bytes("store-journal") == journal)
-        // With its document back, everything is there.
+        // With its original document, the store has all content again.
         try bench.write(original)
         let again = try bench.open()
         #expect(try again.state().digest.objectCount == 8)
@@ -236,7 +236,7 @@ struct LifeCycleTests {
         try linked.setPages(7, version: 1)
         try linked.close()
         #expect(try bench.names == ["link", "store", "store.lock"])
-        // A link where the journal belongs is not followed.
+        // A symbolic link at the journal's path is not followed.
         try bench.write([1, 2, 3], to: "victim")
         try FileManager.default.createSymbolicLink(
             atPath: bench.path("store-journal"), withDestinationPath: bench.path("victim"))

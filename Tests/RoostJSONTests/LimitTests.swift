@@ -11,7 +11,7 @@ struct LimitTests {
         let store = try bench.create()
         try store.fill()
         try store.close()
-        // Space within the value, which costs as little as can be to write and to read.
+        // Space within the value is the fastest to write and to read.
         try bench.edit("store", "\"metadata\": {", "\"metadata\": {" + String(repeating: " ", count: 65 << 20))
         let again = try bench.open(readOnly: true)
         #expect(try again.metadata().userMetadata == ["place": .string("shelf")])

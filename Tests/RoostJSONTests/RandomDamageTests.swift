@@ -39,7 +39,7 @@ private struct Numbers {
 struct RandomDamageTests {
     private let seed = UInt64.random(in: 1...999_999)
 
-    /// Opens whatever is there and reads all of it, or gets an error of ours.
+    /// Opens the store and reads everything, or gets a store error.
     private func read(_ bench: Bench, readOnly: Bool = true) throws {
         do {
             let store = try bench.open(readOnly: readOnly)
@@ -58,7 +58,7 @@ struct RandomDamageTests {
         try store.close()
         try bench.edit("store", "\"q\\\"", "\"q\\\"")
         let text = try bench.text()
-        // Small, so that most damage hits what has a meaning.
+        // Small, so that most damage hits meaningful bytes.
         let whole = Array(text.replacingOccurrences(of: String(repeating: "A", count: 100), with: "").utf8)
         var numbers = Numbers(state: seed)
         for _ in 0..<800 {

@@ -13,7 +13,7 @@ struct StreamedStoreTests {
 
     init() throws { bench = try Bench() }
 
-    /// Makes a store with two entities that have records, one that has none, and two kinds of
+    /// Creates a store with two entities that have records, one that has none, and two kinds of
     /// links.
     private func fill(_ model: ManagedObjectModel? = nil) throws {
         let store = try bench.type.create(
@@ -152,7 +152,7 @@ struct StreamedStoreTests {
         let view = try once.snapshot()
         let writer = try bench.open()
         try writer.change { try $0.insert(ObjectID("Album", key: 50), values: ["title": "Red"]) }
-        // Gives the name to a new document.
+        // Closing replaces the document.
         try writer.close()
         #expect(try view.recordedTally()?.digest.objectCount == 2509)
         #expect(try view.count(FetchRequest("Album")) == 9)
@@ -167,7 +167,7 @@ struct StreamedStoreTests {
         let once = try openOnce()
         let view = try once.snapshot()
         #expect(try records(view, "Album").count == 9)
-        // The same file with other contents, every checksum right.
+        // The same file gets other content with correct checksums.
         let other = try bench.type.create(bench.location("other"), model: try flatModel(), options: StoreOptions())
         try other.change { changes in
             for key in Int64(1)...3 { try changes.insert(ObjectID("Album", key: key), values: ["title": "Red"]) }
@@ -187,7 +187,7 @@ struct StreamedStoreTests {
         try once.close()
     }
 
-    /// Changes the text and gives it the checksum that belongs to it.
+    /// Changes the text and updates its checksum.
     private func rewrite(_ old: String, as new: String) throws {
         try bench.edit("store", old, new)
         var text = try bench.text()

@@ -32,7 +32,7 @@ final class Bench {
     /// The document's text.
     func text(_ name: String = "store") throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
 
-    /// Replaces text in the document and takes the checksum out, as a person would.
+    /// Replaces text in the document and removes the checksum, as a person would.
     func edit(_ name: String = "store", _ old: String, _ new: String, sourceLocation: SourceLocation = #_sourceLocation)
         throws
     {
@@ -54,7 +54,8 @@ final class Bench {
             location(name), options: StoreOptions(isReadOnly: readOnly, timeoutSeconds: 0, typeOptions: options))
     }
 
-    /// Opens a store that must be refused, and requires that neither it nor its journal changes.
+    /// Opens a store that must be refused, and requires that the store and its journal do not
+    /// change.
     @discardableResult
     func refused(
         _ name: String = "store", readOnly: Bool? = nil, sourceLocation: SourceLocation = #_sourceLocation
@@ -144,7 +145,7 @@ extension PersistentStore {
         }
     }
 
-    /// Digest and generation of what is there, computed from every record and link.
+    /// The digest and generation of the content, computed from every record and link.
     func state() throws -> StoreTally {
         let snapshot = try snapshot()
         defer { snapshot.close() }

@@ -1,11 +1,10 @@
 import Testing
 
-/// A text and what a strict reader makes of it.
+/// A text and the result of a strict reader.
 struct JSONCase: Sendable, CustomTestStringConvertible {
     var kind: String
     var bytes: [UInt8]
-    /// The column at which a refused text stops being right, where it is on the first line and
-    /// worth a check.
+    /// The expected column of the error in a refused text; nil if it is not checked.
     var column: Int?
 
     init(_ kind: String, _ text: String, column: Int? = nil) {
@@ -24,7 +23,7 @@ struct JSONCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { kind }
 }
 
-/// Cases of every kind that the public test suites of JSON readers know, in texts of our own.
+/// Cases of every kind in the public test suites of JSON readers, with Roost's own texts.
 enum JSONCases {
     // MARK: Must be accepted
 

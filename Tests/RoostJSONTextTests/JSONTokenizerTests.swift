@@ -1,7 +1,7 @@
 import RoostJSONText
 import Testing
 
-/// A token with its text and its place.
+/// A token with its text and its position.
 struct SeenToken: Equatable {
     var token: JSONTokenizer.Token
     var text: String
@@ -191,7 +191,7 @@ struct JSONTokenizerTests {
 
     @Test("a key of the maximum length is read, and one byte more is refused")
     func longestKey() throws {
-        // The quotes count.
+        // The limit includes the quotes.
         let longest = String(repeating: "k", count: limits.keyByteCount - 2)
         let seen = try tokens(Array("{\"\(longest)\": \"\(longest)more\"}".utf8), chunk: 100_000)
         #expect(seen.map(\.token) == [.beginObject, .key, .string, .endObject])

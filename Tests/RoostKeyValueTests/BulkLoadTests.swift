@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Bulk loads of the key-value engine")
 struct BulkLoadTests {
-    /// Everything `source` holds, loaded into a new store, in the given order of hierarchies.
+    /// Returns a new store with the content of `source`, loaded in the given order of hierarchies.
     private func copy(_ source: TestStore, unpublished: Bool, reversed: Bool = false) throws -> TestStore {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = unpublished })
         let snapshot = try source.snapshot()
@@ -128,7 +128,7 @@ struct BulkLoadTests {
         #expect(try target.digest() == before)
         #expect(try target.snapshot().ids(of: "Album") == [])
         #expect(try target.findings() == [])
-        // The writer's place is free again.
+        // Writing is possible again.
         try target.fill()
     }
 

@@ -46,7 +46,7 @@ struct ExternalSorterTests {
             expected.append(Entry(space: space.position, key: key, value: Int64(index)))
             try sorter.append(StorageKey(key), number: Int64(index), in: space)
         }
-        // Each run has a file open: however many there were, only a few of each level stay.
+        // Each run has an open file, so only a few runs of each level remain.
         #expect(sorter.spilledRunCount < ExternalSorter.fanIn)
         // The files have no names from the start.
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])

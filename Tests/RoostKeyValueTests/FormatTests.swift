@@ -31,7 +31,7 @@ struct FormatTests {
         #expect(hex(LinkKeys.keys(Link(1, 2), relationship: 5).key.bytes) == "0501010102")
     }
 
-    /// Numbers around every boundary of length, and any others.
+    /// Numbers around every boundary of length, and random numbers.
     private func samples() -> [Int64] {
         var random = SystemRandomNumberGenerator()
         var samples: [Int64] = [1, .max]
@@ -77,7 +77,7 @@ struct FormatTests {
             let bytes = StorageKey(record: key, root: root).bytes
             let isCommon = root < 255 && key > 255 && key < 1 << 32
             #expect(read(bytes) == (isCommon ? key : nil))
-            // What differs in one byte, or is longer or shorter, is another key or none.
+            // Bytes that differ in one byte or in length are another key or no key.
             for index in bytes.indices {
                 for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {
                     var other = bytes
@@ -126,7 +126,7 @@ struct FormatTests {
                 }
                 #expect(end(bytes) == to)
                 // Keys that differ in one byte after the first end, or in length, have the end that
-                // their parts give, or none.
+                // their parts determine, or none.
                 var others = [bytes + [0]] + (byteCount..<bytes.count).map { Array(bytes.prefix($0)) }
                 for index in byteCount..<bytes.count {
                     for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {
@@ -154,7 +154,8 @@ struct FormatTests {
         }
         #expect(bytes.count * 2 == text.count)
         #expect(bytes.withUnsafeBytes { $0.recordPlace } == nil)
-        // The same bytes after the number and the first end of a link, as places and keys.
+        // A link key with the same bytes after its first end, or with a malformed place, is refused
+        // too.
         #expect((StorageKey(record: 7, root: 1).bytes + bytes.dropFirst()).withUnsafeBytes { LinkKey($0) } == nil)
         for place: [UInt8] in [
             [0x80], [0x81], [0x81, 0], [0x82, 0, 1], [0x89, 1, 1, 1, 1, 1, 1, 1, 1, 1], [0],

@@ -163,7 +163,7 @@ struct IndexKeyEncodingTests {
             encode: { place in
                 var key = StorageKey()
                 key.append(place: place)
-                // An object's key always follows, and what has no place begins with it.
+                // An object's key always follows, so an entry without a place begins with the key.
                 key.append(key: 1)
                 return key.bytes
             }, precedes: <)

@@ -32,9 +32,7 @@ import RoostCore
             return try directory.bytes()
         }
 
-        /// Opens and reads everything.
-        ///
-        /// Returns what it read, or the code of the error.
+        /// Opens the store, and returns all entries, or the code of the error.
         private func contents() throws -> Result<[String], StoreError> {
             do throws(StoreError) {
                 let storage = try LMDBStorage.open(
@@ -75,7 +73,7 @@ import RoostCore
                     #expect(Self.expectedCodes.contains(error.code), "cut at \(count): \(error)")
                 }
             }
-            // What is cut off may have been free pages only.
+            // Some cuts may remove only free pages.
             #expect(refused > 100)
         }
 
@@ -88,7 +86,7 @@ import RoostCore
             let expectedCount = try contents().get().count
             var generator = SystemRandomNumberGenerator()
             var refused = 0
-            // All of the meta pages, then places all over the file.
+            // All positions of the meta pages, then positions in the whole file.
             let places =
                 Array(0..<160) + Array(4096..<4096 + 160)
                 + (0..<700).map { _ in Int.random(in: 8192..<good.count, using: &generator) }
@@ -161,7 +159,7 @@ import RoostCore
                 default: set(word(18), 5000)
                 }
                 try directory.write(damaged)
-                // The others were free.
+                // The other pages were free.
                 guard case .failure(let error) = try contents() else { continue }
                 #expect(error.code == .corrupted)
                 #expect(error.message.contains(reason), "page \(page): \(error)")

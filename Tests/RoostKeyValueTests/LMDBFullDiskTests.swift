@@ -30,7 +30,7 @@ import RoostCore
             rmdir(path)
         }
 
-        /// Takes so many bytes, or all that are left.
+        /// Uses this many bytes, or all free space.
         func fill(byteCount: Int = .max) throws {
             let file = open(ballast, O_WRONLY | O_CREAT | O_APPEND, 0o600)
             defer { close(file) }
@@ -77,7 +77,7 @@ import RoostCore
             }
             #expect(code == .noSpace)
             for _ in 0..<3 { #expect(errorCode { try put(storage, number) } == .noSpace) }
-            // Neither a snapshot that is open nor one that is new notices.
+            // Neither an open snapshot nor a new one is affected.
             #expect(try old.entries().count == 1)
             let reader = try storage.read()
             #expect(try reader.entries().count == number)

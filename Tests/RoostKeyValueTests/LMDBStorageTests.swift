@@ -183,8 +183,8 @@ import RoostSystem
                         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put(bad, "v") }
                     } == .limitExceeded)
             }
-            // A shorter value that replaces a longer one keeps its pages, and the examination
-            // accepts that.
+            // A shorter value keeps the pages of the longer value that it replaces, and the
+            // examination accepts that.
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 try writer.put(key, String(value.prefix(9000)))
             }
@@ -426,7 +426,7 @@ import RoostSystem
         @Test("an LMDB write waits for another process's writer and then is busy")
         func waitsForOtherWriter() throws {
             let storage = try directory.get().create()
-            // Locks belong to open files, so this is what another process looks like.
+            // Locks belong to open files, so this lock acts like that of another process.
             let other = try WriterLock(forStoreAt: directory.get().store)
             try other.lock(timeoutSeconds: 0)
             #expect(errorCode { try storage.write(timeoutSeconds: 0.01) { _ in } } == .busy)

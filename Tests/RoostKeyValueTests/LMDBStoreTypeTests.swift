@@ -10,7 +10,7 @@ import RoostCore
     #if canImport(Glibc)
         import Glibc
 
-        // Linux only, and in no Swift module of the C library.
+        // This function is only in Linux, and in no Swift module of the C library.
         @_silgen_name("setfsuid") private func setfsuid(_ user: UInt32) -> Int32
     #elseif canImport(Darwin)
         import Darwin
@@ -97,7 +97,7 @@ import RoostCore
             try type.create(location, model: try model(), options: options()).close()
             let other = try ManagedObjectModel(entities: [EntityDescription("Other")])
             #expect(errorCode { _ = try type.open(location, options: options(other)) } == .modelMismatch)
-            // The refused opening released everything.
+            // The failed attempt to open the store released everything.
             try type.destroy(location)
         }
 
@@ -109,7 +109,7 @@ import RoostCore
             try type.create(location(), model: try model(), options: options()).close()
             let storage = try directory.get().open()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
-                // Keys of 511 bytes; a model that this program cannot read.
+                // The format, with keys of 511 bytes, and a model that this program cannot read.
                 try MetaSpace.write(
                     (UInt64(version) | UInt64(511) << 32).littleEndianBytes, key: MetaSpace.format, writer: writer)
                 try MetaSpace.write([0xFF], key: MetaSpace.model, writer: writer)
@@ -279,8 +279,8 @@ import RoostCore
                 #expect(unlink(directory.file("store.lock")) == 0)
                 #expect(chmod(directory.store, 0o644) == 0)
                 let bytes = try directory.bytes()
-                // Files of the thread are those of a user without rights; no library thread opens
-                // any here.
+                // This thread has the file access of a user without rights; no library thread opens
+                // files here.
                 let user = setfsuid(65534)
                 defer { _ = setfsuid(UInt32(bitPattern: user)) }
                 #expect(errorCode { _ = try type.open(location, options: options()) } == .permissionDenied)
@@ -289,7 +289,7 @@ import RoostCore
                 #expect(errorCode { try insert(2, "two", into: reading) } == .readOnly)
                 #expect(try directory.names == ["store"])
                 #expect(try directory.bytes() == bytes)
-                // A user with the right to do so writes to it.
+                // A user with write access changes the file.
                 _ = setfsuid(UInt32(bitPattern: user))
                 let handle = try #require(FileHandle(forUpdatingAtPath: directory.store))
                 try handle.seekToEnd()

@@ -69,7 +69,8 @@ struct LinkTests {
         #expect(try test.snapshot().targets("Artist", "partners", test.artist(1)) == [2, 3])
         try test.commit { try $0.add(Link(3, 2, order: 1, inverseOrder: 0), to: partners) }
         let snapshot = try test.snapshot()
-        // Band 3 sees 2 at place 1 and 1 at place 2; artist 2 sees 3 at place 0 and 1 at place 1.
+        // For band 3, 2 has place 1 and 1 has place 2. For artist 2, 3 has place 0 and 1 has place
+        // 1.
         #expect(try snapshot.targets("Artist", "partners", ObjectID("Band", key: 3)) == [2, 1])
         #expect(try snapshot.targets("Artist", "partners", test.artist(2)) == [3, 1])
         #expect(
@@ -93,7 +94,7 @@ struct LinkTests {
         }
         #expect(try test.snapshot().targets("Artist", "albums", test.artist(1)) == [1])
         #expect(try test.snapshot().targets("Artist", "albums", test.artist(2)) == [3])
-        // The snapshot from before still shows what was.
+        // The earlier snapshot still shows the old state.
         #expect(try snapshot.targets("Artist", "albums", test.artist(1)) == [2, 3, 1])
         #expect(code { _ = try snapshot.links(of: albums, after: nil) } == .invalidRequest)
         #expect(

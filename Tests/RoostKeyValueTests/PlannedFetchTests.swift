@@ -23,7 +23,7 @@ struct PlannedFetchTests {
             if plan.access != [.scan] { used.insert("\(plan.access)\(plan.order == .asFound)") }
             if found != expected { return }
         }
-        // A test that never takes another way compares nothing.
+        // With few different plans, the test would compare little.
         #expect(used.count > 20)
     }
 
@@ -99,7 +99,7 @@ extension PlannedFetchTests {
 /// The records and index entries that fetches visit, counted.
 @Suite("Visits of fetches")
 struct FetchVisitTests {
-    /// Objects, 20 000 unless the environment asks for more.
+    /// The number of objects (default: 20 000).
     static var count: Int { ProcessInfo.processInfo.environment["ROOST_PLANNED_OBJECTS"].flatMap { Int($0) } ?? 20_000 }
 
     private static let store = Result { try VisitSample.store(count: count) }
@@ -187,7 +187,7 @@ struct FetchVisitTests {
         #expect(plan.access == [.relationship("Thing.group")])
         #expect(plan.filteredAfterwards.isEmpty)
         #expect(found > Self.count / 10 && visited <= found + 1000 + 8, "\(visited) for \(found)")
-        // Beside a condition with an index of its own too.
+        // The same holds beside a condition with its own index.
         let (_, _, mixed) = try visits(FetchRequest("Thing", where: either || .equal("number", to: .int(5))))
         #expect(mixed.access == [.index("byNumber"), .relationship("Thing.group")])
     }
@@ -201,7 +201,7 @@ struct FetchVisitTests {
     }
 }
 
-/// Many objects with values that say which of them a predicate must find.
+/// Many objects, whose values show which of them a predicate must find.
 private enum VisitSample {
     static func store(count: Int) throws -> any PersistentStore {
         let model = try ManagedObjectModel(entities: [
@@ -358,7 +358,7 @@ private struct PlanSample {
         snapshot = try store.snapshot()
     }
 
-    /// The answer by reading everything.
+    /// Returns the result of reading everything.
     func scanned(_ request: FetchRequest) throws -> [Int64] {
         let source = try snapshot.records(of: request.entity, after: nil)
         let batch = try snapshot.all(

@@ -10,19 +10,21 @@ import Testing
     struct StorageWriterTests {
         private let directory = Result { try LMDBDirectory() }
 
-        /// The error with which an operation that answered wrongly ends the transaction and the
-        /// test.
+        /// The error of a wrong result, which ends the transaction and the test.
         private static func differs(_ what: String) -> StoreError { StoreError(.internalInconsistency, what) }
 
-        /// Puts, inserts, appends, deletes and reads in any order, beside a dictionary; then the
-        /// whole, walked through by a cursor.
+        /// Puts, inserts, appends, deletes and reads in random order, and compares with a
+        /// dictionary.
+        ///
+        /// At the end, a cursor reads everything.
         private static func change(
             _ space: KeySpace, of storage: any OrderedKeyValueStorage, seed: UInt64
         ) throws {
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 var generator = SeededGenerator(seed)
                 var expected: [String: String] = [:]
-                // Few keys come often, many make the tree deep; long values split its pages early.
+                // Few keys repeat often, and many make the tree deep. Long values split its pages
+                // early.
                 let keys = [40, 4000, 100_000][Int(seed % 3)]
                 let longest = seed % 2 == 0 ? 300 : 8
                 var appended = 1_000_000
@@ -133,7 +135,7 @@ import Testing
             let before = try storage.byteCount()
             for part in 0..<4 {
                 try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
-                    // An update first, as a commit has them.
+                    // An update comes first, as in a commit.
                     try writer.put("000000", "\(part)")
                     for index in 0..<5000 {
                         let key = "\(100_000 + 5000 * part + index)"
@@ -145,8 +147,8 @@ import Testing
                     }
                 }
             }
-            // Eight bytes of header, two of place and six of key each, plus half for what commits
-            // leave.
+            // Each entry has eight bytes of header, two of place and six of key. Half as much may
+            // be unused.
             #expect(try storage.byteCount() - before < 20_000 * 16 * 3 / 2)
             #expect(try storage.integrityFindings().isEmpty)
         }
@@ -157,7 +159,8 @@ import Testing
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for index in 0..<5000 {
                     let key = "\(10_000 + index)"
-                    // The key immediately after another one, where a placeholder would be.
+                    // The second key immediately follows the first, at the position of a
+                    // placeholder.
                     try writer.append(key, "v", .unique)
                     try writer.append(key + "\0", "v", .unique)
                     guard index % 100 == 99 else { continue }

@@ -59,7 +59,7 @@ func musicModel() throws -> ManagedObjectModel {
         })
 }
 
-/// A storage in memory that poses as a file in another format, whose bytes other programs can
+/// A storage in memory that acts like a file in another format, whose bytes other programs can
 /// change.
 final class UntrustedStorage: OrderedKeyValueStorage {
     private let base: MemoryStorage

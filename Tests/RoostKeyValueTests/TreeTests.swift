@@ -42,7 +42,7 @@ extension KeyValueReader {
         return all
     }
 
-    /// The same by ``KeyValueCursor/visit(_:)``, some entries a call.
+    /// Returns the same entries by ``KeyValueCursor/visit(_:)``, some in each call.
     fileprivate func visitedEntries(_ space: KeySpace, atOnce count: Int) throws -> SortedArray {
         var all = SortedArray()
         let cursor = try cursor(in: space)
@@ -144,8 +144,8 @@ struct TreeTests {
         var expected = SortedArray()
         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
             for number in (10_000..<14_000).reversed() {
-                // Every other key follows the one before, so the pages are not filled in order
-                // alone.
+                // Every second key is greater than the key before it, so the order is not simply
+                // descending.
                 let key = Array("\(number ^ 1)".utf8)
                 try writer.put(StorageKey(key), [UInt8](repeating: 1, count: byteCount), in: .links)
                 guard try writer.contains(StorageKey(key), in: .links) else {
@@ -183,7 +183,7 @@ struct TreeTests {
             }
         }
         #expect(try storage.integrityFindings() == [])
-        // 20 bytes an entry and 16 for its slot, and not much more.
+        // Each entry needs 20 bytes and 16 for its slot; little more is allowed.
         #expect(try storage.byteCount() < 20_000 * 48)
         let failure = code {
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in

@@ -37,7 +37,7 @@ struct ConversionFailureTests {
             }
         }
 
-        /// Whether it is the source that fails.
+        /// Whether the source fails.
         var isInSource: Bool { self == .firstRead || self == .middleRead }
     }
 
@@ -54,7 +54,7 @@ struct ConversionFailureTests {
         #expect(try contents(type, at: source) == before)
         #expect(try leftovers(directory, type: type, destination: destination) == [])
 
-        // The same conversion works when nothing goes wrong.
+        // The same conversion succeeds without a fault.
         let report = try MigrationManager(registry: .standard).convert(
             from: .location(StoreLocation(type: type, path: source)),
             to: .location(StoreLocation(type: type, path: destination)))
@@ -106,7 +106,8 @@ struct ConversionFailureTests {
         return text
     }
 
-    /// Returns what is left of a destination: files beside the source's, or a store of that name.
+    /// Returns the remains of a destination: files other than the source's, or a store of that
+    /// name.
     private func leftovers(_ directory: TemporaryDirectory, type: String, destination: String) throws -> [String] {
         guard !Sample.fileTypes.contains(type) else {
             return try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { !$0.hasPrefix("a") }
@@ -173,7 +174,7 @@ struct ConversionFailureTests {
 
         let copy = try StoreRegistry.standard.open(destination.location)
         let findings = try checkStore(copy, limit: 10_000)
-        // One for each end that is missing: both of the link between the first two persons.
+        // One finding for each missing end: both of the link between the first two persons.
         #expect(findings.count == 6 + 4 + 600)
         #expect(findings.allSatisfy { $0.severity == .violation })
         try copy.close()

@@ -6,9 +6,9 @@ import RoostMigration
     import Roost
     import Testing
 
-    /// Real stores of Apple's, through every type of store.
+    /// Conversions of real Core Data stores through every type of store.
     ///
-    /// What other tools counted in them is in the corpus's `_derived/stores.json`.
+    /// The corpus's `_derived/stores.json` has the counts of other tools.
     @Suite(
         "Conversions of the corpus", .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
     struct CorpusConversionTests {
@@ -45,7 +45,7 @@ import RoostMigration
             #expect(try store.fileContents() == before)
         }
 
-        /// A place on the server that `ROOST_POSTGRES` names; nil without one.
+        /// Returns a location on the server that `ROOST_POSTGRES` names, or nil without it.
         private static func locationOnServer() -> StoreLocation? {
             guard let parameters = ProcessInfo.processInfo.environment["ROOST_POSTGRES"], !parameters.isEmpty,
                 StoreRegistry.standard.all.contains(where: { $0.name == "postgresql" })
@@ -68,22 +68,22 @@ import RoostMigration
             }
             #expect(counts == facts.entities.filter { $0.value > 0 })
             #expect(report.objects == facts.entities.values.reduce(0, +))
-            // A join table holds a many-to-many relationship; links of a relationship without an inverse have none.
+            // Only many-to-many relationships with an inverse have a join table.
             let paired = store.model.linkRelationships.filter { $0.inverse != nil }.map(\.name.description)
             let links = report.relationships.filter { paired.contains($0.relationship) }.map(\.count)
             #expect(links.sorted() == facts.joinTables.values.filter { $0 > 0 }.sorted())
         }
     }
 
-    /// One Core Data store of the corpus, and what other tools found in it.
+    /// A Core Data store of the corpus, and the findings of other tools.
     struct CorpusStore: Sendable, CustomTestStringConvertible {
         let path: String
-        /// Objects by concrete entity; entities of Core Data's own bookkeeping are left out.
+        /// The number of objects of each concrete entity, without Core Data's internal entities.
         let entities: [String: Int]
         let joinTables: [String: Int]
-        /// A model file whose hashes are those of the store, where the store holds no model itself.
+        /// A model file with the store's hashes, if the store has no model itself.
         let modelPath: String?
-        /// All model files whose hashes are those of the store.
+        /// All model files with the store's hashes.
         let exactModels: [String]
 
         var fullPath: String { Self.corpusPath + "/" + path }
@@ -102,7 +102,7 @@ import RoostMigration
             return contents
         }
 
-        /// `ROOST_CORPUS`, or `../shared/corpus` as seen from the package.
+        /// `ROOST_CORPUS`, or `../shared/corpus` relative to the package.
         static let corpusPath: String = {
             if let path = ProcessInfo.processInfo.environment["ROOST_CORPUS"], !path.isEmpty { return path }
             var location = URL(fileURLWithPath: #filePath)

@@ -7,8 +7,8 @@ import RoostMigration
     import RoostConformance
     import Testing
 
-    /// Real stores of Apple's through the versions of their models, and real mapping models on
-    /// generated data.
+    /// Migrations of real Core Data stores through their versions, and of generated data with real
+    /// mapping models.
     @Suite(
         "Migrations of the corpus",
         .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
@@ -52,7 +52,7 @@ import RoostMigration
                     continue
                 }
                 #expect(report.verified)
-                // Of what a version drops, the step says how much.
+                // Each step reports how many objects it drops.
                 let steps = report.steps.isEmpty ? [report] : report.steps
                 let dropped = steps.flatMap(\.mappings).filter { $0.type == "remove" }.reduce(0) { $0 + ($1.read ?? 0) }
                 #expect(report.objects == store.objectCount - dropped, "\(versions[end].name)")
@@ -75,7 +75,7 @@ import RoostMigration
                     ofStoreWithoutModelAt: location, options: StoreOptions(isReadOnly: true), registry: .standard)
                 #expect(version?.model.isCompatible(with: identity) == true, "\(version?.name ?? "none")")
             } catch {
-                // Versions that differ in what no column shows.
+                // No column shows the difference between these versions.
                 #expect(error.code == .invalidRequest && error.message.contains("can have been made with"), "\(error)")
             }
         }
@@ -104,8 +104,9 @@ import RoostMigration
     }
 
     extension MigrationManager {
-        /// Migrates without allowing a loss, and again with it where the migration is refused for
-        /// losses that it then reports.
+        /// Migrates without allowing a loss.
+        ///
+        /// If the migration is refused for losses, allows them.
         fileprivate func migrateAllowingLoss(
             from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
             options: inout MigrationOptions
@@ -147,7 +148,7 @@ import RoostMigration
         }
     }
 
-    /// A mapping model of the corpus, and the model files that it leads between.
+    /// A mapping model of the corpus, and its two model files.
     struct CorpusMapping: Sendable, CustomTestStringConvertible {
         let path: String
         /// Bundle and version.
@@ -157,7 +158,7 @@ import RoostMigration
         var fullPath: String { CorpusStore.corpusPath + "/" + path }
         var testDescription: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-        /// All in which no entity mapping has a policy.
+        /// All mapping models without a policy.
         static let withoutCode: [CorpusMapping] = {
             guard let facts = CorpusStore.json("mapping_models.json") as? [String: [String: Any]] else { return [] }
             return facts.keys.sorted().compactMap { path in

@@ -43,7 +43,7 @@ struct DumpFailureTests {
 
     private func location(_ type: String) -> StoreLocation { StoreLocation(type: type, path: directory.file("b")) }
 
-    /// The error of loading a text; the directory must be as it was.
+    /// Returns the error of loading a text; the directory must be unchanged.
     private func failure(
         _ text: DumpText, _ type: String = "sqlite", options: ConversionOptions = ConversionOptions()
     ) throws -> StoreError? {
@@ -60,7 +60,7 @@ struct DumpFailureTests {
 
     @Test("a dump that is cut off at any byte is refused and leaves no store", arguments: ["sqlite", "memory"])
     func cutAnywhere(type: String) throws {
-        // Without the line break at its end it is still whole.
+        // Without the last line break, the dump is still complete.
         for count in 0..<dump.bytes.count - 1 {
             var cut = dump
             cut.bytes = Array(dump.bytes.prefix(count))

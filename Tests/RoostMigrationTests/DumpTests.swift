@@ -70,7 +70,7 @@ struct DumpTests {
         #expect(try loaded.metadata().model == original.model)
         // A deleted object's key must not be used again.
         #expect(try loaded.snapshot().lastKey(of: "Shelf") == 77)
-        // Versions are in no digest.
+        // The digest does not include versions.
         #expect(try DumpText(loaded).bytes == dump.bytes)
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
         for store in [original, loaded, copy] { try store.close() }
@@ -260,7 +260,7 @@ struct DumpTests {
         try loader.append(batch)
         batch.removeAll()
         try batch.append(ObjectID("C", key: 1), values: ["b": .objectID(ObjectID("B", key: 1))])
-        // A reference to nothing, which is the store's own.
+        // A dangling reference of the store itself.
         try batch.append(ObjectID("C", key: 2), values: ["b": .objectID(ObjectID("B", key: 9))])
         try loader.append(batch)
         _ = try loader.finish()

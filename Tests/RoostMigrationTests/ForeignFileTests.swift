@@ -126,8 +126,7 @@ struct ForeignFileTests {
         _ = try manager.convert(from: .location(a), to: .location(b))
     }
 
-    /// The file that is made beside the name has a longer one, with another suffix while it is
-    /// open.
+    /// The temporary file has a longer name, with another suffix while it is open.
     @Test(
         "a conversion refuses a file name that leaves no room for its temporary suffix",
         arguments: Sample.fileTypes, [220, 230, 250])

@@ -85,7 +85,7 @@ struct PartwiseReadingTests {
         let written = try store.snapshot()
         defer { written.close() }
         #expect(written is any SequentialSnapshot)
-        // Anything else would bring the document into memory, once for each thread.
+        // Smaller parts would read the document into memory, once for each thread.
         let parts = try ContentPart.parts(of: exaggerated(tally), snapshot: written, checkingStructure: true)
         #expect(parts.count == 1 + store.model.roots.count + store.model.linkRelationships.count)
     }
@@ -111,7 +111,7 @@ struct PartwiseReadingTests {
 }
 
 extension StoreSnapshot {
-    /// The tally that the store below a faulty one holds.
+    /// Returns the tally of the store below a faulty one.
     fileprivate func computeTallyOf(_ base: any PersistentStore) throws(StoreError) -> StoreTally {
         let snapshot = try base.snapshot()
         defer { snapshot.close() }

@@ -6,7 +6,7 @@ import Testing
 #if SQLite
     @Suite("The README")
     struct ReadmeTests {
-        /// The program, as the README has it but for the path.
+        /// The program, as in the README except for the path.
         private func program(_ path: String, print: (Value) -> Void) throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(
@@ -72,7 +72,7 @@ import Testing
             _ = try old.commit(changes)
             try old.close()
 
-            // The program, as the README has it but for the paths.
+            // The program, as in the README except for the paths.
             let model = try ModelFile.read(bundle).model
             let history = try ModelFile.history(at: bundle)
             let store = try Store.open(
@@ -105,7 +105,7 @@ import Testing
             return try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
         }
 
-        /// Without white space, which the formatter places as it likes.
+        /// Returns the text without white space, which the formatter changes.
         private static func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace } }
     }
 #endif

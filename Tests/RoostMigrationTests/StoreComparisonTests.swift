@@ -60,7 +60,7 @@ struct StoreComparisonTests {
         #expect(texts.contains("+ Shelf/p78"))
         #expect(texts.contains("+ Person.friends from Person/p10 to Person/p20"))
         #expect(texts.contains("- Person.friends from Person/p1 to Person/p2"))
-        // The deleted book's place on its shelf went with it.
+        // The sixth difference is the deleted book's link to its shelf.
         #expect(texts.count == 6)
         #expect(try StoreComparison.diff(left, right, limit: 2) == Array(differences.prefix(2)))
         #expect(try !StoreComparison.diff(left, right, trustingDigests: true).isEmpty)
@@ -116,7 +116,7 @@ struct StoreComparisonTests {
         let damage = findings.filter { $0.severity == .damage }.map(\.message)
         #expect(damage.contains { $0.contains("Person/p5") })
         #expect(damage.contains { $0.contains("Shelf/p1") })
-        // The numbers of objects are right with the damaged ones, so they are not findings too.
+        // Together with the damaged objects, the counts are right, so no finding is about counts.
         #expect(damage.count == 2)
     }
 }

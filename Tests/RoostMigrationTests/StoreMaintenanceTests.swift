@@ -204,7 +204,7 @@ struct StoreMaintenanceTests {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("a"))
         try Sample.store("sqlite", location.path).close()
-        // As another program would, in the rows and in the index alike.
+        // Changes rows and index alike, as another program would.
         let file = URL(fileURLWithPath: location.path)
         var bytes = try Data(contentsOf: file)
         let (old, new) = (Data("Book 7 é".utf8), Data("Bxok 7 é".utf8))

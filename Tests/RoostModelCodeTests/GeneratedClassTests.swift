@@ -214,7 +214,7 @@ struct GeneratedClassTests {
         ModelCode.AccessLevel.allCases)
     func typeCheck(superentity: Bool, access: ModelCode.AccessLevel) throws {
         var options = access == .package ? ["-package-name", "test"] : []
-        // As strict as programs can be.
+        // The strictest settings that a program can have.
         for feature in ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"] {
             options += ["-enable-upcoming-feature", feature]
         }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The Swift compiler and a module `Roost` with what generated classes use.
+/// The Swift compiler, and a module `Roost` with the declarations for generated classes.
 struct SwiftCompiler {
     /// The path of `swiftc`, or nil if it is not in `PATH`.
     static let path: String? = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")

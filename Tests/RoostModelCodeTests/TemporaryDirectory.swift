@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of its own for one test, removed with it.
+/// A directory for one test, removed when the test releases it.
 final class TemporaryDirectory: Sendable {
     let path: String
 
@@ -10,7 +10,7 @@ final class TemporaryDirectory: Sendable {
     }
 
     deinit {
-        // What cannot be removed is left to the system.
+        // If the removal fails, the system removes the files.
         try? FileManager.default.removeItem(atPath: path)
     }
 

@@ -8,7 +8,7 @@
         private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
 
-        /// Without white space, which the formatter places as it likes.
+        /// Returns the text without white space, which the formatter changes.
         private static func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 
         @Test("the article about models in Swift quotes code that is compiled and run")

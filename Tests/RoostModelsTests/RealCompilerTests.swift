@@ -7,7 +7,7 @@
         let path: String
         let products: URL
 
-        /// The compiler, and the products beside the tests; nil where one of them is missing.
+        /// The compiler, and the products beside the tests; nil if one of them is missing.
         static let found: Compiler? = {
             let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
             guard
@@ -139,7 +139,7 @@
         @Test("@Model classes of all kinds compile without a warning", arguments: ["", "public", "package"])
         func valid(access: String) throws {
             var options = ["-warnings-as-errors"] + (access == "package" ? ["-package-name", "test"] : [])
-            // As strict as programs can be.
+            // The strictest settings that a program can have.
             for feature in ["ExistentialAny", "InternalImportsByDefault", "MemberImportVisibility"] {
                 options += ["-enable-upcoming-feature", feature]
             }

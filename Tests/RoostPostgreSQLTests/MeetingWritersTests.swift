@@ -10,8 +10,8 @@
 
     /// Random commits of many sessions on the same few objects.
     ///
-    /// Each commit is based on a snapshot that others overtake. So commits conflict on objects,
-    /// unique values, links, links to deleted objects, and the ends of lists.
+    /// Other commits make the snapshot of each commit stale. So commits conflict on objects, unique
+    /// values, links, links to deleted objects, and the ends of lists.
     @Suite(
         "Writers that meet on a server", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct MeetingWritersTests {
@@ -41,7 +41,7 @@
             let number = Int64.random(in: 0..<6, using: &random)
             let friends = RelationshipName("Node", name: "friends")
             guard let known = try version(first) else {
-                // Another session may insert this node, or another one with the name.
+                // Another session may insert this node, or another node with the same name.
                 try changes.insert(node(first), values: ["value": 0, "name": .string("name \(number)")])
                 return changes
             }

@@ -262,7 +262,7 @@
 
         /// `ROOST_POSTGRES_INCREMENTS` sets the number of increments of each thread.
         ///
-        /// The run then has four threads in each opening, and 1 000 counters.
+        /// The run then has four threads for each open store, and 1 000 counters.
         @Test(
             "increments and inserts from eight openings take effect once each", arguments: [false, true],
             PostgreSQLProfile.allCases)

@@ -51,7 +51,7 @@
         }
     }
 
-    /// The answers to the commits of writers.
+    /// The outcomes of the commits of writers.
     private struct Outcomes: Sendable, CustomStringConvertible {
         var acknowledged: [Int64] = []
         var refused: [Int64] = []
@@ -111,7 +111,7 @@
             Thread.detachNewThread {
                 defer {
                     killer.leave()
-                    // The writers end in any case.
+                    // Ends the writers, also after an error.
                     kills.withLock { $0 = max($0, wanted) }
                 }
                 do {
@@ -142,7 +142,7 @@
                         outcomes.withLock {
                             if error.code == .outcomeUnknown { $0.unknown.append(key) } else { $0.refused.append(key) }
                         }
-                        // The server may be away for a while.
+                        // The server may be unavailable for a while.
                         usleep(10_000)
                     }
                 }

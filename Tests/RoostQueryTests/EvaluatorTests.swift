@@ -38,7 +38,7 @@ final class BatchGraph: ObjectGraph {
     }
 }
 
-/// A library: two albums with tracks, a third without, and people of two kinds.
+/// A library: two albums with tracks, a third album without tracks, and people of two kinds.
 struct Library {
     let model: ManagedObjectModel
     let records: RecordBatch
@@ -252,7 +252,7 @@ struct GraphPredicateTests {
             try library.keys("Album", where: compare(.path(of: tracks(long), ["name"]), .equal, .constant(.null), .any))
                 == [2]
         )
-        // The outer object, seen from inside.
+        // A subquery can refer to the outer object.
         let own = compare(.path(of: .variable("t"), ["album"]), .equal, .evaluatedObject)
         #expect(
             try library.keys("Album", where: compare(.path(of: tracks(own), ["@count"]), .equal, .constant(2))) == [
@@ -301,7 +301,7 @@ struct GraphPredicateTests {
         var matches = 0
         try tracks.forEachRecord { (record) throws(StoreError) in if try matcher.matches(record) { matches += 1 } }
         #expect(matches == 5)
-        // Albums, then artists; nothing is missing afterwards.
+        // Albums are read first, then artists.
         #expect(library.graph.readCount == 2)
     }
 

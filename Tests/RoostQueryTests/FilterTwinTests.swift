@@ -6,7 +6,7 @@ import Testing
 @testable import RoostCore
 @testable import RoostQuery
 
-/// Shows the records of a batch where they are, and fails at some.
+/// A visitor that shows the records of a batch in place, and fails at some.
 private final class FaultyVisitor: RecordVisitor {
     private let records: RecordBatch
     private let damaged: Set<Int64>
@@ -29,7 +29,7 @@ private final class FaultyVisitor: RecordVisitor {
     }
 }
 
-/// Makes random conditions on a Thing's own properties.
+/// A generator of random conditions on a Thing's own properties.
 private struct ConditionMaker {
     var generator: SeededGenerator
 
@@ -185,7 +185,7 @@ struct FilterTwinTests {
         }
     }
 
-    /// The keys of the records that meet a predicate, or what it is refused for.
+    /// Returns the keys of the records that meet a predicate, or its error.
     private func answer(_ predicate: FetchRequest.Predicate, of records: RecordBatch) -> Result<[Int64], StoreError> {
         do throws(StoreError) {
             let matcher = try RecordFilter(FetchRequest("Thing", where: predicate), model: records.model)
@@ -251,7 +251,7 @@ struct ResidualFetchTests {
         self.tracks = tracks
     }
 
-    /// The record decides one half, a related record the other.
+    /// One half depends on the record, the other on a related record.
     private let predicate =
         FetchRequest.Predicate.less("length", than: 50)
         && .comparison(.init(left: .keyPath(["album", "title"]), operator: .notEqual, right: .constant("Nil")))
@@ -400,7 +400,7 @@ private final class DamagedGraph: ObjectGraph {
 }
 
 extension Result<[Int64], StoreError> {
-    /// Whether both are the same keys, or the same error in the same words.
+    /// Whether both results have the same keys, or the same error with the same message.
     fileprivate static func == (left: Self, right: Self) -> Bool {
         switch (left, right) {
         case (.success(let a), .success(let b)): a == b

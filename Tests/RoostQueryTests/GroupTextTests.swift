@@ -95,7 +95,7 @@ struct GroupTextTests {
             .init("x", expression: try Expression(String(suggested), for: "Album", model: model, ofGroups: true))
         ]
         #expect(try RowPlan(request, model: model).grouping != nil)
-        // Without a text, the error has the same words.
+        // Without a text, the error has the same message.
         request.propertiesToFetch = [.init("x", expression: try Expression(format: text))]
         let same = try #require(throws: StoreError.self) { try RowPlan(request, model: model) }
         #expect(same.message.contains(words), "\(same.message)")

@@ -103,7 +103,7 @@ struct GroupedRowTests {
 
     @Test("a condition on groups prefers the name of a column to a property's")
     func columnsFirst() throws {
-        // The count has the name of what is grouped by.
+        // The count has the name of the grouping property.
         var request = RowRequest(FetchRequest("Track"))
         request.propertiesToFetch = [
             Property("a", expression: .keyPath(["plays"])),

@@ -5,7 +5,7 @@ import RoostQuery
 import TestSamples
 import Testing
 
-/// An object of the test, for Foundation; its records are for the filter.
+/// An object of the test: a Swift value for Foundation, a record for the filter.
 struct MacroThing: EntityRepresentable {
     var number: Int
     var ratio: Double
@@ -68,8 +68,7 @@ struct MacroMeaningTests {
         }
     }
 
-    /// The same objects are chosen by Foundation on the Swift values and by the filter on the
-    /// records.
+    /// Requires that Foundation selects the same objects by value as the filter by record.
     func check(
         _ predicate: Foundation.Predicate<MacroThing>, of things: [MacroThing]? = nil,
         sourceLocation place: SourceLocation = #_sourceLocation

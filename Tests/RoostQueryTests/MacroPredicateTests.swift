@@ -123,7 +123,7 @@ struct MacroPredicateTests {
     @Test("#Predicate translates nil to NULL, and a path through nil to null")
     func optionals() throws {
         #expect(try text(#Predicate<T> { $0.album == nil }) == "album == NULL")
-        // Of null, Swift's count is nil, and Core Data's is 0.
+        // The count of null is nil in Swift, and 0 in Core Data.
         #expect(
             try text(#Predicate<T> { $0.album?.tracks.count == 0 })
                 == "TERNARY(album != NULL, album.tracks.@count, NULL) == 0")

@@ -13,7 +13,7 @@ private final class RowPage {
     private let memory: UnsafeMutableRawBufferPointer
     private(set) var rows: [Row] = []
 
-    /// Copies the records of a batch, under negative keys as objects have before they are saved.
+    /// Copies the records of a batch, with negative keys like those of unsaved objects.
     init(_ batch: RecordBatch) {
         memory = .allocate(byteCount: batch.byteCount * 2 + 64, alignment: 16)
         var offset = 1

@@ -35,7 +35,7 @@ private struct Layers {
         graph = BatchGraph(records, links: [RelationshipName("Node", name: "next"): next])
     }
 
-    /// The numbers in a path through so many layers.
+    /// The names in a path through `count` layers.
     static func path(_ count: Int = depth, rest: [String] = ["number"]) -> [String] {
         Array(repeating: "next", count: count) + rest
     }
@@ -76,7 +76,7 @@ struct PathRepetitionTests {
     func once(_ text: String, expected: Bool) throws {
         let layers = try Layers()
         #expect(try layers.holds(text) == expected)
-        // One for the path itself; both sides of a set operation are paths.
+        // Each path reads a node once, and both sides of a set operation are paths.
         #expect(layers.graph.linkReadCount <= Self.nodeCount * (text.contains("(\(Self.far) ") ? 2 : 1), "\(text)")
     }
 
@@ -85,10 +85,10 @@ struct PathRepetitionTests {
         let layers = try Layers()
         let (near, rest) = (Layers.path(3, rest: []).joined(separator: "."), Layers.path(3).joined(separator: "."))
         #expect(try !layers.holds("SUBQUERY(\(near), $n, ANY $n.\(rest) > 1000).@count > 0"))
-        // The way to the middle, and from each node there on.
+        // The path to the middle, and from each node there on.
         let (toMiddle, fromMiddle) = (1 + 2 * Layers.width, 1 + 2 * Layers.width)
         #expect(layers.graph.linkReadCount <= toMiddle + Layers.width * fromMiddle)
-        // The same if the path continues after the objects.
+        // The same is true if the path continues after the objects.
         let second = try Layers()
         #expect(try !second.holds("ANY SUBQUERY(\(near), $n, $n.number > 0).\(rest) > 1000"))
         #expect(second.graph.linkReadCount <= Self.nodeCount)

@@ -5,7 +5,7 @@ import RoostQuery
 import TestSamples
 import Testing
 
-/// Gives the records of a batch, a few at a time.
+/// A cursor that returns the records of a batch, a few at a time.
 final class BatchCursor: RecordCursor {
     private let records: RecordBatch
     private let step: Int
@@ -162,7 +162,7 @@ struct RecordFilterTests {
         var comparisonCount = 0
         for value in AttributeType.allCases.flatMap({ limits(of: $0) }) + [.null] {
             for (comparison, mirror) in mirrors {
-                // What cannot be compared is refused either way.
+                // Values that cannot be compared are refused in both orders.
                 let field = FetchRequest.Expression.keyPath([name])
                 let plain = try? keys(.init(left: .constant(value), operator: mirror, right: field))
                 let fast = try? keys(.init(left: field, operator: comparison, right: .constant(value)))

@@ -59,7 +59,7 @@ struct RowAggregateTests {
         let error = #expect(throws: StoreError.self) { try cursor.next(into: &batch) }
         #expect(error?.damagedObject == ObjectID("Track", key: 2))
         #expect(try cursor.next(into: &batch))
-        // All but the one with five plays.
+        // All except the track with five plays.
         #expect(batch.values == [Value.int(15)])
         #expect(try !cursor.next(into: &batch))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import RoostCore
 @testable import RoostQuery
 
-/// A snapshot of a batch: everything is found by reading all of it.
+/// A snapshot of a batch, which finds everything by scanning.
 final class BatchSnapshot: ScanningSnapshot {
     let model: ManagedObjectModel
     private let batch: RecordBatch
@@ -39,7 +39,7 @@ final class BatchSnapshot: ScanningSnapshot {
     }
 }
 
-/// Shows the records of a batch snapshot where they are, and fails at one of them.
+/// A snapshot that shows records in place, and fails at one of them.
 final class ShowingSnapshot: ScanningSnapshot, VisitableSnapshot {
     let model: ManagedObjectModel
     private let base: BatchSnapshot

@@ -5,7 +5,7 @@ import Testing
 @testable import RoostCore
 @testable import RoostQuery
 
-/// Gives one batch after the other.
+/// A cursor that returns one batch after the other.
 private final class ListCursor: RecordCursor {
     private var batches: ArraySlice<RecordBatch>
 
@@ -46,7 +46,7 @@ private final class ListGraph: ObjectGraph {
 
 @Suite("Sorting")
 struct SortTests {
-    /// The order of two texts, written down as it is documented.
+    /// The documented order of two texts.
     private static func localizedOrder(_ left: String, _ right: String) -> Int {
         enum Part: Equatable {
             case number(String)
@@ -115,7 +115,7 @@ struct SortTests {
         }
     }
 
-    /// Values of a type that are equal, alike and far apart.
+    /// Values of a type that are equal, similar and different.
     static func value(_ name: String, using random: inout SeededGenerator) -> Value {
         guard Int.random(in: 0..<6, using: &random) > 0 else { return .null }
         switch name {
@@ -297,7 +297,7 @@ struct SortTests {
     }
 }
 
-/// Gives the same records again and again.
+/// A cursor that returns the same records repeatedly.
 private final class RepeatingCursor: RecordCursor {
     private let records: RecordBatch
     private var times: Int

@@ -7,7 +7,7 @@ import Testing
 
 private typealias Options = FetchRequest.Comparison.Options
 
-/// Texts with everything that folding, patterns and orders can stumble over.
+/// Texts that are difficult for folding, patterns and orders.
 private let texts = [
     "", "a", "A", "abc", "ABC", "aBc", "é", "e\u{301}", "É", "E\u{301}", "İ", "ı", "i", "ß", "ẞ", "SS", "ſ", "Σ", "ς",
     "σ",
@@ -24,7 +24,7 @@ private func matches(
     return try Array(text.utf8).withUnsafeBytes { bytes in try matcher.matches(bytes) }
 }
 
-/// `LIKE` by its definition, whatever time it takes.
+/// `LIKE` by its definition, however slow.
 private func like(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unicode.Scalar>) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
     let rest = pattern.dropFirst()
@@ -40,7 +40,7 @@ private func like(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unic
 
 /// `LIKE` by a table, for long patterns.
 private func fitsByTable(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {
-    // By the length of a prefix of the text: whether the pattern so far fits it.
+    // For each length of a prefix of the text, whether the pattern so far matches it.
     var fits = [true] + [Bool](repeating: false, count: text.count)
     for part in pattern {
         var next = [Bool](repeating: false, count: text.count + 1)
@@ -138,7 +138,7 @@ struct StringMatcherTests {
             }
             #expect(folded == Array(TextFolding.folded(String(text), by: options).utf8))
         }
-        // Anything else is left to Foundation: marks, other scripts, invalid UTF-8.
+        // Foundation folds everything else: marks, other scripts, invalid UTF-8.
         for bytes: [UInt8] in [
             [0xCC, 0x80], [0xD2, 0x83], [0xD4, 0xB0], [0xE2, 0x80, 0xA8], [0xE4, 0xB7, 0xBF], [0xEA, 0x80, 0x80],
             [0xEF, 0xA4, 0x80], [0xF0, 0xA0, 0x80, 0x80], [0xC3], [0xC3, 0x41], [0xC1, 0x81], [0x80], [0xE4],
@@ -222,8 +222,7 @@ struct StringMatcherTests {
         // After a match of `*`, the positions before it need not be examined again.
         #expect(try steps(String(repeating: "a*?", count: 1000) + "b") <= 2 * text.count)
         #expect(try steps(String(repeating: "*?", count: 1000) + "b") <= 2 * text.count)
-        // One stretch of as many places as there can be: going back at each mistake would take 80
-        // million steps.
+        // One part of the maximum length. Going back at each mismatch would take 80 million steps.
         #expect(try steps("*" + String(repeating: "a", count: 4000) + "?b") <= 63 * text.count)
         // Without `?`, the parts are searched one after the other.
         #expect(

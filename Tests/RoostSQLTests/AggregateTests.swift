@@ -97,13 +97,12 @@ struct AggregateTests {
                 [.objects, .sum("i16"), .minimum("i16")], of: try CheckedFetchRequest(none, model: snapshot.model)) == [
                     0, nil, nil,
                 ])
-        // What has no whole numbers, and a predicate that is asked of records.
+        // Properties without whole numbers, and a predicate that needs the records.
         #expect(
             try snapshot.wholeNumbers([.sum("length")], of: try CheckedFetchRequest(all, model: snapshot.model)) == nil)
         let some = FetchRequest("Track", where: .equal("number", to: .decimal(1)))
         #expect(try snapshot.wholeNumbers([.objects], of: try CheckedFetchRequest(some, model: snapshot.model)) == nil)
-        // Two of the greatest integers are more than an integer: the records make a decimal of
-        // them.
+        // The sum of two maximum integers overflows, so the records give a decimal.
         #expect(throws: StoreError.self) {
             try snapshot.wholeNumbers([.sum("i64")], of: try CheckedFetchRequest(all, model: snapshot.model))
         }
@@ -130,7 +129,7 @@ struct AggregateTests {
     }
 }
 
-/// A snapshot that shows its records and knows nothing else.
+/// A snapshot that only shows its records.
 private final class ShowingSnapshot: ScanningSnapshot {
     private let base: any StoreSnapshot
     init(_ base: any StoreSnapshot) { self.base = base }

@@ -91,7 +91,7 @@ struct ChecksumTests {
         ]
         let value = try #require(values[name])
         try Shell.run("UPDATE _roost_metadata SET value = \(value) WHERE name = '\(name)'", on: directory.file("a"))
-        // The user's metadata are read when they are asked for.
+        // The user's metadata are read only on request.
         let error = code {
             let store = try open(StoreOptions(isReadOnly: true).with { $0.acceptsChanges = true })
             defer { try? store.close() }
@@ -255,7 +255,7 @@ struct ChecksumTests {
             on: directory.file("a"))
         let findings = try store.integrityFindings()
         #expect(findings.contains { $0.severity == .damage && $0.message.contains("key \(key),") }, "\(findings)")
-        // What can be read is compared all the same.
+        // Readable rows are still compared.
         #expect(findings.contains { $0.message.contains("Track/p2 ") }, "\(findings)")
         #expect(code { _ = try store.externalChanges() } == .corrupted)
         #expect(code { _ = try store.acceptExternalChanges(changes) } == .corrupted)
@@ -280,7 +280,7 @@ struct ChecksumTests {
         #expect(changes.entities.map(\.name).sorted() == ["Album", "Track"])
         #expect(changes.relationships.map { [$0.recorded, $0.found] } == [[6, 5]])
         #expect(changes.sentences.count == 4, "\(changes.sentences)")
-        // Nothing is accepted that was not shown.
+        // Changes that were not shown are not accepted.
         try Shell.run("UPDATE Track SET title = 'again' WHERE _id = 7", on: path)
         #expect(code { _ = try store.acceptExternalChanges(changes) } == .conflict)
         #expect(try store.externalChanges().objectCount == 4)
@@ -290,7 +290,8 @@ struct ChecksumTests {
         #expect(try store.findings() == [])
         let titles = try store.records("Track").map { [$0.id.key: try $0.value("title")] }
         #expect(titles.contains([2: "edited"]) && titles.contains([7: "again"]) && titles.count == 11)
-        // Who read an object before has a conflict, and new keys come after the accepted ones.
+        // A writer that read an object before has a conflict, and new keys follow the accepted
+        // ones.
         #expect(
             code { try store.change { try $0.update(ObjectID("Track", key: 2), version: 1, values: [:]) } } == .conflict
         )

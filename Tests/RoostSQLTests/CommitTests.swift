@@ -189,8 +189,8 @@ struct CommitTests {
         defer { try? other.close() }
         var (key, generation) = (Int64(0), try store.change { $0.userMetadata = ["a": .int(1)] }.generation.number)
         for round in 0..<12 {
-            // Each opening commits twice in turn, so its cached tallies are alternately stale and
-            // current.
+            // Each of the two open stores commits twice in turn, so its cached tallies are
+            // alternately stale and current.
             let current = round / 2 % 2 == 0 ? store : other
             let receipt = try current.change { changes in
                 key += 1

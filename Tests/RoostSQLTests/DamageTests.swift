@@ -7,8 +7,7 @@ import Testing
 
 @Suite("Damaged SQLite stores")
 struct DamageTests {
-    /// Whatever happens to a file, the answer is an error of ours, the right data, or a finding;
-    /// never a signal.
+    /// Any damage gives a store error, the right data or a finding, but never a signal.
     @Test("a damaged SQLite file gives an error, a finding or the right data", arguments: 0..<4)
     func survivesDamage(part: Int) throws {
         let directory = try TemporaryDirectory()

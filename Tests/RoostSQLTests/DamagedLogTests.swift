@@ -19,7 +19,7 @@ struct DamagedLogTests {
         }
     }
 
-    /// Makes a store of three notes that was closed, commits six more, and copies file and log as a
+    /// Creates and closes a store of three notes, commits six more, and copies file and log as a
     /// kill would leave them.
     private func leaveLog(_ name: String = "w", options: [String: String] = [:]) throws -> (log: [UInt8], ends: [Int]) {
         let location = directory.location("live")
@@ -65,7 +65,7 @@ struct DamagedLogTests {
                 #expect(try directory.bytes("w-wal") == damaged)
                 #expect(try directory.names.filter { $0.hasPrefix("w") } == ["w", "w-wal", "w.lock"])
             }
-            // Nor does it take another store's place.
+            // The store cannot replace another one either.
             #expect(
                 code {
                     try type.replace(directory.location("other"), with: directory.location("w"), overwriting: false)
@@ -79,8 +79,9 @@ struct DamagedLogTests {
         try store.close()
     }
 
-    /// Opens the store `w` from several threads at once; gives the notes that each one saw, or the
-    /// code that it got.
+    /// Opens the store `w` from several threads at once.
+    ///
+    /// Returns each thread's number of notes, or the code of its error.
     private func openAtOnce(isReadOnly: Bool) -> [Result<Int, StoreError>] {
         let found = Mutex<[Result<Int, StoreError>]>([])
         let location = directory.location("w")
@@ -108,7 +109,7 @@ struct DamagedLogTests {
         damaged[ends[1] + 100] ^= 1
         try put(damaged)
         do {
-            // What another program has that is about to open the store.
+            // Another program that is about to open the store has this lock.
             let other = try StoreLock.acquire(forStoreAt: directory.file("w"), mode: .shared, timeoutSeconds: 0)
             defer { other.release() }
             #expect(
@@ -267,14 +268,14 @@ struct DamagedLogTests {
         #expect(try reader.notices().contains { $0.contains("'synchronous' is 'normal'") })
         #expect(try reader.integrityFindings().allSatisfy { $0.severity == .warning })
         try reader.close()
-        // A header is flushed before its frames whatever the option says.
+        // Whatever the value of the option, a log's header is flushed before its frames.
         damaged[10] ^= 1
         try put(damaged)
         #expect(
             code { try type.open(directory.location("w"), options: StoreOptions(isReadOnly: true)).close() }
                 == .corrupted)
         try put(log)
-        // Brings the log into the file, and finds none the next time.
+        // The first open merges the log into the file, so the second one finds no log.
         for _ in 0..<2 { try type.open(directory.location("w"), options: StoreOptions()).close() }
         let store = try type.open(directory.location("w"), options: StoreOptions())
         var newEnds: [Int] = []
@@ -389,7 +390,7 @@ struct SQLiteFileLockTests {
         #expect(!SQLiteFileLock.isHeld(at: path))
         let writer = try type.open(directory.location("s"), options: StoreOptions(timeoutSeconds: 0))
         #expect(try SQLiteFileLock.forReading(path) == nil)
-        // Asking costs the connection none of its own locks.
+        // The check does not release the connection's own locks.
         #expect(try SQLiteFileLock.keepingOthersOut(of: path) == nil)
         try writer.close()
         #expect(try directory.names == ["s", "s.lock"])
@@ -414,7 +415,7 @@ struct SQLiteFileLockTests {
     }
 }
 
-/// The number of handles that this process has on a file; -1 where the system does not say.
+/// The number of handles that this process has on a file; -1 if the system does not report it.
 private func openHandleCount(_ path: String) -> Int {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return -1 }
     return names.count { (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == path }

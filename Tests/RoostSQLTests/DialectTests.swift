@@ -4,7 +4,7 @@ import RoostSQL
 import RoostSQLite
 import Testing
 
-/// A dialect that says only what it must.
+/// A dialect with only the required members.
 private struct LeastDialect: SQLDialect {
     var maximumIdentifierByteCount: Int { 63 }
     var maximumColumnCount: Int { 1600 }
@@ -59,8 +59,7 @@ struct DialectTests {
             }
         }
         let unique = schema.indexes.filter { $0.sql.hasPrefix("CREATE UNIQUE") }
-        // The constraint of a subentity needs an index of a part of the rows, which it does not
-        // have.
+        // The constraint of a subentity needs a partial index, which this dialect lacks.
         #expect(unique.map(\.name) == ["Person_name_unique"])
     }
 

@@ -5,8 +5,7 @@ import RoostSQL
 import RoostSQLite
 import Testing
 
-/// The `sqlite3` command, where there is one: a program that knows nothing of Roost and its lock
-/// file.
+/// The `sqlite3` command, if available, which ignores Roost's lock file.
 enum Shell {
     static let path = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3"].first {
         FileManager.default.isExecutableFile(atPath: $0)
@@ -142,7 +141,7 @@ struct ForeignProgramTests {
         #expect(findings.contains { $0.contains("Note/p2") })
         #expect(findings.contains { $0.contains("Note/p9") })
         #expect(findings.contains { $0.contains("'Note'") && $0.contains("recorded") })
-        // Later commits keep the tally right: exactly the shell's changes remain as findings.
+        // Later commits keep the tally correct, so exactly the shell's changes remain as findings.
         try store.change {
             try $0.update(ObjectID("Note", key: 2), version: 1, values: ["text": "healed"])
             try $0.update(ObjectID("Note", key: 9), version: 1, values: ["text": "adopted"])
@@ -176,7 +175,7 @@ struct ForeignProgramTests {
         try made.close()
         try Shell.run("DELETE FROM Album WHERE _id = 1", on: directory.file("a"))
         let store = try type.open(directory.location("a"), options: StoreOptions())
-        // The rows that are left match their checksums: what is missing shows in the tallies.
+        // The remaining rows match their checksums, so only the tallies show the missing rows.
         for relationship in [tracks, tags, similar] { #expect(try store.links(relationship, from: album) == []) }
         #expect(try store.links(similar, from: ObjectID("Album", key: 2)).map(\.target) == [1])
         try store.close()
@@ -191,9 +190,9 @@ struct ForeignProgramTests {
                     ObjectID("Note", key: key), values: ["text": .string(String(repeating: "x", count: 3_000))])
             }
         }
-        // Not busy, no frames in the log, none moved. SQLite before 3.51.3 loses the commits that
-        // come after one that begins a log anew, if another connection's PASSIVE checkpoint had
-        // seen the frames before, all of them moved already.
+        // Not busy, no frames in the log, none moved. SQLite before 3.51.3 loses commits after the
+        // first one of a restarted log, if a PASSIVE checkpoint of another connection saw the
+        // earlier frames after all were moved.
         #expect(try Shell.run("PRAGMA wal_checkpoint(PASSIVE)", on: directory.file("a")) == "0|0|0\n")
         try store.close()
     }

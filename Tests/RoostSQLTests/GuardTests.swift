@@ -53,7 +53,7 @@ struct GuardTests {
         try connection.allow(.everything)
         let numbers = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
         #expect(code { _ = try connection.integer("\(numbers) WHERE x < 0") } == .timedOut)
-        // Some hundred thousand rows take longer together, but none of them does.
+        // Several hundred thousand rows exceed the time limit together, but no single row does.
         let rows = try connection.withStatement("\(numbers) LIMIT 300000") { (statement) throws(StoreError) -> Int in
             var count = 0
             while try statement.step() { count += 1 }

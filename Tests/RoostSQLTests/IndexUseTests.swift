@@ -6,7 +6,7 @@ import RoostQuery
 import RoostSQLite
 import Testing
 
-/// That SQLite's own plan of a statement uses the indexes that a request can be answered by.
+/// SQLite's own plans must use the indexes that fit a request.
 @Suite("Indexes in the plans of SQLite")
 struct IndexUseTests {
     typealias Predicate = FetchRequest.Predicate
@@ -129,8 +129,8 @@ struct IndexUseTests {
         }
         #expect(indexes.allSatisfy(used.contains), "\(name): \(plan)")
         #expect(plan.filteredAfterwards.isEmpty)
-        // Where an index gives the order, nothing is sorted; downwards, keys that are equal in it
-        // still go upwards.
+        // If an index gives the order, nothing is sorted. In descending order, equal objects still
+        // have ascending keys.
         if name == "order" { #expect(plan.order == .asFound, "\(plan)") }
     }
 
@@ -152,7 +152,7 @@ struct IndexUseTests {
         ] {
             let all = try plan(FetchRequest("Album", where: predicate))
             #expect(all.access.contains(.keys) && !all.access.contains(.index("Track_album_index")), "\(all)")
-            // Where another condition leaves few objects, each of them is asked.
+            // If another condition leaves few objects, each of them is tested.
             let few = try plan(FetchRequest("Album", where: .equal("title", to: "a") && predicate))
             #expect(few.access.contains(.index("Track_album_index")), "\(few)")
         }

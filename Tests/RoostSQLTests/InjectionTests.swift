@@ -6,12 +6,12 @@ import RoostPredicates
 import RoostSQLite
 import Testing
 
-/// Texts that are made to be taken for SQL, a pattern or an end of text, as values and as names.
+/// Texts that look like SQL, a pattern or an end of text, as values and as names.
 @Suite("Hostile texts in SQL")
 struct InjectionTests {
     typealias Comparison = FetchRequest.Comparison
 
-    /// 300 of them, all different.
+    /// 300 different texts.
     static let texts: [String] = {
         let seeds = [
             "'", "''", "\"", "\"\"", "`", "[", "]", ";", "--", "/*", "*/", "%", "_", "%%", "?", "?1", ":a", "@a", "$a",
@@ -76,7 +76,7 @@ struct InjectionTests {
                         #expect(keys == [Int64(index + 1)])
                     }
                 } catch let error as StoreError where error.code == .invalidRequest && operation == .matches {
-                    // Both refuse an invalid regular expression.
+                    // Both stores refuse an invalid regular expression.
                     #expect(code { _ = try found.fetch(request) } == .invalidRequest)
                 }
             }
@@ -126,7 +126,9 @@ struct InjectionTests {
         try sql.close()
     }
 
-    /// Texts that can be names: one with a dot or a sigil means something else in a key path.
+    /// Texts that can be names.
+    ///
+    /// A dot or a sigil would have another meaning in a key path.
     private static let nameTexts = texts.filter { text in
         !text.isEmpty && !text.contains(".") && !text.hasPrefix("@") && !text.contains("#") && !text.contains("/")
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }

@@ -40,7 +40,7 @@ struct KeptLogTests {
         return frames
     }
 
-    /// Opens a copy of file and log, as a crash would leave them, and looks at everything.
+    /// Opens a copy of file and log, as a crash would leave them, and examines everything.
     private func expect(_ count: Int, file: [UInt8], log: [UInt8], _ comment: Comment) throws {
         try directory.write(file, to: "image")
         try directory.write(log, to: "image-wal")
@@ -91,7 +91,7 @@ struct KeptLogTests {
     func survivesCrash() throws {
         let store = try create()
         var count: Int64 = 0
-        // The first checkpoint after the store was made is the first thing that lengthens the
+        // The first checkpoint after the store's creation is the first operation that lengthens the
         // database.
         while try StoreFile.byteCount(at: directory.file("a")) < 1 << 20 {
             count += 1

@@ -18,7 +18,7 @@ struct LeftoverLogTests {
         }
     }
 
-    /// Commits once a key, closes, commits `more`, and copies file and log as a crash would leave
+    /// Commits each key, closes, commits `more`, and copies file and log as a crash would leave
     /// them.
     private func crash(_ name: String, keys: ClosedRange<Int64>, more: ClosedRange<Int64>) throws {
         let store = try type.create(
@@ -35,8 +35,8 @@ struct LeftoverLogTests {
         try directory.write(try directory.bytes("live-\(name)"), to: "\(name)-after")
     }
 
-    /// Opens a file and a log that do not belong together, for reading and for writing; both stay
-    /// as they are.
+    /// Opens a file and a log that do not belong together, for reading and for writing; both must
+    /// stay unchanged.
     private func expectRefusal(file: [UInt8], log: [UInt8], _ comment: Comment) throws {
         try directory.write(file, to: "mixed")
         try directory.write(log, to: "mixed-wal")
@@ -48,7 +48,7 @@ struct LeftoverLogTests {
             #expect(try directory.bytes("mixed") == file, comment)
             #expect(try directory.bytes("mixed-wal") == log, comment)
         }
-        // What the message advises works.
+        // The message's advice works.
         try FileManager.default.removeItem(atPath: directory.file("mixed-wal"))
         let store = try type.open(directory.location("mixed"), options: StoreOptions())
         #expect(try store.findings() == [])
@@ -70,7 +70,7 @@ struct LeftoverLogTests {
         try insert(46...60, into: live)
         try live.close()
         try expectRefusal(file: try directory.bytes("live-a"), log: log, "a newer copy")
-        // The right file, and the file that holds all of the log already.
+        // The right file, and the file that already contains the whole log.
         for name in ["a-before", "a-after"] {
             try directory.write(try directory.bytes(name), to: "right")
             try directory.write(log, to: "right-wal")
@@ -119,7 +119,7 @@ struct LeftoverLogTests {
             try directory.write(try directory.bytes("a-\(name)"), to: "right")
             try directory.write(try directory.bytes("a-wal"), to: "right-wal")
             try attempt(use, of: "right")
-            // A reader leaves what the file lacks.
+            // A reader leaves a log that the file does not contain.
             #expect(try directory.names.contains("right-wal") == (use == .reading && name == "before"))
             for name in ["right", "right-wal", "other"] where try directory.names.contains(name) {
                 try FileManager.default.removeItem(atPath: directory.file(name))
@@ -143,7 +143,7 @@ struct LeftoverLogTests {
         try crash("a", keys: 1...40, more: 41...45)
         try directory.write(try directory.bytes("a-wal"), to: "a-before-wal")
         var journal = [UInt8](repeating: 0, count: 512)
-        // What SQLite begins a journal with, of this page size and length.
+        // The start of a journal of this page size and length.
         let file = try directory.bytes("a-before")
         journal.replaceSubrange(0..<8, with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
         journal.replaceSubrange(16..<20, with: file[28..<32])

@@ -41,7 +41,7 @@ struct LinkSorterTests {
         #expect(sorted.direct == links && sorted.waiting == [])
         let lists = pairs.map { Link($0.source, 11 - $0.place, order: $0.place) }
         let (direct, waiting) = try sort(lists, batchCount: 4096)
-        // Of the lists that two batches share.
+        // Only links of lists that two batches share must wait.
         #expect(waiting.count <= 5 * 10)
         #expect((direct + waiting).sorted(by: precede) == lists.sorted(by: precede))
     }
@@ -156,7 +156,7 @@ struct LinkSorterTests {
         })
         #expect(code { _ = try load(links, into: store, options: options) } == .cancelled)
         #expect(try store.digest()?.linkCount == 0)
-        // Once more, and to the end.
+        // A second load succeeds.
         #expect(try load(links, into: store).digest.linkCount == links.count)
         #expect(try store.findings() == [])
         try store.close()

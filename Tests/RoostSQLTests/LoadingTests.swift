@@ -142,7 +142,7 @@ struct LoadingTests {
             if code != nil { loader.abandon() }
             return (count.withLock { $0 }, code)
         }
-        // Before the index, and at least twice meanwhile.
+        // One check comes before the creation of the index, and at least two during it.
         #expect(try load(limit: 3) == (3, .cancelled))
         #expect(try store.digest()?.objectCount == 0)
         #expect(try store.findings() == [])
@@ -161,7 +161,7 @@ struct LoadingTests {
             directory.location("a"), model: model, options: StoreOptions().with { $0.isUnpublished = true })
         let loader = try store.bulkLoader(BulkLoadOptions())
         for batch in try Self.batches(model).records { try loader.append(batch) }
-        // No log can have this name any more.
+        // The directory prevents a log with this name.
         try FileManager.default.createDirectory(
             atPath: directory.file("a-wal"), withIntermediateDirectories: false)
         loader.abandon()
@@ -198,7 +198,7 @@ struct LoadingTests {
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: model, options: StoreOptions().with { $0.isUnpublished = true })
-        // The whole block that is reserved in the database at a time.
+        // Reserves the whole block that the database reserves at a time.
         let key = try store.reserveKeys(64, for: "Tag").lowerBound
         let loader = try store.bulkLoader(BulkLoadOptions())
         for batch in try Self.batches(model).records { try loader.append(batch) }

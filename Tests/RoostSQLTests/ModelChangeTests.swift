@@ -13,7 +13,7 @@ struct ModelChangeTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Songs and moods; a new version has something more.
+    /// Returns a model of songs and moods; a new version has more attributes.
     private func model(_ songs: [AttributeDescription] = [], _ moods: [AttributeDescription] = []) throws
         -> ManagedObjectModel
     {
@@ -26,7 +26,7 @@ struct ModelChangeTests {
         ])
     }
 
-    /// Three songs and one mood, which all of them have.
+    /// Creates a store with three songs that share a mood.
     private func create() throws -> any ModelChangingStore {
         let store = try type.create(directory.location("a"), model: try model(), options: StoreOptions())
         try store.change { changes in
@@ -200,7 +200,7 @@ struct ModelChangeTests {
             #expect(code { _ = try store.beginModelChange(to: new, keeping: KeptContent()) } == .busy)
             try foreign.execute("ROLLBACK")
         } else {
-            // The name of one of its tables is needed.
+            // The change needs the name of the table `zebra`.
             let change = try store.beginModelChange(to: new, keeping: KeptContent())
             #expect(change == nil)
         }

@@ -10,7 +10,7 @@ import Testing
 #if canImport(Glibc)
     import Glibc
 
-    // Glibc's module leaves it out.
+    // Glibc's Swift module lacks this function.
     @_silgen_name("setfsuid") private func setfsuid(_ user: UInt32) -> Int32
 #endif
 
@@ -31,7 +31,7 @@ struct OpeningTests {
         return store
     }
 
-    /// Runs SQL with a connection that has none of our settings, as another program would.
+    /// Runs SQL with a connection without Roost's settings, as another program would.
     private func tool(_ sql: String, on name: String) throws {
         var handle: OpaquePointer?
         defer { sqlite3_close(handle) }
@@ -302,7 +302,8 @@ struct OpeningTests {
             WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO other SELECT zeroblob(900) FROM n;
             """
         try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK)
-        // As if the program were killed now: its cache was too small, so part of it is in the file.
+        // As if the program were killed now. Its cache is too small, so the file has a part of the
+        // change.
         for suffix in ["", "-journal"] { try directory.write(try directory.bytes("a" + suffix), to: "b" + suffix) }
         try #require(sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) == SQLITE_OK)
 
@@ -435,7 +436,7 @@ struct OpeningTests {
         for _ in 0..<3 {
             DispatchQueue.global().async(group: readers) {
                 do {
-                    // The next view is there before the last one goes.
+                    // The next snapshot is opened before the last one closes.
                     var last = try store.snapshot()
                     while !isOver.withLock({ $0 }) {
                         let next = try store.snapshot()
@@ -556,8 +557,8 @@ struct OpeningTests {
             #expect(chmod(directory.file("a"), 0o644) == 0)
             #expect(chmod(directory.file("a.lock"), canLock ? 0o644 : 0o600) == 0)
             #expect(chmod(directory.path, 0o755) == 0)
-            // Files of the thread are those of a user without rights; no library thread opens any
-            // here.
+            // This thread has the file access of a user without rights; no library thread opens
+            // files here.
             let user = setfsuid(65534)
             defer { _ = setfsuid(UInt32(bitPattern: user)) }
             let reader = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true))
@@ -567,8 +568,8 @@ struct OpeningTests {
             let cursor = try snapshot.fetch(FetchRequest("Note"))
             var batch = RecordBatch(model: reader.model)
             #expect(try cursor.next(into: &batch) && batch.count < 3_000)
-            // A user with write access changes it: first in the log, then, when closing, in the
-            // file.
+            // A user with write access changes the store: first in the log, then, when closing, in
+            // the file.
             _ = setfsuid(UInt32(bitPattern: user))
             let writer = try type.open(directory.location("a"), options: StoreOptions())
             try writer.change { changes in

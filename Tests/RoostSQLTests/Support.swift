@@ -112,7 +112,7 @@ extension PersistentStore {
         return links
     }
 
-    /// Commits what `body` puts into a change set.
+    /// Commits the changes that `body` puts into a change set.
     @discardableResult
     func change(_ body: (inout ChangeSet) throws -> Void) throws -> CommitReceipt {
         var changes = ChangeSet(model: model)
@@ -120,7 +120,7 @@ extension PersistentStore {
         return try commit(changes)
     }
 
-    /// That everything recorded is what is there, and nothing else is found.
+    /// Returns all findings, including differences from the recorded tally.
     func findings() throws -> [String] {
         let snapshot = try snapshot()
         defer { snapshot.close() }
@@ -130,7 +130,7 @@ extension PersistentStore {
     }
 }
 
-/// The code of the error that `body` throws; nil when it throws none.
+/// The code of the error that `body` throws; nil if it throws none.
 func code(_ body: () throws -> Void) -> StoreError.Code? {
     do {
         try body()

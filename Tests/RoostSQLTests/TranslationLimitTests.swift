@@ -11,7 +11,7 @@ struct TranslationLimitTests {
     typealias Predicate = FetchRequest.Predicate
     typealias Expression = FetchRequest.Expression
 
-    /// Checks that both stores give the same for each request.
+    /// Checks that both stores return the same objects for each predicate.
     private func compare(_ predicates: [Predicate], of entity: EntityName = "Album") throws {
         let directory = try TemporaryDirectory()
         var random = SeededRandom(7)
@@ -24,7 +24,7 @@ struct TranslationLimitTests {
         try stores.plain.close()
     }
 
-    /// A condition on the albums like an album, down to a depth.
+    /// Returns a condition on the albums similar to an album, to a given depth.
     private static func similar(_ depth: Int, _ start: Expression, _ wrap: (Predicate) -> Predicate) -> Predicate {
         let name = "v\(depth)"
         let inner: Predicate =
@@ -50,8 +50,8 @@ struct TranslationLimitTests {
         "paths over many relationships find the same objects as in memory", arguments: [1, 3, 10, 15, 16, 17, 30, 70])
     func followsLongPaths(count: Int) throws {
         let names = Array(repeating: ["album", "tracks"], count: count).flatMap { $0 }
-        // Returning to the same entity takes a to-many relationship, which multiplies the paths; so
-        // this path has at most four steps.
+        // Returning to the same entity requires a to-many relationship, which multiplies the paths.
+        // So this path has at most four steps.
         try compare(
             [
                 .comparison(

@@ -83,7 +83,8 @@ struct TwinStores {
                         Link(a, b, order: Int64.random(in: 0..<9, using: &random)),
                         to: RelationshipName("Album", name: "tags"))
                 }
-                // From one end, which both have; now and then an album is like itself.
+                // One end suffices, because the relationship is its own inverse. Sometimes an album
+                // is similar to itself.
                 if a <= b, Int.random(in: 0..<4, using: &random) == 0 {
                     try changes.add(Link(a, b), to: RelationshipName("Album", name: "similar"))
                 }
@@ -91,8 +92,8 @@ struct TwinStores {
         }
     }
 
-    /// Case, diacritics, wildcards, quotes, code points at the ends of ranges, and what differs in
-    /// canonical equivalence alone.
+    /// Case, diacritics, wildcards, quotes, code points at the ends of ranges, and texts that are
+    /// only canonically equivalent.
     static let texts: [String?] = [
         nil, "", "a", "A", "ab", "Ab", "äb", "a\u{308}b", "abc", "b", "É", "é", "e\u{301}", "İ", "i\u{307}", "ß", "SS",
         "a2", "a10", "A02", "\u{D7FF}", "\u{E000}x", "a\u{0}b", "\u{10FFFF}", "x*y", "x?y", "x\\y", "100%", "_", "'",
@@ -105,7 +106,7 @@ struct TwinStores {
     ]
 }
 
-/// Random predicates over everything that SQL may be asked.
+/// A generator of random predicates of every kind that SQL may evaluate.
 struct RandomPredicates {
     typealias Predicate = FetchRequest.Predicate
     typealias Expression = FetchRequest.Expression
@@ -123,7 +124,7 @@ struct RandomPredicates {
         .localized, [.localized, .caseInsensitive],
     ]
 
-    /// The attributes of an entity by what they compare with.
+    /// The kinds of attributes, by the values that they compare with.
     private enum Kind: CaseIterable { case number, text, date, object, data, uuid }
 
     private static func attributes(_ entity: String, _ kind: Kind) -> [String] {
@@ -174,8 +175,8 @@ struct RandomPredicates {
         }
     }
 
-    /// A path from an entity to an attribute of a kind; through to-one relationships, and through
-    /// to-many ones if asked for.
+    /// A path from an entity to an attribute of a kind, through to-one relationships and, if
+    /// requested, to-many relationships.
     private mutating func path(
         from entity: String, _ kind: Kind, isToMany: Bool
     ) -> [String]? {
@@ -369,7 +370,7 @@ struct TranslationTests {
                 differences += 1
             }
         }
-        // What SQL says least of must not become everything.
+        // SQL must evaluate most predicates itself.
         #expect(
             pushed * 10 > requestCount * 8 || differences > 0, "\(pushed) of \(requestCount) need no filter after SQL")
         plain.close()

@@ -13,7 +13,7 @@ import Testing
 /// visits.
 @Suite("Costs of SQLite fetches")
 struct VisitTests {
-    /// Objects, 20 000 unless the environment asks for more.
+    /// The number of objects (default: 20 000).
     private static let count =
         ProcessInfo.processInfo.environment["ROOST_PLANNED_OBJECTS"].flatMap { Int($0) } ?? 20_000
 
@@ -52,7 +52,7 @@ struct VisitTests {
             #expect(found > 0)
             #expect(steps <= 60 * (found + (request.fetchOffset ?? 0)) + 400, "\(name): \(steps) for \(found)")
         }
-        // Where a range is most of the table, that is read.
+        // If a range covers most of the table, the table is read.
         let wide = try sample.steps(of: FetchRequest("Thing", where: .greater("number", than: .int(2))))
         #expect(wide.found == Self.count - 3 && wide.steps < 30 * Self.count)
         let (found, steps) = try sample.steps(of: FetchRequest("Thing", where: .equal("plain", to: .int(1))))
@@ -60,7 +60,7 @@ struct VisitTests {
         #expect(steps > 2 * Self.count)
     }
 
-    /// A store of things with indexes, in groups of a hundredth of all.
+    /// A store of things with indexes, in groups with a hundredth of all things each.
     private final class Sample {
         private let directory: TemporaryDirectory
         private let store: any PersistentStore
@@ -107,13 +107,13 @@ struct VisitTests {
             }
         }
 
-        /// Returns the number of objects that a fetch finds and of SQLite's steps.
+        /// Returns the numbers of found objects and of SQLite's steps.
         func steps(of request: FetchRequest) throws -> (found: Int, steps: Int) {
             try VisitTests.steps(of: request, in: store)
         }
     }
 
-    /// Returns the number of objects that a fetch finds and of SQLite's steps.
+    /// Returns the numbers of found objects and of SQLite's steps.
     private static func steps(of request: FetchRequest, in store: any PersistentStore) throws -> (
         found: Int, steps: Int
     ) {
@@ -189,7 +189,7 @@ struct VisitTests {
         if hasLimit { request.fetchLimit = 1000 }
         let (found, steps) = try Self.steps(of: request, in: store)
         #expect(found == predicate.count)
-        // From each node, at each step, each link once; 3 million ways begin in the first layer.
+        // From each node, each step reads each link once. 3 million paths begin in the first layer.
         let linkCount = width * width * depth * (predicate.text.contains("near") ? 2 : 1)
         #expect(steps < 20 * (depth + 1) * width * depth * linkCount, "\(steps)")
     }
@@ -204,7 +204,7 @@ struct VisitTests {
         let id = try #require(try snapshot.objectIDs(FetchRequest("Node")).first)
         var batch = RecordBatch(model: store.model)
         #expect(try snapshot.record(with: id, into: &batch))
-        // As SQLite does when a read meets a full disk or an I/O error.
+        // SQLite rolls back like this when a read meets a full disk or an I/O error.
         try snapshot.open().execute("ROLLBACK")
         #expect(code { _ = try snapshot.count(FetchRequest("Node")) } == .closed)
         #expect(code { _ = try snapshot.record(with: id, into: &batch) } == .closed)

@@ -5,12 +5,12 @@ import Testing
 
 @testable import RoostSQLite
 
-/// The frames of a log, in logs that SQLite wrote: each step of a workload leaves an
-/// image, and power cuts and damage are made of these.
+/// Tests of a log's frames in logs that SQLite wrote.
+///
+/// Each step of a workload leaves an image, to which the tests apply power cuts and damage.
 @Suite("Write-ahead log reader")
 struct WriteAheadLogTests {
-    /// The log as it was after a step, and how many transactions were committed and flushed by
-    /// then.
+    /// The log after a step, and the numbers of transactions committed and flushed so far.
     private struct Image {
         let log: [UInt8]
         let commits: Int
@@ -23,7 +23,7 @@ struct WriteAheadLogTests {
     init() throws { directory = try TemporaryDirectory() }
 
     /// Runs transactions of many sizes: some are rolled back after they were written to the log,
-    /// and now and then the log begins anew.
+    /// and sometimes the log restarts.
     private func images(_ seed: UInt64, steps: Int = 40) throws -> [Image] {
         var random = SeededRandom(seed)
         let path = directory.file("raw")
@@ -49,7 +49,7 @@ struct WriteAheadLogTests {
         for step in 0..<steps {
             switch Int.random(in: 0..<10, using: &random) {
             case 0 where step > 10:
-                // Later frames overwrite earlier ones, whose rest follows them.
+                // Later frames overwrite the start of the earlier ones.
                 try run("PRAGMA wal_checkpoint(RESTART)")
                 commits = 0
                 try run("INSERT INTO t (b) VALUES (randomblob(\(Int.random(in: 1...3000, using: &random))))")
@@ -66,8 +66,8 @@ struct WriteAheadLogTests {
                 for _ in 0..<count {
                     try run("INSERT INTO t (b) VALUES (randomblob(\(Int.random(in: 1...900, using: &random))))")
                 }
-                // Pages that were written to the log already are written once more, and the frames
-                // after them too.
+                // Pages that are already in the log are written again, and so are the frames after
+                // them.
                 if rows > 0 { try run("UPDATE t SET b = randomblob(700) WHERE a % 7 = 0") }
                 try run("COMMIT")
                 rows += count
@@ -80,7 +80,7 @@ struct WriteAheadLogTests {
 
     private func content(of log: [UInt8]) throws -> WriteAheadLog.Content {
         try directory.write(log, to: "image-wal")
-        // A header that is wrong does not say how long pages are; the database's does.
+        // A damaged header has no valid page size, so the database's header is used.
         if try !directory.names.contains("image") {
             try directory.write(Array(try directory.bytes("raw").prefix(4096)), to: "image")
         }
@@ -90,7 +90,7 @@ struct WriteAheadLogTests {
         return try opened.content()
     }
 
-    /// The states of the disk when the power fails before `new` is flushed: of each sector the old
+    /// The states of the disk when the power fails before `new` is flushed: each sector has the old
     /// or the new bytes.
     private func torn(_ old: [UInt8], to new: [UInt8], using random: inout SeededRandom) -> [UInt8] {
         let block = [512, 4096][Int.random(in: 0..<2, using: &random)]
@@ -131,7 +131,7 @@ struct WriteAheadLogTests {
             let images = try images(seed &+ UInt64(round), steps: 30)
             for index in images.indices.dropFirst() {
                 let (old, new) = (images[index - 1], images[index])
-                // A log that begins anew flushes its header first; that is a step of its own.
+                // A restarted log flushes its header first, in a separate step.
                 guard new.log[..<32] == old.log[..<32] else { continue }
                 for _ in 0..<20 {
                     let log = torn(old.log, to: new.log, using: &random)
@@ -205,7 +205,8 @@ struct WriteAheadLogTests {
                 }
             }
         }
-        // Of the last but one only a bit in the number that ends it can hide.
+        // In the second to last commit, damage can go unnoticed only in the number that marks the
+        // commit's end.
         #expect(count == 0 || noticed * 100 >= count * 95, "\(noticed) of \(count), seed \(seed)")
     }
 
@@ -250,7 +251,7 @@ struct WriteAheadLogTests {
                 var damaged = image.log
                 damaged[offset + Int.random(in: 8..<16)] ^= 1 << UInt8.random(in: 0..<8)
                 let found = try content(of: damaged)
-                // Of a header in two sectors a power cut can leave one.
+                // If a header spans two sectors, a power cut can leave one of them.
                 let isWhole = offset % 512 + 24 <= 512
                 #expect(
                     isWhole ? found.ending == .damaged(offset) : found.ending != .clean,

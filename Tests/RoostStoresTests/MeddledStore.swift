@@ -1,14 +1,14 @@
 import Roost
 import RoostCore
 
-/// A store in which something else happens right before and after each commit.
+/// A store that runs other code right before and after each commit.
 final class MeddledStore: PersistentStore {
     private let base: any PersistentStore
     private let before: @Sendable (Int) throws(StoreError) -> Void
     private let after: @Sendable () -> Void
     private let commits = Mutex(0)
 
-    /// Returns a store that changes `plain`, and that others interrupt.
+    /// Returns a store on `plain` whose commits others interrupt.
     ///
     /// - Parameters:
     ///   - plain: The store that both share.
@@ -16,7 +16,7 @@ final class MeddledStore: PersistentStore {
     ///     commit, from 1.
     ///   - after: Runs after a commit.
     /// - Returns: The store whose commits are interrupted.
-    /// - Throws: What opening throws.
+    /// - Throws: Errors of opening the store.
     static func store(
         _ plain: Store, before: @escaping @Sendable (Store, Int) throws(StoreError) -> Void,
         after: @escaping @Sendable () -> Void = {}

@@ -167,7 +167,7 @@ struct StoreTests {
         let store = try store(type)
         let isReading = DispatchSemaphore(value: 0)
         let isCancelled = DispatchSemaphore(value: 0)
-        /// Rows whose second one waits for the cancellation.
+        /// Rows; the second row waits for the cancellation.
         struct Rows: Sequence, IteratorProtocol, Sendable {
             let isReading: DispatchSemaphore
             let isCancelled: DispatchSemaphore

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The architecture page and the imports")
 struct ArchitectureTests {
-    /// A row of the table of modules: what a module may import.
+    /// A row of the table of modules: a module and its allowed imports.
     private struct Module {
         let name: String
         let folder: String

@@ -45,7 +45,7 @@ struct CompanionTests {
         let path = folder.file("x" + place.suffix)
         switch place.kind {
         case .text: try folder.write("precious\n", to: "x" + place.suffix)
-        // As long as the index of a log may be.
+        // The index of a log may have this length.
         case .pages: try folder.write(String(repeating: "precious", count: 4096), to: "x" + place.suffix)
         case .store: try store(place.type, at: path)
         case .otherStore: try store(place.type == "json" ? "sqlite" : "json", at: path)
@@ -128,7 +128,7 @@ struct CompanionTests {
             try store(own.type, at: location.path)
             try Data(count: byteCount).write(to: URL(fileURLWithPath: location.path + own.suffix))
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: isReadOnly))
-            // A reader is warned of a JSON journal of zeros: a commit that never reached the disk.
+            // A JSON journal of zeros causes only a warning: the commit never reached the disk.
             #expect(try checkStore(store).filter { $0.severity == .damage } == [])
             try store.close()
         }
@@ -136,8 +136,7 @@ struct CompanionTests {
         #expect(try folder.names() == [])
     }
 
-    /// SQLite cuts the index of a log that is not in use to three bytes, and makes it longer in
-    /// pages.
+    /// SQLite truncates the index of an unused log to three bytes, and extends it in pages.
     @Test(
         "an SQLite log index that is cut or growing belongs to the store",
         arguments: [3, 4096, 12 << 10, 32 << 10, 64 << 10])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Configurations")
 struct ConfigurationTests {
-    // MARK: Which file
+    // MARK: Choice of the file
 
     @Test("a configuration is the given file, else ROOST_CONFIG, else the nearest roost.json")
     func searchOrder() throws {
@@ -54,11 +54,11 @@ struct ConfigurationTests {
         #expect(refused("/dev/zero").contains("not a file"))
         try folder.write("{}" + String(repeating: " ", count: 1 << 20), to: "large.json")
         #expect(refused("large.json").contains("larger"))
-        // A directory that happens to have the name is not passed over silently.
+        // A directory with this name is not skipped silently.
         try folder.write("", to: "roost.json/file")
         #expect(refused(nil).contains("not a file"))
-        // Nor is a dangling or circular link: a file in a parent directory would silently apply
-        // instead.
+        // A dangling or circular link is not skipped either. Otherwise, a file in a parent
+        // directory would silently apply.
         for (directory, destination) in [("gone", "nothing.json"), ("loop", "roost.json")] {
             try folder.write("", to: "\(directory)/sub/file")
             try FileManager.default.createSymbolicLink(
@@ -72,7 +72,7 @@ struct ConfigurationTests {
         }
     }
 
-    // MARK: What it says
+    // MARK: Content
 
     @Test("a configuration's paths are relative to its file's directory")
     func relativePaths() throws {
@@ -259,7 +259,7 @@ struct ConfigurationTests {
             #expect(error?.code == .invalidConfiguration)
             #expect(error?.message.contains("ROOST_STORE") == true && error?.message.contains(hint) == true)
         }
-        // Without any file too.
+        // The same holds without a file.
         let alone = try RoostConfiguration(workingDirectory: "/", environment: ["ROOST_STORE": store.description])
         #expect(try alone.storeDescription().location == store)
         #expect(alone.settings.map(\.key) == ["default"])

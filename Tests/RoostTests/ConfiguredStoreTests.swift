@@ -43,7 +43,7 @@ struct ConfiguredStoreTests {
         let reading = try configuration.openStore(isReadOnly: true)
         #expect(error { try insert("two", into: reading) }?.code == .readOnly)
         try reading.close()
-        // Another model, in code or in the configuration, is not what the store was made with.
+        // Another model, in code or in the configuration, does not match the store.
         let mismatch = error { _ = try configuration.openStore(model: try model("title")) }
         #expect(mismatch?.code == .modelMismatch)
         #expect(
@@ -116,7 +116,6 @@ struct ConfiguredStoreTests {
         }
     #endif
 
-    /// Every option that a type describes is one that it takes, and everything else is refused.
     @Test("a store type accepts exactly the options that it describes", arguments: writableTypes)
     func optionDescriptions(type: String) throws {
         let type = try StoreRegistry.standard.type(named: type)

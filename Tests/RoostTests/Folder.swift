@@ -2,7 +2,7 @@ import Foundation
 import Roost
 import RoostStores
 
-/// A directory of its own for one test.
+/// A directory for one test.
 final class Folder: Sendable {
     let path: String
 
@@ -12,7 +12,7 @@ final class Folder: Sendable {
     }
 
     deinit {
-        // What cannot be removed is left to the system.
+        // If the removal fails, the system removes the files.
         try? FileManager.default.removeItem(atPath: path)
     }
 
@@ -40,7 +40,7 @@ final class Folder: Sendable {
 
 /// The types whose stores can be written.
 let writableTypes = StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }.map(\.name)
-/// Those of them whose stores are files.
+/// The writable types whose stores are files.
 let fileTypes = StoreRegistry.standard.all
     .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 

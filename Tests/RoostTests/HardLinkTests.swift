@@ -32,7 +32,7 @@ struct HardLinkTests {
         return try snapshot.count(FetchRequest("Artist"))
     }
 
-    /// Makes a closed store `a` of one object.
+    /// Creates a closed store `a` of one object.
     private func store(_ type: String, in folder: Folder, name: String = "a") throws -> StoreLocation {
         let location = StoreLocation(type: type, path: folder.file(name))
         let store = try StoreRegistry.standard.create(location, model: try model(), options: StoreOptions())
@@ -49,7 +49,7 @@ struct HardLinkTests {
 
     private func unlink(_ location: StoreLocation) throws { try FileManager.default.removeItem(atPath: location.path) }
 
-    /// The bytes of every file but the lock files.
+    /// The bytes of every file except the lock files.
     private func contents(_ folder: Folder) throws -> [String: [UInt8]] {
         Dictionary(
             uniqueKeysWithValues: try folder.names().filter { !$0.hasSuffix(".lock") }.map {
@@ -235,7 +235,7 @@ struct HardLinkTests {
         #expect(error { try insert(into: writer) }?.code == .hasOtherNames)
         try third.close()
         try unlink(other)
-        // The writer's locks are still there: another opener may not remove what it needs.
+        // The writer still has its locks, so another opener may not remove its files.
         try insert(into: writer)
         try writer.close()
         #expect(try folder.names().filter { !$0.hasSuffix(".lock") } == ["a"])
@@ -250,7 +250,7 @@ struct HardLinkTests {
             other, options: StoreOptions(isReadOnly: true).with { $0.acceptsLinks = true })
         let snapshot = try reader.snapshot()
         #expect(try snapshot.count(FetchRequest("Artist")) == 1)
-        // Changed as by a program that knows nothing of links.
+        // Changes the file like a program that ignores links.
         let bytes = try FileHandle(forUpdating: URL(fileURLWithPath: location.path))
         try bytes.truncate(atOffset: try bytes.seekToEnd() + 4096)
         try bytes.close()
@@ -260,7 +260,7 @@ struct HardLinkTests {
         try reader.close()
     }
 
-    // MARK: Names that Roost gave
+    // MARK: Names that Roost adds
 
     @Test(
         "opening a store removes the names that an interrupted replacement left",
@@ -311,7 +311,7 @@ struct HardLinkTests {
         let location = try store(type, in: folder)
         let sibling = StoreFile.temporarySibling(of: location.path)
         try StoreFile.addName(sibling, toFileAt: location.path)
-        // The name is in use, so it cannot be removed, as by a user without permission.
+        // The name is in use, so it cannot be removed, as for a user without permission.
         let lock = try StoreLock.acquire(forStoreAt: sibling, mode: .exclusive, timeoutSeconds: 0)
         let reader = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
         #expect(try count(reader) == 1)

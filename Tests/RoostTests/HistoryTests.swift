@@ -33,7 +33,7 @@ struct HistoryTests {
         StoreLocation(type: type, path: folder.file(name))
     }
 
-    /// Makes a store with three transactions.
+    /// Creates a store with three transactions.
     ///
     /// The last one deletes an object with a marked value.
     private func makeStore(_ type: String) throws -> Store {
@@ -239,7 +239,7 @@ struct HistoryTests {
     func unfoldedJournal() throws {
         var store: Store? = try makeStore("json")
         let history = try store?.history()
-        // Deallocated without being closed, as a program that ends: the journal stays.
+        // Deallocated without being closed, as if the program ended, so the journal stays.
         store = nil
         #expect(FileManager.default.fileExists(atPath: folder.file("store-journal")))
         let reopened = try Store.open(location("json"))

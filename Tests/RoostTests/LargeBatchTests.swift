@@ -19,7 +19,8 @@ struct LargeBatchTests {
         _ = try store.commit(changes)
         _ = try store.reserveKeys(1, for: "Passport")
 
-        // Many rows without a holder, together more bytes than one change set takes, then one with.
+        // Many rows without a holder, with more bytes than a change set allows, then one row with a
+        // holder.
         let scan = Value.string(String(repeating: "x", count: 1 << 16))
         var rows: [BatchInsertRequest.Row] = (0..<600).map { _ in ["scan": scan] }
         rows.append(["holder": .objectID(ObjectID("Person", key: 1))])

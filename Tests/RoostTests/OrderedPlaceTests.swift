@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-/// Two writers at once never give two objects one place in an ordered relationship.
+/// Two writers at once never give two objects the same place in an ordered relationship.
 @Suite("Places that batches give in ordered relationships")
 struct OrderedPlaceTests {
     private static let tracks = RelationshipName("Album", name: "tracks")
@@ -50,7 +50,8 @@ struct OrderedPlaceTests {
         let count = 25
         DispatchQueue.concurrentPerform(iterations: 2) { _ in
             do {
-                // A JSON store has one writer at a time, and one in memory is shared by its name.
+                // A JSON store has one writer at a time, and a store in memory is shared by its
+                // name.
                 let store = ["sqlite", "lmdb"].contains(type) ? try StoreRegistry.standard.open(location) : first
                 for _ in 0..<count { _ = try store.execute(BatchInsertRequest("Track", rows: [Self.row, Self.row])) }
                 if store !== first { try store.close() }

@@ -30,12 +30,12 @@ struct PageTests {
         try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
     }
 
-    /// Returns code without white space, which the formatter places as it likes, and without imports.
+    /// Returns code without imports and without white space, which the formatter changes.
     private static func squeezed(_ text: String) -> String {
         text.split(separator: "\n").filter { !$0.hasPrefix("import ") }.joined().filter { !$0.isWhitespace }
     }
 
-    /// Returns the blocks of Swift on a page, but for files of packages, which `Tests/strangers`
+    /// Returns the blocks of Swift on a page, except files of packages, which `Tests/strangers`
     /// builds and runs.
     private static func blocks(_ text: String) -> [String] {
         text.components(separatedBy: "```swift\n").dropFirst().enumerated().compactMap { index, part in

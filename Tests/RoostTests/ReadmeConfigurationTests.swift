@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The README's configuration")
 struct ReadmeConfigurationTests {
-    /// The program, as the README has it but for the file.
+    /// The program, as in the README except for the file.
     private func program(_ file: String, print: (Int) -> Void) throws {
         let configuration = try RoostConfiguration(file: file)
         let store = try Store.open(in: configuration)
@@ -54,6 +54,6 @@ struct ReadmeConfigurationTests {
         return try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
     }
 
-    /// Without white space, which the formatter places as it likes.
+    /// Returns the text without white space, which the formatter changes.
     private static func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 }

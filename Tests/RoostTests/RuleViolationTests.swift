@@ -28,7 +28,7 @@ struct RuleViolationTests {
                 "Tool",
                 relationships: [
                     .init("owners", destination: "Person", inverse: "tools", maxCount: 3),
-                    // Mandatory with a minimum of none: may be empty.
+                    // Mandatory with a minimum of 0, so it may be empty.
                     .init("parts", destination: "Tool", inverse: nil, maxCount: nil).with { $0.isOptional = false },
                 ]),
         ])
@@ -47,7 +47,7 @@ struct RuleViolationTests {
                     $0.validation = limits(.decimal(Decimal(-5)), to: .decimal(Decimal(5)))
                 },
                 .init("dbl", type: .double).with { $0.validation = limits(.double(-0.5), to: .double(0.5)) },
-                // Not a value of 32 bits: the limit is the nearest one.
+                // No 32-bit value is equal to the limit, so the nearest one applies.
                 .init("flt", type: .float).with { $0.validation = limits(.double(-0.1), to: .double(0.1)) },
                 .init("day", type: .date).with { $0.validation = limits(.date(day), to: .date(day)) },
                 .init(
@@ -56,7 +56,7 @@ struct RuleViolationTests {
                         .init("street", type: .string, isOptional: false),
                         .init("number", type: .integer32).with { $0.validation = limits(.int(1)) },
                     ]),
-                // Not stored, or computed: no rule of the store.
+                // Transient and derived attributes have no rules in the store.
                 .init("passing", type: .string, isOptional: false).with { $0.isTransient = true },
                 .init("upper", type: .string, isOptional: false).with {
                     $0.derivationExpression = "uppercase:(name)"
@@ -275,7 +275,7 @@ struct RuleViolationTests {
         let clock = ContinuousClock()
         let start = clock.now
         let findings = try checkStore(store)
-        // One value waits for the time limit of a comparison, not all thirty.
+        // Only one value takes a comparison's time limit, not all thirty.
         #expect(clock.now - start < .seconds(15))
         let warnings = findings.filter { $0.severity == .warning }
         #expect(warnings.map(\.property).sorted { $0 ?? "" < $1 ?? "" } == ["A.broken", "A.slow"])

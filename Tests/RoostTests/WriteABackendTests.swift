@@ -80,6 +80,6 @@ struct WriteABackendTests {
         #expect(try lineCount("Examples/Backends/Sources/CSV/CSVStore.swift") < 150)
     }
 
-    /// Without white space, which the formatter places as it likes.
+    /// Returns the text without white space, which the formatter changes.
     private static func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 }

@@ -149,7 +149,7 @@
             #expect(try texts("year == 1970 ") == ["AND", "OR"])
             #expect(try texts("isLive == ").prefix(40).contains("YES"))
             #expect(try texts("nothing.") == [])
-            // Inside of quotes nothing is a name.
+            // Text in quotes is not a name.
             #expect(try texts("title == \"a ").isEmpty)
             #expect(try texts("title == \"a\" ") == ["AND", "OR"])
         }

@@ -4,7 +4,7 @@ internal import RoostQuery
 
 /// A generator of random predicates and expressions of every kind of node.
 ///
-/// They have the shape that reading text gives: an AND or OR has two parts or more.
+/// They have the shape of parsed text: an AND or OR has two parts or more.
 package struct PredicateTrees {
     package typealias P = FetchRequest.Predicate
     package typealias E = FetchRequest.Expression

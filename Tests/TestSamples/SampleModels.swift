@@ -16,8 +16,8 @@ package struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// Returns the name of a type's sample attribute: the type's name, except for `objectID`, which
-/// every object uses itself.
+/// Returns the name of a type's sample attribute: the type's name, except for `objectID`, which is
+/// a property of every object.
 package func sampleName(of type: AttributeType) -> String { type == .objectID ? "anyObjectID" : type.name }
 
 /// Returns a model with every type of attribute and every kind of field.

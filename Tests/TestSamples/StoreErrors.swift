@@ -1,7 +1,7 @@
 package import RoostCore
 internal import Testing
 
-/// Returns the store error that `body` throws; nil when it throws none.
+/// Returns the store error that `body` throws; nil if it throws none.
 package func storeError(_ body: () throws -> Void) -> StoreError? {
     do {
         try body()

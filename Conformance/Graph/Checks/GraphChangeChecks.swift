@@ -141,7 +141,7 @@ extension GraphCheck {
                 let object = try require(try other.existingObject(with: id) as? Everything, "an object")
                 let property = try require(typedProperties.first { $0.name == name }, "a property")
                 try expectEqual(property.get(object), value, "'\(name)' in another context")
-                // A saved object is changed: to null and back.
+                // The value of a saved object changes to null and back.
                 property.set(object, .null)
                 try expectEqual(object[name], .null, "'\(name)' set to null")
                 property.set(object, value)

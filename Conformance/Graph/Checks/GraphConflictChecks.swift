@@ -296,7 +296,7 @@ extension GraphCheck {
         .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
     ]
 
-    /// Equal values of uniqueness constraints.
+    /// Conflicts over unique values.
     static let constraintConflicts: [GraphCheck] = [
         GraphCheck(
             "merge.unique",

@@ -253,7 +253,7 @@ extension GraphCheck {
         },
     ]
 
-    /// Saves an owner and one member of each named entity; the IDs begin with that of the owner.
+    /// Saves an owner and one member of each named entity; the owner's ID is first.
     private static func makeOwner(
         in container: PersistentContainer, bench: GraphBench, with members: [EntityName: String]
     ) throws -> [ObjectID] {

@@ -5,7 +5,7 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// Edge cases of other groups, and of their combinations.
+    /// Edge cases of the other groups and of their combinations.
     static let edges: [GraphCheck] = [
         GraphCheck(
             "identity.temporary-unavailable",

@@ -155,7 +155,8 @@ extension GraphCheck {
         tracks[2].tags.insert(tags[0])
         tracks[3].tags.insert(tags[1])
         try await flight.save(context) {
-            // Removed and added again, which must also be correct if the save fails.
+            // The tag is removed and added again. The result must also be correct if the save
+            // fails.
             tracks[3].tags.remove(tags[1])
             tracks[3].tags.insert(tags[1])
             albums[1].artist = artists[1]

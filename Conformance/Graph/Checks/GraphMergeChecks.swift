@@ -159,7 +159,7 @@ extension GraphCheck {
         },
     ]
 
-    /// Merging the saves of others.
+    /// Merging saves of other contexts.
     static let merging: [GraphCheck] = [
         GraphCheck(
             "merging.save-notice",
@@ -355,7 +355,7 @@ extension GraphCheck {
             let album = try require(try context.fetch(Fetch<Album>()).first, "an album")
             let track = try require(album.tracks.first, "a track")
             _ = track.title
-            // Another container stands for another process.
+            // Another container represents another process.
             let foreign = try bench.container(for: try bench.store(of: container))
             try bench.change(foreign) { other in
                 try other.existingObject(album.id).year = 2000

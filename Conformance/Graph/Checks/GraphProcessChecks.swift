@@ -4,10 +4,10 @@ internal import RoostGraph
 internal import RoostStores
 
 extension GraphCheck {
-    /// A list on the screen and an import in another process.
+    /// Checks of a displayed list during an import by another process.
     ///
-    /// They need a peer program, so they are not in ``all``. `ROOST_IMPORT_COUNT` sets the minimum
-    /// number of imported objects (default: 2 000).
+    /// The checks need a peer program, so they are not in ``all``. `ROOST_IMPORT_COUNT` sets the
+    /// minimum number of imported objects (default: 2 000).
     package static let processes: [GraphCheck] = [
         GraphCheck(
             waiting: "results.other-process",
@@ -42,7 +42,7 @@ extension GraphCheck {
                     _ = try require(await notices.next(), "a notice")
                     context.processPendingChanges()
                 }
-                // A fetch may already see more, since the import continues.
+                // A fetch may already return more objects, because the import continues.
                 try list.expectLaw()
             }
             try peer.kill()
@@ -60,7 +60,7 @@ extension GraphCheck {
                 otherwise: "\(found) objects after \(imported)")
             guard hasHistory else { return }
 
-            // The list is closed while the import continues and is killed again.
+            // The list is closed. The import continues and is killed again.
             var cache = Set(list.controller.sections.joined())
             let token = try await container.stores[0].historyToken()
             context.reset()

@@ -412,7 +412,7 @@ extension GraphCheck {
             album.tracks.append(tracks[3])
             try expectEqual(album.tracks.map(\.title), titles([1, 4, 9, 8, 7, 3]), "the album after remove and append")
             try expectOrder("after remove and append")
-            // In a context that has not read the list.
+            // Another context changes the list without reading it first.
             try bench.change(container) { other in
                 let track: Track = try other.insert()
                 track.title = "late"
@@ -558,7 +558,7 @@ extension GraphCheck {
             try expectEqual(try titles(extras, predicate: condition), ["c", "b"], "the members that meet a condition")
             try expectEqual(try titles(tagged, predicate: condition), ["c", "b"], "the members with a to-many inverse")
             try expectEqual(try assets.fetch().map(\.objectID), [image.objectID], "the members of subentities")
-            // Only a link changes, and no record of its ends.
+            // Only a link changes, not the records of its ends.
             let second = container.makeContext()
             let own = try second.existingObject(with: shelf.objectID)
             var ownExtras = try own.objects("extras")

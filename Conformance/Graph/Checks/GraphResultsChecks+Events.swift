@@ -325,7 +325,7 @@ extension GraphCheck {
         },
     ]
 
-    /// Windows of a result, batch requests, other openings, and totals.
+    /// Windows of a result, batch requests, saves through another open store, and totals.
     static let resultsInWindows: [GraphCheck] = [
         GraphCheck(
             "results.window-edges",
@@ -477,7 +477,7 @@ extension GraphCheck {
             context.processPendingChanges()
             let snapshot = try bench.store(of: container).snapshot()
             defer { snapshot.close() }
-            // A store without recorded generations does not show changes.
+            // Without recorded generations, the controller cannot detect the changes.
             if try snapshot.recordedTally() == nil { try list.controller.performFetch() }
             try expectEqual(list.controller.objects.map(\.name), ["Carl", "Carol", "Zoe"], "the names")
             let change = try list.takeChange()

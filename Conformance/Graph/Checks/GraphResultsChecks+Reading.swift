@@ -175,7 +175,7 @@ extension GraphCheck {
         },
     ]
 
-    /// Ways of reporting, and totals.
+    /// Ways of reporting changes, and totals.
     static let resultsReported: [GraphCheck] = [
         GraphCheck(
             waiting: "results.slow-reader",

@@ -315,7 +315,7 @@ extension GraphCheck {
             context.processPendingChanges()
             let snapshot = try bench.store(of: container).snapshot()
             defer { snapshot.close() }
-            // A store without recorded generations does not show changes.
+            // Without recorded generations, the controller cannot detect the changes.
             if try snapshot.recordedTally() == nil { try list.controller.performFetch() }
             let change = try list.takeChange()
             try expectEqual(change.updated.map(\.id), [people[1].objectID], "the updated objects")

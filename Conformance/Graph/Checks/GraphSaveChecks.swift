@@ -80,7 +80,7 @@ extension GraphCheck {
             try context.save()
             try expectEqual(
                 try bench.storedValues(draft.objectID, in: container)?["title"], "endless", "the stored title")
-            // Values that willSave sets without tracking are stored and cause no other round.
+            // Values that willSave sets without tracking are stored and cause no further round.
             draft.calls = []
             draft.whenSaving = { draft in draft.context?.withoutTracking { draft.count += 1 } }
             draft.title = "quiet"

@@ -49,7 +49,7 @@ package final class GraphBench {
 
     /// Closes the store of a container and opens it again, in a new container.
     ///
-    /// A store that does not survive its closing stays open.
+    /// A store stays open if closing would discard its content.
     func reopen(_ container: PersistentContainer) throws -> PersistentContainer {
         let store = try require(container.stores.first, "a store in the container")
         return try self.container(for: try workbench.reopen(store.persistentStore))
@@ -88,7 +88,7 @@ package final class GraphBench {
 
     /// Returns a text that changes with every commit that changes anything.
     ///
-    /// It is the generation, if the store records it.
+    /// The text is the generation, if the store records it.
     func generation(of container: PersistentContainer) throws -> String { try generation(of: try store(of: container)) }
 
     /// Returns a text that changes with every commit that changes anything.

@@ -59,8 +59,7 @@ package struct GraphCheck: Sendable, CustomStringConvertible {
     /// - Returns: The outcome.
     package func outcome(on fixture: StoreFixture) async -> Outcome {
         let missing = needs.first { capability in
-            // Within one process, a store that is kept under its name suffices instead of a
-            // persistent one.
+            // Within one process, it suffices that a closed store can be reopened.
             if capability == .persistence, fixture.keepsClosedStores { return false }
             return !fixture.capabilities.contains(capability)
         }

@@ -314,12 +314,12 @@ extension GraphCheck {
         var calls: [String] = []
         /// The count that `awakeFromInsert` saw.
         var countAtInsert: Int64?
-        /// The journal of the hooks of a save.
+        /// The journal for the hooks of a save.
         var journal: Journal?
         var whenSaving: ((Draft) -> Void)?
         /// Whether titles are trimmed.
         var trimsTitle = false
-        /// The text of the failure of every title.
+        /// The failure message for every title.
         var refusal: String?
 
         private func note(_ call: String) {

@@ -71,7 +71,7 @@ package enum GraphSelfTest {
         case unsound(ConformanceFailure)
     }
 
-    /// Tries a fault around stores of a fixture.
+    /// Tests a fault with stores of a fixture.
     package static func outcome(
         of fault: FaultyStoreType.Fault, caughtBy id: String, on fixture: StoreFixture
     ) async -> Outcome {
@@ -82,7 +82,7 @@ package enum GraphSelfTest {
     }
 
     #if PlantedFaults
-        /// Tries a fault of contexts, on sound stores.
+        /// Tests a fault of contexts, with sound stores.
         package static func outcome(of fault: PlantedFault, caughtBy id: String, on fixture: StoreFixture) async
             -> Outcome
         {

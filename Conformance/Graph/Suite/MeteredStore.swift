@@ -30,7 +30,7 @@ package final class StoreMeter: Sendable {
     /// The calls since the last reset.
     var counts: Counts { state.withLock(\.counts) }
 
-    /// Runs `body` and returns its calls of the store.
+    /// Runs `body` and returns the counts of its calls.
     func counting(_ body: () throws -> Void) rethrows -> Counts {
         state.withLock { $0.counts = Counts() }
         try body()
@@ -62,7 +62,7 @@ package final class StoreMeter: Sendable {
     /// Sets whether keys can be reserved.
     func setReservesKeys(_ reserves: Bool) { state.withLock { $0.reservesKeys = reserves } }
 
-    /// Sets what runs before the next commit.
+    /// Sets the function to call before the next commit.
     package func beforeNextCommit(_ body: @escaping @Sendable () throws(StoreError) -> Void) {
         state.withLock { $0.beforeCommit = body }
     }

@@ -72,7 +72,7 @@ extension ConformanceReport {
             case "<": result += "&lt;"
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
-            // Unescaped, a parser would replace them with spaces in attributes.
+            // In attributes, a parser would replace these characters with spaces.
             case "\t", "\n", "\r": result += "&#\(scalar.value);"
             case "\u{0}"..<" ", "\u{FFFE}", "\u{FFFF}": result += "\u{FFFD}"
             default: result.unicodeScalars.append(scalar)

@@ -28,14 +28,14 @@ extension ConformanceReport {
         }.joined(separator: "\n")
     }
 
-    /// The groups of checks in the order in which they came.
+    /// The groups of checks in the order of the results.
     private var groups: [String] {
         var groups: [String] = []
         for result in results where !groups.contains(result.check.group) { groups.append(result.check.group) }
         return groups
     }
 
-    /// `28`, `25 + 3 opposite`, `3 opposite, 1 excluded, **2 failed**`.
+    /// Returns a cell such as `28`, `25 + 3 opposite` or `3 opposite, 1 excluded, **2 failed**`.
     private static func cell(_ results: [ConformanceResult]) -> String {
         let counts = ConformanceCounts(results)
         var parts: [String] = []

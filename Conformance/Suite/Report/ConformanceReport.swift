@@ -6,7 +6,8 @@
 package struct ConformanceReport: Sendable {
     /// A format of reports.
     package enum Format: String, CaseIterable, Sendable {
-        /// A line for each check, more for a failure, and the counts of each store, for people.
+        /// Text for people: a line for each check, more for a failure, and the counts of each
+        /// store.
         case text
         /// Version 13 of the Test Anything Protocol.
         case tap
@@ -57,8 +58,7 @@ package struct ConformanceReport: Sendable {
     /// Returns the text after the results, in complete lines; it may be empty.
     ///
     /// - Parameter isInterrupted: Whether the run ended early. Then TAP bails out, JUnit has a
-    ///   suite with an error, and Markdown says so; the text has the counts of the checks that were
-    ///   run.
+    ///   suite with an error, Markdown has a note, and text has the counts of the checks that ran.
     /// - Returns: The rest of the report.
     package func ending(isInterrupted: Bool = false) -> String {
         switch format {
@@ -74,7 +74,7 @@ package struct ConformanceReport: Sendable {
     /// The message in reports of a run that ended early.
     static let interruption = "Interrupted: not all checks were made."
 
-    /// The names of the stores in the order in which they came, each with its results.
+    /// The names of the stores in the order of the results, each with its results.
     var resultsByStore: [(store: String, results: [ConformanceResult])] {
         var stores: [(store: String, results: [ConformanceResult])] = []
         for result in results {

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/// What a process has asked of the system and of SQLite so far.
+/// The counted calls of a process to the system and to SQLite so far.
 struct callcounter_counts {
     /// Blocks of memory that were allocated or made larger.
     uint64_t allocations;
@@ -15,13 +15,15 @@ struct callcounter_counts {
     uint64_t sqlite_steps;
 };
 
-/// Whether calls are counted here: only where a program's own functions take the place of the C library's (Linux with glibc).
+/// Whether calls are counted: only on Linux with glibc, where a program can replace functions of
+/// the C library.
 int callcounter_works(void);
 
 /// The counts of all threads up to now.
 struct callcounter_counts callcounter_read(void);
 
-/// The bytes of all blocks of memory that are allocated now, as the C library counts them; 0 where calls are not counted.
+/// The bytes of all blocks of memory that are allocated now, as the C library counts them; 0 if
+/// calls are not counted.
 uint64_t callcounter_bytes_in_use(void);
 
 /// Marks the beginning of a measured operation. Callgrind writes its counts here and starts again at zero.

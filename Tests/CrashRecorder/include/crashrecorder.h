@@ -3,19 +3,19 @@
 
 #include <stdint.h>
 
-// A process that is linked with this records every change of the file system below one directory, and can make one call of the
-// system fail. Functions with the names of the C library's do it, which the dynamic linker takes first.
+// A process that is linked with this library records every change of the file system below one
+// directory, and can make one system call fail. The library replaces functions of the C library.
 //
-// The environment says what to do:
+// The environment variables are:
 //   CRASHRECORDER_ROOT    the directory; without it nothing is recorded and nothing fails
-//   CRASHRECORDER_TRACE   the file that gets the records, in the order in which they happened
-//   CRASHRECORDER_FAULT   "<classes> <number> <action> <sticky>": the number-th call (from 1) of one of the classes, and with sticky 1
-//                         every later one, gets what the action says: an errno, or one of the actions below
+//   CRASHRECORDER_TRACE   the file for the records, in the order of the calls
+//   CRASHRECORDER_FAULT   "<classes> <number> <action> <sticky>": the action, an errno or one of the actions below, for the number-th
+//                         call (from 1) of one of the classes and, with sticky 1, for every later call
 //
 // A record, little-endian without gaps: kind (1 byte), flags (1), lengths of two paths (2 each), length of the data (4), offset (8),
 // inode (8), the paths relative to the directory, the data.
 
-/// What a record says, and which calls a fault may meet: each class is a bit.
+/// The classes of calls in which a fault can occur; each is a bit.
 enum crashrecorder_class {
     crashrecorder_open = 1,
     crashrecorder_write = 2,
@@ -24,15 +24,15 @@ enum crashrecorder_class {
     crashrecorder_rename = 16,
     crashrecorder_unlink = 32,
     crashrecorder_read = 64,
-    /// Opening that makes a file, making a directory, linking: what needs space for a name.
+    /// Calls that need space for a name: creating a file or directory, and linking.
     crashrecorder_create = 128,
-    /// Flushing a directory; the other one is for files.
+    /// Flushing a directory. `crashrecorder_sync` is for files.
     crashrecorder_sync_directory = 256
 };
 
 /// Actions beside an errno.
 enum crashrecorder_action {
-    /// The call says that it succeeded, and does nothing: for sync.
+    /// The call does nothing, but returns success; for syncs.
     crashrecorder_skip = -1,
     /// The process dies before the call.
     crashrecorder_kill = -2,
@@ -40,7 +40,7 @@ enum crashrecorder_action {
     crashrecorder_kill_after = -3
 };
 
-/// What a record says.
+/// The kinds of records.
 enum crashrecorder_kind {
     crashrecorder_created = 1,
     crashrecorder_truncated = 2,
@@ -55,23 +55,25 @@ enum crashrecorder_kind {
     crashrecorder_marked = 11,
     crashrecorder_synced_all = 12,
     crashrecorder_exchanged = 13,
-    /// A sync that failed: what it should have written is lost, though it still shows.
+    /// A failed sync. Its data are lost, although programs still read them.
     crashrecorder_failed_sync = 14
 };
 
 /// The flag of a write that is durable when it returns.
 enum { crashrecorder_durable = 1 };
 
-/// Whether calls are recorded here: only where a program's own functions take the place of the C library's (Linux with glibc).
+/// Whether calls are recorded: only on Linux with glibc, where a program can replace functions of
+/// the C library.
 int crashrecorder_works(void);
 
 /// Adds a mark to the trace.
 void crashrecorder_mark(const char *text);
 
-/// How many calls of the fault's classes there were.
+/// Returns the number of calls of the fault's classes.
 int64_t crashrecorder_count(void);
 
-/// Sets what CRASHRECORDER_FAULT says, and counts from the beginning; no class for no fault.
+/// Sets the fault like CRASHRECORDER_FAULT, and restarts the count. Without a class, there is no
+/// fault.
 void crashrecorder_set_fault(int64_t classes, int64_t number, int64_t action, int64_t sticky);
 
 #endif

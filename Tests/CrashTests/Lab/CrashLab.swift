@@ -103,7 +103,7 @@ final class CrashLab {
 
     /// The outcome of a run of the operation.
     struct Run {
-        /// The directory, as the run left it.
+        /// The directory after the run.
         let root: URL
         /// The files before a recorded run, and the changes to them.
         let tree: [DiskFile]
@@ -119,13 +119,13 @@ final class CrashLab {
         let questionCount: Int?
     }
 
-    /// The store that may be present afterwards.
+    /// The stores that may be present afterwards.
     enum Outcome: Int {
-        /// The old one or the new one.
+        /// The old store or the new store.
         case any
-        /// The new one: the operation had reported success.
+        /// The new store, because the operation reported success.
         case new
-        /// The old one: the operation was ended before its end.
+        /// The old store, because the operation was ended early.
         case old
     }
 
@@ -146,7 +146,7 @@ final class CrashLab {
     private var failer: Child?
     private var runCount = 0
     /// The sorted names after an undisturbed run and a check, with stars for random parts; nil
-    /// before.
+    /// before that run.
     private var finalNames: [String]?
 
     /// Whether calls can be recorded here.
@@ -257,7 +257,7 @@ final class CrashLab {
 
     /// Runs the operation on a new copy of the stores with a failing call, in a shared process.
     ///
-    /// A failure in the process must not affect the next run either.
+    /// A failure in the process must not affect later runs either.
     func fail(_ fault: Fault) throws -> Run {
         runCount += 1
         let root = directory.appendingPathComponent("run\(runCount)")
@@ -332,12 +332,12 @@ final class CrashLab {
         }
     }
 
-    // MARK: Looking
+    // MARK: Checking
 
     /// Checks all states that a power cut can leave, or a sample, under each disk model.
     ///
-    /// A state that an earlier model allows too is checked once. After a run that was ended, every
-    /// state must be the old store.
+    /// A state that an earlier model also allows is checked once. After a run that was ended early,
+    /// every state must be the old store.
     ///
     /// - Returns: The numbers of checked states, and their problems.
     func findings(

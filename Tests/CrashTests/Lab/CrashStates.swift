@@ -15,7 +15,7 @@ struct CrashState {
 ///
 /// - everything that was written
 /// - only flushed data
-/// - the names up to each one, with and without all data
+/// - the first name changes, up to each one, with and without all data
 /// - random states, in which each block has any version between the flushed and the newest one
 struct CrashStates {
     private static let randomVariants = 4
@@ -32,19 +32,19 @@ struct CrashStates {
 
     /// Calls `body` with each state, or with about `limit` random ones.
     ///
-    /// Equal states come once. States after the acknowledgement are always included.
+    /// Equal states are passed once. States after the acknowledgement are always included.
     ///
     /// - Parameters:
     ///   - limit: The approximate number of states; nil for all.
     ///   - seed: The seed of random states.
-    ///   - seen: The states that were checked before, which are skipped.
+    ///   - seen: The states that were already checked, which are skipped.
     ///   - body: The check of a state.
     /// - Returns: The number of states.
     func forEach(
         limit: Int?, seed: UInt64, except seen: inout Set<Int>, _ body: (CrashState) throws -> Void
     ) rethrows -> Int {
         var random = SeededGenerator(seed: seed)
-        // Equal states come several times, so more are drawn than necessary.
+        // Some states are equal, so more are drawn than requested.
         let total = replay { _, _, _ in }
         let chosen = limit.map { limit in Set((0..<limit * 3).map { _ in random.below(max(1, total)) }) }
         var made = 0
@@ -69,7 +69,7 @@ struct CrashStates {
     }
 
     private struct Candidate {
-        /// Its position among all candidates.
+        /// The position among all candidates.
         let number: Int
         let record: Int
         let variant: Int

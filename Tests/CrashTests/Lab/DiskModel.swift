@@ -18,9 +18,9 @@ struct FileImage {
 
 /// A file in a directory.
 struct DiskFile {
-    /// Its path below the directory.
+    /// The path below the directory.
     let path: String
-    /// Its bytes; nil for a directory.
+    /// The bytes of a file; nil for a directory.
     let contents: [UInt8]?
     let inode: UInt64
 }
@@ -147,7 +147,7 @@ struct DiskState {
         pendingNames.isEmpty && currentNames.values.allSatisfy { $0.pending.isEmpty && $0.lost.isEmpty }
     }
 
-    // MARK: What happens
+    // MARK: Changes
 
     mutating func apply(_ record: TraceRecord) {
         let node = nodes[record.inode]

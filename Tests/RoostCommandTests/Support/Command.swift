@@ -39,7 +39,7 @@ final class Workplace: Sendable {
     }
 
     deinit {
-        // What cannot be removed is left to the system.
+        // If the removal fails, the system removes the files.
         try? FileManager.default.removeItem(atPath: path)
     }
 
@@ -71,7 +71,7 @@ final class Workplace: Sendable {
         return try start(["shell", store] + options, input: input).wait()
     }
 
-    /// Starts the shell on the store `store`; what is written to `input` is its script.
+    /// Starts the shell on the store `store`; the caller writes the script to `input`.
     func startShell() throws -> (run: RunningCommand, input: FileHandle) {
         let pipe = Pipe()
         return (try start(["shell", "store"], input: pipe), pipe.fileHandleForWriting)
@@ -83,7 +83,7 @@ final class Workplace: Sendable {
         try start(arguments, through: wrapper).wait()
     }
 
-    /// Makes a store of the music library under `name`.
+    /// Creates a store of the music library under `name`.
     func makeStore(_ type: String, named name: String, objects: Int = 2000) throws {
         try FileManager.default.createDirectory(atPath: file("demo"), withIntermediateDirectories: false)
         try write(try library(objects: objects), to: "demo/music.sqlite")

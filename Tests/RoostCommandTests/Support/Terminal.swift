@@ -38,7 +38,7 @@ final class Terminal {
     }
 
     deinit {
-        // The command loses its terminal, and ends by that.
+        // The command loses its terminal, so it ends.
         close(primary)
     }
 
@@ -48,9 +48,9 @@ final class Terminal {
         #expect(write(primary, bytes, bytes.count) == bytes.count)
     }
 
-    /// Waits until a text is shown after what was matched before.
+    /// Waits until a text is shown after the last match.
     func expect(_ text: String, at location: SourceLocation = #_sourceLocation) throws {
-        // A limit against waiting for ever; it does not decide about a test that passes.
+        // The limit only ends endless waiting; it does not affect a test that passes.
         let end = ContinuousClock.now + .seconds(60)
         while true {
             if let range = pending.range(of: text) {
@@ -62,7 +62,7 @@ final class Terminal {
         }
     }
 
-    /// Reads what is shown until the command ends; returns its exit code.
+    /// Reads the output until the command ends, and returns its exit code.
     func end() throws -> Int32 {
         let limit = ContinuousClock.now + .seconds(60)
         while read() { try #require(ContinuousClock.now < limit, "the command does not end: \(shown)") }
@@ -70,7 +70,7 @@ final class Terminal {
         return process.terminationStatus
     }
 
-    /// Reads some of what is shown; returns false after the end.
+    /// Reads some of the output; returns false after the end.
     private func read() -> Bool {
         var descriptor = pollfd(fd: primary, events: Int16(POLLIN), revents: 0)
         let ready = poll(&descriptor, 1, 100)

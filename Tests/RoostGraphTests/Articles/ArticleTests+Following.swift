@@ -26,7 +26,7 @@ extension ArticleTests {
         #expect(names.count == 2)
     }
 
-    /// The keys of what a search index has.
+    /// A search index that holds only the IDs of its objects.
     private final class Index {
         var keys: Set<ObjectID> = []
         func add(_ record: Record) { keys.insert(record.id) }

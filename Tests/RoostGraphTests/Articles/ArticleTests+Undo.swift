@@ -282,7 +282,7 @@ extension ArticleTests {
             try second.refreshAllObjects()
             #expect(still.title == "Hejira")
 
-            // Both set the year: the last save holds.
+            // Both contexts set the year. The last save wins.
             still.year = 2
             try pad.save()
             try second.save()

@@ -18,7 +18,7 @@ struct ArticleTests {
         try String(contentsOf: root.appendingPathComponent("docs/\(name).md"), encoding: .utf8)
     }
 
-    /// Without white space, which the formatter places as it likes.
+    /// Returns the text without white space, which the formatter changes.
     private static func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 
     @Test("articles about objects quote code that is compiled and run", arguments: pages)

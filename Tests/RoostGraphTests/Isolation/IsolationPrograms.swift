@@ -1,11 +1,11 @@
 /// Programs that misuse threads, each beside a twin that differs in one line.
 struct IsolationProgram {
-    /// When the compiler finds the mistake: while it checks types, or while it follows values.
+    /// The phase of the compiler that finds the mistake: type checking or region analysis.
     enum Phase: CaseIterable { case types, regions }
 
     let name: String
     let phase: Phase
-    /// The program; `<<>>` stands for the line that differs.
+    /// The program; `<<>>` marks the line that differs.
     let text: String
     let right: String
     let wrong: String
@@ -182,7 +182,7 @@ struct IsolationProgram {
             diagnostic: "non-Sendable type 'ManagedObject'"),
     ]
 
-    /// The text with one of the two lines, in a number of lines that does not depend on which.
+    /// Returns the text with one of the two lines; both texts have the same number of lines.
     func text(isRight: Bool) -> String { text.replacing("<<>>", with: isRight ? right : wrong) }
 
     /// The position of the line that differs.

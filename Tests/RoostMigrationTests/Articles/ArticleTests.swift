@@ -117,7 +117,7 @@ struct ArticleTests {
         try store.close()
     }
 
-    /// Makes an address of its own for each person who has one.
+    /// Creates an address for each person with an email address.
     final class PersonToAddress: EntityMigrationPolicy {
         override func createDestinationInstances(
             for source: SourceObject, by mapping: EntityMapping, in session: MigrationSession

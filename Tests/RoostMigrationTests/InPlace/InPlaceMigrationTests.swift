@@ -108,14 +108,14 @@ struct InPlaceMigrationTests {
         let old = try StoreRegistry.standard.open(backup, options: StoreOptions(model: try Notes.v1()))
         #expect(try notes(old, color: "color") == expected)
         try old.close()
-        // Opening the new store sweeps what is unfinished, and no backup.
+        // Opening the new store removes unfinished files, but no backup.
         let store = try StoreRegistry.standard.open(location)
         #expect(try notes(store, color: "hexColor") == expected)
         try store.close()
         #expect(FileManager.default.fileExists(atPath: backup.path))
     }
 
-    /// Between the second name and the new file the process may have ended.
+    /// The process may have ended between creating the second name and the new file.
     @Test("a migration removes a backup that is still the store itself, and keeps others", arguments: Sample.fileTypes)
     func unfinishedBackup(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -193,7 +193,7 @@ struct InPlaceMigrationTests {
         let (manager, chosen, model) = (manager, options, try Notes.v3())
         let outcomes = Mutex<[Result<MigrationPath, StoreError>]>([])
         let done = DispatchSemaphore(value: 0)
-        // Threads of their own: each waits for the others.
+        // On separate threads, because each waits for the others.
         let threads = (0..<4).map { _ in
             Thread {
                 let outcome: Result<MigrationPath, StoreError>
@@ -366,7 +366,7 @@ struct InPlaceMigrationTests {
         let directory = try TemporaryDirectory()
         let location = location(type, in: directory)
         try Notes.store(location).close()
-        // A file is replaced where a backup is to be kept; what changes within its file keeps such programs out.
+        // With a backup, the file is replaced. A migration within the file excludes such programs.
         let options = MigrationOptions(
             conversion: ConversionOptions(onProgress: { progress in
                 guard progress.phase == .verifying else { return }
@@ -410,12 +410,12 @@ struct InPlaceMigrationTests {
         let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
-        // With a backup, so that a new file takes the place of the old one whatever the type.
+        // With a backup, a new file replaces the old one for every type.
         let suffix = try #require(try StoreRegistry.standard.type(named: type).companionSuffixes.first)
         let options = MigrationOptions(
             conversion: ConversionOptions(onProgress: { progress in
                 guard progress.phase == .verifying else { return }
-                // What a program that uses SQLite or LMDB itself has beside the file as long as it is open.
+                // A program that uses SQLite or LMDB itself has this file beside the open store.
                 _ = FileManager.default.createFile(atPath: location.path + suffix, contents: Data())
             })
         ).with { $0.keepsBackup = true }

@@ -44,7 +44,7 @@ struct OneTransactionTests {
     /// Migrates a random evolution of an SQLite store both ways and compares the results.
     private func compare(_ seed: Int) throws -> MigrationPath? {
         var evolution = try RandomEvolution(seed: seed)
-        // Few changes leave the most as it is.
+        // Few changes leave most content unchanged.
         let model = seed % 2 == 0 && evolution.versions.count > 1 ? evolution.versions[1] : evolution.new
         let directory = try TemporaryDirectory()
         let made = try evolution.store()
@@ -105,7 +105,7 @@ struct OneTransactionTests {
         #expect(count > 3)
     }
 
-    // MARK: Which way
+    // MARK: Choice of the path
 
     /// Migrates the sample in place; the plan and the report name the same path.
     private func path(
@@ -351,7 +351,7 @@ struct OneTransactionTests {
         let (manager, chosen, model) = (manager, options, try coloredShelves())
         let outcomes = Mutex<[Result<MigrationPath, StoreError>]>([])
         let done = DispatchSemaphore(value: 0)
-        // Threads of their own: each waits for the others.
+        // On separate threads, because each waits for the others.
         let threads = (0..<4).map { _ in
             Thread {
                 let outcome: Result<MigrationPath, StoreError>
@@ -409,7 +409,8 @@ struct OneTransactionTests {
         let page = try #require(try SQLiteShell.run(sql, on: location.path).first.flatMap { Int($0) })
         var damaged = try bytes(location)
         let pageByteCount = Int(damaged[16]) << 8 | Int(damaged[17])
-        // The number of entries on the first page of an index that stays, and that no reading of tables looks at.
+        // The number of entries on the first page of an index that the migration keeps. Reading
+        // tables does not use the index.
         let count = (page - 1) * pageByteCount + 3
         damaged.replaceSubrange(count..<count + 2, with: [0x7F, 0xFF])
         try damaged.write(to: URL(fileURLWithPath: location.path))

@@ -13,8 +13,7 @@ struct StoreReplacementTests {
 
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Two that close a store at one instant each see that the other has it open, and its log
-    /// stays.
+    /// Two processes that close a store at the same time each see the other, so the log remains.
     @Test(
         "locking a store for replacement settles again a log that appears meanwhile",
         arguments: ["-wal", "-shm", "-journal"])

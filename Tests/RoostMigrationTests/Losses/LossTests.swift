@@ -4,7 +4,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// Data that a migration may not drop unless it is allowed, counted in the objects that are there.
+/// Data that a migration may drop only if allowed, counted in the existing objects.
 @Suite("Losses of migrations")
 struct LossTests {
     private let manager = MigrationManager(registry: .standard)
@@ -67,7 +67,7 @@ struct LossTests {
         }
     }
 
-    /// Without tags: the notes' references to them go too.
+    /// Returns the model without tags and without the notes' references to them.
     private static func withoutTags() throws -> ManagedObjectModel {
         try model { entities in
             entities.removeAll { $0.name == "Tag" }
@@ -111,7 +111,7 @@ struct LossTests {
         return found
     }
 
-    // MARK: What is counted
+    // MARK: Counts
 
     @Test("objects of a removed entity, and references to them, are counted as losses")
     func entities() throws {
@@ -311,7 +311,7 @@ struct LossTests {
         #expect(found["Tag"] == nil && found["Tag.name"] == 1, "\(found)")
     }
 
-    // MARK: Ways
+    // MARK: Paths
 
     @Test(
         "a migration that is refused for losses changes no file", arguments: Sample.fileTypes)
@@ -420,7 +420,7 @@ struct LossTests {
             _ = try manager.migrate(from: .store(source), to: memory, model: Self.model(), options: options)
         }
         #expect(found["Tag"] == 1)
-        // A policy is not asked for the objects of a mapping that removes them.
+        // No policy is called for objects that a mapping removes.
         options.mapping?.entityMappings.removeAll { $0.sourceEntity == "Tag" }
         options.mapping?.entityMappings.append(
             EntityMapping("Gone", type: .remove, from: "Tag").with { $0.policyName = "P" })

@@ -3,7 +3,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// The order of an ordered relationship is data, also where only the other end keeps the pairs.
+/// The order of an ordered relationship is data, even if only the other end stores the pairs.
 @Suite("Losses of order")
 struct OrderLossTests {
     private typealias R = RelationshipDescription
@@ -38,7 +38,7 @@ struct OrderLossTests {
                 + (1...3).map { .init("B", $0, ["a": .objectID(ObjectID("A", key: 1)), place: .int(400 - $0 * 100)]) })
     }
 
-    /// Object 1 of `A` has two of `B`, and object 1 of `B` two of `A`.
+    /// Object 1 of `A` has two objects of `B`, and object 1 of `B` has two of `A`.
     private static func manyToMany() throws -> any PersistentStore {
         let model = try model(
             [.toMany("bs", to: "B", inverse: "as", isOrdered: true)],

@@ -4,7 +4,7 @@ import RoostQuery
 import TestSamples
 import Testing
 
-/// Every row of the table of inference, and what Roost adds to it.
+/// Every row of the table of inference, and Roost's additions.
 @Suite("Inferred mapping models")
 struct MappingInferenceTests {
     private typealias A = AttributeDescription
@@ -116,7 +116,7 @@ struct MappingInferenceTests {
         #expect(mapping.entityMappings.map(\.name) == ["IEM_Transform_Note", "IEM_Add_Tag"])
         #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("label")])
         let remarks = mapping.remarks(from: old, to: new)
-        // The likely mistake: the name of the version before was given instead of the identifier that it has.
+        // The likely mistake is to give the name in the previous version instead of its identifier.
         #expect(
             remarks.contains { $0.kind == .note && $0.property == "label" && $0.message.contains("known as 'title'") })
         #expect(remarks.contains { $0.kind == .note && $0.entity == "Tag" })
@@ -138,7 +138,8 @@ struct MappingInferenceTests {
                     PropertyMapping("headline", expression: .source("title")),
                     PropertyMapping("title", expression: .source("title")),
                 ])
-        // From there on each keeps its own value, though both have the identifier.
+        // In a later version, each attribute keeps its own value, although both have the
+        // identifier.
         var changed = both
         changed.versionHashModifier = "2"
         #expect(
@@ -486,7 +487,7 @@ struct MappingInferenceTests {
         #expect(MappingModel.inferenceProblems(from: several, to: other).map(\.entity) == ["Text"])
     }
 
-    // MARK: What changes no data
+    // MARK: Changes that affect no data
 
     @Test("changes of delete rules, defaults, limits, classes and indexes need no migration")
     func compatible() throws {
@@ -529,7 +530,7 @@ struct MappingInferenceTests {
             })
     }
 
-    /// A wider constraint is met by what met a narrower one.
+    /// Objects that meet a narrower constraint also meet a wider one.
     @Test("a new or narrower uniqueness constraint gives a remark; a wider constraint gives none")
     func constraints() throws {
         let (old, constrained) = (try numbers(), try numbers(constraints: [["n"]]))

@@ -167,7 +167,7 @@ struct MappingProblemTests {
     func policies() throws {
         #expect(try problems("title", "FUNCTION($entityPolicy, 'convert:', $source.length)", policy: "P").isEmpty)
         #expect(try problems("tags", "FUNCTION($entityPolicy, 'find:', $destination)", policy: "P").isEmpty)
-        // Its arguments are.
+        // The arguments of the function are checked.
         #expect(try problems("title", "FUNCTION($entityPolicy, 'convert:', $sorce)", policy: "P").count == 1)
     }
 
@@ -197,7 +197,7 @@ struct MappingProblemTests {
                     $0.relationshipMappings = [PropertyMapping("notes")]
                 }
             ).count == 1)
-        // What it does anyway may be said.
+        // A property mapping that equals the effect of a copy is allowed.
         #expect(
             problems(
                 EntityMapping(
@@ -296,7 +296,7 @@ struct MappingProblemTests {
             let mapping = try MappingModel.inferred(from: a, to: b, options: .init(convertsToString: true))
             #expect(mapping.problems(from: a, to: b).map(\.description) == [])
             #expect(try MappingModel(document: mapping.document()) == mapping)
-            // Whatever is in the models, remarks can be made.
+            // Remarks can be computed for any models.
             _ = mapping.remarks(from: a, to: b)
         }
     }
@@ -338,7 +338,7 @@ struct ModelMismatchTests {
             new: EntityDescription("Note", attributes: (0..<50).map { .init("a\($0)", type: .string) }))
         #expect(error.message.contains("and 47 more") && !error.message.contains("\n"))
         #expect(error.message.utf8.count < 500)
-        // What needs no migration is no reason.
+        // Changes that need no migration are not listed.
         let quiet = try self.error(
             EntityDescription("Note", attributes: [.init("a", type: .string)]),
             new: EntityDescription("Note", attributes: [.init("a", type: .string, defaultValue: "x")]),

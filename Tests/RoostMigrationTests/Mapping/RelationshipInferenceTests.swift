@@ -4,8 +4,7 @@ import RoostQuery
 import TestSamples
 import Testing
 
-/// The rows of the table of inference for relationships, and what Roost adds to
-/// them.
+/// The rows of the table of inference for relationships, and Roost's additions.
 @Suite("Inferred mappings of relationships")
 struct RelationshipInferenceTests {
     private typealias R = RelationshipDescription
@@ -24,7 +23,7 @@ struct RelationshipInferenceTests {
         #expect(mapping.problems(from: old, to: new).isEmpty)
     }
 
-    /// No rule says which destination to keep.
+    /// No rule determines which destination to keep.
     @Test("inference refuses a to-many relationship that becomes to-one")
     func refusesToOne() throws {
         let old = try model(
@@ -131,13 +130,13 @@ struct RelationshipInferenceTests {
             let remarks = mapping.remarks(from: old, to: new)
             #expect(remarks.map { [$0.kind.rawValue, $0.entity, $0.property] } == [["demand", "A", kept]])
             #expect(remarks.first?.message.contains("'B.a', is to-one: the migration fails if two objects") == true)
-            // The pairs come from the end that is kept.
+            // The pairs come from A's end.
             #expect(mapping.entityMapping(named: "IEM_Transform_B")?.relationshipMappings == [PropertyMapping("a")])
         }
         let new = try models(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
         let many = try models(.toOne("b", to: "B", inverse: "as"), .toMany("as", to: "A", inverse: "b"))
         try expectDemand(many, to: new, keeping: "b")
-        // The end itself, renamed, and under its name.
+        // The same end, renamed and with its old name.
         var renamed = R.toOne("a", to: "A", inverse: "b")
         renamed.renamingIdentifier = "as"
         try expectDemand(many, to: try models(.toOne("b", to: "B", inverse: "a"), renamed), keeping: "b")
@@ -146,7 +145,7 @@ struct RelationshipInferenceTests {
         try expectDemand(
             try models(.toMany("bs", to: "B", inverse: "as"), .toMany("as", to: "A", inverse: "bs")),
             to: try models(.toMany("bs", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "bs")), keeping: "bs")
-        // Of one-to-one relationships nothing changes.
+        // One-to-one relationships do not change.
         let renamedInverse = try models(.toOne("b", to: "B", inverse: "c"), .toOne("c", to: "A", inverse: "b"))
         let kept = try MappingModel.inferred(from: renamedInverse, to: new)
         #expect(kept.remarks(from: renamedInverse, to: new).isEmpty)
@@ -158,7 +157,7 @@ struct RelationshipInferenceTests {
             try model(
                 EntityDescription("A", relationships: a.map { [$0] } ?? []), EntityDescription("B", relationships: [b]))
         }
-        // Without an inverse; with one that is new, and not where the pairs are.
+        // Relationships without an inverse, or with a new inverse that has no pairs.
         for (old, new) in [
             (try models(nil, .toMany("a", to: "A")), try models(nil, .toOne("a", to: "A"))),
             (

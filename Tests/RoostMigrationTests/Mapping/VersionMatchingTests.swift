@@ -2,8 +2,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// The elements of two versions that inference takes for the same, also where renaming identifiers
-/// are wrong.
+/// The elements of two versions that inference matches, even if renaming identifiers are wrong.
 @Suite("Matching elements of two versions")
 struct VersionMatchingTests {
     private typealias A = AttributeDescription
@@ -59,7 +58,7 @@ struct VersionMatchingTests {
         #expect(plain.entity("Note")?.versionHash == renamed.entity("Note")?.versionHash)
         #expect(try mappings(plain, to: renamed) == ["copy Note>Note"])
         #expect(try mappings(renamed, to: plain) == ["copy Note>Note"])
-        // Also where the identifier is the name of another entity, which stays what it is.
+        // The same holds if the identifier is the name of another entity, which stays unchanged.
         let tag = EntityDescription("Tag", attributes: [A("name", type: .string)])
         stray.renamingIdentifier = "Tag"
         #expect(try mappings(model(note, tag), to: model(stray, tag)) == ["copy Note>Note", "copy Tag>Tag"])
@@ -88,7 +87,7 @@ struct VersionMatchingTests {
         #expect(
             try mappings(old, to: model(post, EntityDescription("Note", attributes: [A("other", type: .date)])))
                 == ["add ->Note", "transform Note>Post"])
-        // Identifiers of earlier renames, too.
+        // The same holds for identifiers of earlier renames.
         let third = EntityDescription("Entry", attributes: [A("title", type: .string)]).with {
             $0.renamingIdentifier = "Note"
         }
@@ -176,7 +175,8 @@ struct VersionMatchingTests {
                 [A("x", type: .string)],
                 to: [A("oldX", type: .string).with { $0.renamingIdentifier = "x" }, A("x", type: .date)])
                 == ["oldX": "x"])
-        // Of a stray identifier and another type it is a new one, since no value could be kept.
+        // With a stray identifier and another type, the attribute is new, since no value could be
+        // kept.
         #expect(
             try values([A("x", type: .string)], to: [A("x", type: .date).with { $0.renamingIdentifier = "new" }]) == [:]
         )

@@ -4,7 +4,7 @@ import RoostConformance
 import RoostCore
 import RoostMigration
 
-/// The library of ``Sample`` in its next version: much has another name, type or place.
+/// The library of ``Sample`` in its next version, in which many names, types and places differ.
 enum EvolvedSample {
     static func model() throws(StoreError) -> ManagedObjectModel {
         var name = AttributeDescription("fullName", type: .string, isOptional: false, defaultValue: "nobody")
@@ -14,14 +14,14 @@ enum EvolvedSample {
         var writer = RelationshipDescription.toOne("writer", to: "Human", inverse: "works")
         writer.renamingIdentifier = "author"
         return try ManagedObjectModel(entities: [
-            // Was Person, and is not the first entity any more.
+            // This entity was Person, and is no longer the first.
             EntityDescription(
                 "Human",
                 attributes: [
                     name, AttributeDescription("born", type: .date), AttributeDescription("code", type: .decimal),
                     AttributeDescription("rank", type: .integer32, isOptional: false, defaultValue: 7),
                     AttributeDescription("motto", type: .string, defaultValue: "none yet"),
-                    // Was the editors' only.
+                    // Only editors had this attribute.
                     AttributeDescription("desk", type: .integer64),
                 ],
                 relationships: [books, .toMany("friends", to: "Human", inverse: "friends")]

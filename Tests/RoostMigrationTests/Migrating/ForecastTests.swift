@@ -4,13 +4,14 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// A dry run says what the migration would end with.
+/// A dry run reports how the migration would end.
 @Suite("Forecasts of dry runs")
 struct ForecastTests {
     private let manager = MigrationManager(registry: .standard)
 
-    /// Plans and runs a migration, and expects the run to fail with `code`, and the plan to say so
-    /// in the same words where it can.
+    /// Plans and runs a migration.
+    ///
+    /// The run must fail with `code`, and the plan must report the same message if it can.
     private func expectForecast(
         _ code: StoreError.Code, _ source: any PersistentStore, _ model: ManagedObjectModel,
         _ mapping: MappingModel? = nil, to location: StoreLocation = StoreLocation(type: "memory", path: ""),
@@ -113,7 +114,7 @@ struct ForecastTests {
             #expect(try manager.planMigration(from: .store(source()), to: memory, model: fitting).refusals == [])
             #expect(try manager.migrate(from: .store(source()), to: memory, model: fitting).verified)
         }
-        // A predicate leaves all of them out.
+        // A predicate excludes all of them.
         var some = try MappingModel.inferred(from: model(0, nil), to: model(0, 2))
         for index in some.entityMappings.indices where some.entityMappings[index].sourceEntity == "Tag" {
             some.entityMappings[index] = EntityMapping(
@@ -190,7 +191,7 @@ struct ForecastTests {
         return store
     }
 
-    /// The size that was written is not refused, and a slightly smaller limit is.
+    /// A limit of the written size is accepted, and a slightly smaller limit is refused.
     @Test(
         "the forecast size of a document includes links, metadata and the model",
         arguments: [

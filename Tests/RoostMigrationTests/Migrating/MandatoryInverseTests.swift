@@ -30,7 +30,9 @@ struct MandatoryInverseTests {
         return try model(b, .toOne("a", to: "A", inverse: "b"))
     }
 
-    /// An inferred mapping; a policy of another entity makes three passes of it.
+    /// An inferred mapping.
+    ///
+    /// A policy of another entity requires three passes.
     private static func options(
         _ source: any PersistentStore, _ path: MigrationPath, _ conversion: ConversionOptions = ConversionOptions()
     ) throws -> MigrationOptions {

@@ -31,7 +31,7 @@ import RoostMigration
                 let (before, tally, old) = (try store.contents(), try store.snapshot().computeTally(), store.model)
                 let mapping = try MappingModel.inferred(from: old, to: version.model)
                 location = StoreLocation(type: type, path: directory.file("\(index)"))
-                // Only where a version drops something.
+                // Loss is allowed only if a version drops something.
                 let drops = mapping.remarks(from: old, to: version.model).contains { $0.kind == .loss }
                 let options = MigrationOptions(allowsLoss: drops)
                 let report: MigrationReport
@@ -49,11 +49,11 @@ import RoostMigration
                     store = try StoreRegistry.standard.open(location)
                 }
                 if report.path != .onePass { otherSteps.append(version.name) }
-                // Nothing comes or goes but by a mapping that says so.
+                // Only mappings that remove objects change the number of objects.
                 let dropped = report.mappings.filter { $0.type == "remove" }.reduce(0) { $0 + ($1.read ?? 0) }
                 #expect(report.objects == objects - dropped, "\(version.name)")
                 objects = report.objects
-                // The digest is that of what a plain migration over dictionaries makes.
+                // A plain migration over dictionaries gives the same digest.
                 var plain = PlainMigration(mapping, of: before, from: old, to: version.model)
                 let expected = try plain.contents()
                 let fails = plain.fails
@@ -61,20 +61,20 @@ import RoostMigration
                 #expect(try store.contents().difference(from: expected) == nil, "\(version.name)")
                 Self.explain(
                     report, tally, try store.snapshot().computeTally(), old, version.model, mapping)
-                // A mandatory relationship that no object has stays empty.
+                // A mandatory relationship that no source object has stays empty.
                 let findings = try checkStore(store).filter { $0.kind != "mandatory" }
                 #expect(findings == [], "\(version.name): \(findings.prefix(3))")
             }
             #expect(objects > 0)
-            // The one step that gives a to-many relationship a to-one inverse: its objects are to be searched for.
+            // Only this step gives a to-many relationship a to-one inverse, whose objects must be
+            // searched for.
             #expect(otherSteps == (path.contains("artsy") ? ["ArtsyFolio v1.7"] : []))
             try store.close()
         }
 
-        /// Entities that are copied keep their part of the digest, bit for bit, where the number in
-        /// their records stays the same.
+        /// Copied entities keep their part of the digest if their number in records stays the same.
         ///
-        /// All others have one of their own; together they are the digest.
+        /// Other entities have new parts. Together, the parts are the digest.
         private static func explain(
             _ report: MigrationReport, _ before: StoreTally, _ after: StoreTally, _ old: ManagedObjectModel,
             _ new: ManagedObjectModel, _ mapping: MappingModel
@@ -87,8 +87,8 @@ import RoostMigration
                     let to = mapping.destinationEntity.flatMap(new.entity)
                 else { continue }
                 #expect(before.entities[from.number].count == after.entities[to.number].count)
-                // Records name entities by number: their own, and those of objects that they refer to among several. An entity that
-                // gets a subentity is one of several from then on.
+                // Records contain the numbers of their own entity and of referenced objects, if
+                // several entities are possible. So a first subentity changes them.
                 let (fields, newFields) = (from.layout.fields, to.layout.fields)
                 let namesOthers = fields.contains { $0.kind == .polymorphicReference || $0.kind == .objectID }
                 guard from.number == to.number, !namesOthers, fields.map(\.kind) == newFields.map(\.kind) else {

@@ -6,8 +6,7 @@ import Testing
 
 @Suite("Nulls, defaults and composites in migrations")
 struct MigrationCompositeTests {
-    /// The values of the objects of entity `P` that a mapping of its attributes makes of others, by
-    /// one pass or three.
+    /// Migrates objects to entity `P` in one pass or three, and returns the new values.
     private func migrate(
         _ old: [AttributeDescription], _ objects: [[String: Value]], to new: [AttributeDescription],
         _ attributes: [PropertyMapping], passes: Int
@@ -39,7 +38,7 @@ struct MigrationCompositeTests {
             throw error
         }
         #expect(report.path == (passes == 3 ? .threePasses : .onePass))
-        // What is refused for certain does not run.
+        // The plan must not refuse a migration that succeeds.
         #expect(plan.refusals == [])
         let made = try StoreRegistry.standard.open(location)
         #expect(try checkStore(made) == [])
@@ -65,7 +64,7 @@ struct MigrationCompositeTests {
             try migrate([address(mandatory)], objects, to: [mandatory], mapped, passes: passes)
         }
         #expect(error?.code == .migrationFailed && error?.message.contains("'P.street'") == true, "\(error as Any)")
-        // Where the composite is mandatory too, the element is always there.
+        // If the composite is mandatory too, the element always exists.
         #expect(
             try migrate(
                 [address(isOptional: false, mandatory)], [objects[0]], to: [mandatory], mapped, passes: passes) == [
@@ -101,7 +100,7 @@ struct MigrationCompositeTests {
                 ["address": .composite(["country": "CH", "street": "s", "zip": "Z"])], [:],
                 ["address": .composite(["country": "CH", "street": "DEF", "zip": "Z"])],
             ])
-        // A mandatory element that nothing gives a value is missing where the composite is there, and only there.
+        // A mandatory element without a value is missing only if the composite exists.
         let unmapped = AttributeDescription("country", type: .string, isOptional: false)
         #expect(
             try migrate(

@@ -17,7 +17,7 @@ struct MigrationEstimateTests {
             for: count, from: costs(source), to: costs(destination), path: path, verifies: verifies)
     }
 
-    /// A type that does not say what its stores cost.
+    /// A store type without known costs.
     private struct UnmeasuredType: ReadOnlyPersistentStoreType {
         let name = "other"
         let capabilities = StoreCapabilities(.file)

@@ -54,7 +54,7 @@ struct MigrationFailureTests {
             options: MigrationOptions(conversion: ConversionOptions(skipsDamaged: true), allowsLoss: true))
         #expect(report.skipped.sorted() == ["Book/p7", "Editor/p6", "Person/p20"])
         #expect(report.objects == 400 + 800 + 5 - 3)
-        // References to them are counted under the new names.
+        // References to the skipped objects are counted under the new names.
         #expect(report.warnings.contains { $0.hasPrefix("4 references by 'Book.writer'") })
         #expect(report.warnings.contains { $0.contains("'Human.friends'") })
         #expect(report.verified)

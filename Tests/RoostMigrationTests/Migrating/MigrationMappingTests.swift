@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Migration by a mapping model, in one pass")
 struct MigrationMappingTests {
-    /// Readings with a temperature, of stations; every third is a forecast.
+    /// Returns a store of stations and their readings; every third reading is a forecast.
     private static func source() throws -> any PersistentStore {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -126,7 +126,7 @@ struct MigrationMappingTests {
         let snapshot = try store.snapshot()
         let objects = try snapshot.objects(of: "Reading")
         #expect(objects.map(\.id.key) == [1, 2, 4, 5, 7, 8])
-        // Those with an even key were of the first station.
+        // Readings with even keys were of the first station.
         #expect(objects.map { $0.values["station"] != nil } == [false, true, true, false, false, true])
         #expect(objects.map { $0.values["station"] == $0.values["best"] } == Array(repeating: true, count: 6))
         #expect(
@@ -200,7 +200,7 @@ struct MigrationMappingTests {
                 EntityMapping("S", type: .transform, from: "Station", to: "Station"),
             ])
         let snapshot = try store.snapshot()
-        // In the order that the one-to-many relationship had.
+        // The order is that of the one-to-many relationship.
         #expect(
             try snapshot.targets(of: RelationshipName("Station", name: "readings"), from: ObjectID("Station", key: 1))
                 == [

@@ -4,8 +4,9 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// Of a one-to-one relationship each object holds the other's key, and a store may have a pair at
-/// one end only.
+/// In a one-to-one relationship, each object stores the other's key.
+///
+/// A store may have a pair at one end only.
 @Suite("Pairs recorded at one end")
 struct OneSidedPairTests {
     private typealias R = RelationshipDescription
@@ -21,8 +22,8 @@ struct OneSidedPairTests {
         ])
     }
 
-    /// Pair 1 is at the person only, pair 3 at the passport only, pair 2 at both; passport 4 may
-    /// refer to person 2 too.
+    /// Pair 1 is stored at the person only, pair 3 at the passport only, pair 2 at both; passport 4
+    /// may refer to person 2 too.
     private static func store(_ type: String = "memory", _ path: String = "", hasRival: Bool = false) throws
         -> any PersistentStore
     {
@@ -41,7 +42,7 @@ struct OneSidedPairTests {
             ])
     }
 
-    /// The pairs that a migration leaves, as `person-passport`, by the relationship that is kept.
+    /// Returns the pairs after a migration, as `person-passport`, from the remaining relationship.
     private static func pairs(_ store: any PersistentStore) throws -> Set<String> {
         var pairs: Set<String> = []
         let snapshot = try store.snapshot()
@@ -133,7 +134,7 @@ struct OneSidedPairTests {
         let (store, report) = try migrate(Self.store(hasRival: true), new, 1, allowsLoss: true)
         #expect(try Self.pairs(store) == ["1-1", "2-2", "3-3"])
         #expect(report.lossCounts.map(\.count) == [1])
-        // The other end has room for both.
+        // The other end can store both pairs.
         let other = try migrate(Self.store(hasRival: true), Self.model(nil, .toOne("owner", to: "Person"), "new"), 1)
         #expect(try Self.pairs(other.store) == ["1-1", "2-2", "3-3", "2-4"])
     }

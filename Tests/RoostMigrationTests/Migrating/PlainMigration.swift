@@ -7,7 +7,7 @@ import RoostMigration
 /// The effect of a mapping model on the content of a store, computed object by object over
 /// dictionaries.
 ///
-/// It is deliberately simple: it ignores layouts, batches and, until the end, how stores keep
+/// It is deliberately simple: it ignores layouts, batches and, until the end, how stores represent
 /// relationships.
 struct PlainMigration {
     /// An object in a hierarchy.
@@ -22,7 +22,7 @@ struct PlainMigration {
         var to: Place
     }
 
-    /// The places of a pair in the order of either end; nil where that end has none.
+    /// The places of a pair in the orders of both ends; nil for an end without an order.
     struct Order {
         var there: Int64?
         var back: Int64?
@@ -33,7 +33,7 @@ struct PlainMigration {
     private let new: ManagedObjectModel
     private var objects: [ObjectID: (version: UInt32, values: [String: Value])] = [:]
     private let links: [Int: [Link]]
-    /// By place in the old model: the object.
+    /// The objects by their place in the old model.
     private var ids: [Place: ObjectID] = [:]
     /// The new object of each source object.
     private var made: [ObjectID: ObjectID] = [:]
@@ -116,7 +116,8 @@ struct PlainMigration {
         case (.int(let number), .decimal): .decimal(Decimal(number))
         case (.int(let number), .double), (.int(let number), .float): .double(Double(number))
         case (.objectID(let id), .objectID):
-            // An object-ID attribute names what the object would become, whether it is there or not.
+            // An object-ID attribute gets the ID that the object would have, whether or not it
+            // exists.
             mapping.entityMappings.first { $0.sourceEntity == id.entity && $0.destinationEntity != nil }
                 .flatMap(\.destinationEntity).map { .objectID(ObjectID($0, key: id.key)) } ?? .null
         default: value

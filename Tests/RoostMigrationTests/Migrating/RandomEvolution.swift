@@ -10,8 +10,7 @@ import RoostMigration
 struct RandomEvolution {
     let old: ManagedObjectModel
     let new: ManagedObjectModel
-    /// The models on the way from the old one to the new one, both included; each can be inferred
-    /// from the one before.
+    /// The models from `old` to `new`, both included; each can be inferred from the previous one.
     let versions: [ManagedObjectModel]
     private var generator: SeededGenerator
 
@@ -106,7 +105,7 @@ struct RandomEvolution {
         let name = relationship.name.name
         let inverse = relationship.inverse.map { old.relationships[$0] }
         if let inverse, !inverse.isToMany {
-            // One-to-one: both sides name each other.
+            // In a one-to-one relationship, both sides refer to each other.
             guard inverse.number >= relationship.number else { return }
             var (sources, targets) = (sources.shuffled(using: &generator), targets.shuffled(using: &generator))
             while let source = sources.popLast(), let target = targets.popLast() {
@@ -191,7 +190,7 @@ private struct ModelDraft {
 
     private mutating func newName(_ prefix: String) -> String {
         counter += 1
-        // Names do not come in the order in which they are made.
+        // Names are not in the order of creation.
         return "\(prefix)\(generator.below(90) + 10)n\(counter)"
     }
 

@@ -54,7 +54,7 @@ extension RelationshipChangeTests {
             try snapshot.targets(of: RelationshipName("B", name: "as"), from: $0.id)
         }
         #expect(all.count == 2001 && lists.map(\.count).sorted() == [0, 1000, 1000])
-        // The last one came first, and new keys follow the old ones.
+        // The last object came first, and new keys are in the order of the old ones.
         for list in lists { #expect(list == list.sorted(by: >)) }
         // Each commit is a generation.
         let tally = try #require(try snapshot.recordedTally())

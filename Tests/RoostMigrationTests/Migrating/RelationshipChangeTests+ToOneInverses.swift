@@ -5,7 +5,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-// To-many relationships that get an inverse with one object, or become one.
+// To-many relationships that get a to-one inverse, or become a to-one inverse.
 extension RelationshipChangeTests {
     @Test(
         "a to-one relationship becomes its own inverse if no object is in two pairs",
@@ -103,7 +103,8 @@ extension RelationshipChangeTests {
         #expect(error?.code == .migrationFailed)
     }
 
-    /// `A.b` with its inverse, to-many under a name before, to-one after.
+    /// `A.b`, whose inverse is first to-many with the name `before`, then to-one with the name
+    /// `after`.
     private static func narrowing(_ before: String, _ after: String) throws -> (
         old: ManagedObjectModel, new: ManagedObjectModel
     ) {
@@ -165,7 +166,8 @@ extension RelationshipChangeTests {
 
     @Test("an inverse that becomes to-one is filled in one transaction in SQLite")
     func narrowedInverseInOneTransaction() throws {
-        // The relationship keeps its inverse's name, so A is the same in both models, and there is much of it.
+        // The relationship keeps its inverse's name, so A is the same in both models, and A has
+        // much content.
         let (old, new) = try Self.narrowing("member", "member")
         #expect(old.entity("A")?.versionHash == new.entity("A")?.versionHash)
         func migrate(_ b: [Int64: Int64]) throws -> [Int64: Int64] {
@@ -217,7 +219,7 @@ extension RelationshipChangeTests {
             ])
         var mapping = try MappingModel.inferred(from: old, to: new)
         #expect(throws: StoreError.self) { try Self.migrate(source, new, .onePass) }
-        // Without one of the two there is room.
+        // Without one of the two objects that refer to B2 13, the to-one inverse has room.
         let index = try #require(mapping.entityMappings.firstIndex { $0.sourceEntity == "A3" })
         mapping.entityMappings[index].sourcePredicate = .notEqual("n", to: 3)
         let (store, _) = try Self.migrate(
@@ -241,7 +243,7 @@ extension RelationshipChangeTests {
     func narrowedInverseOfItself(hasRoom: Bool) throws {
         let old = try Self.nodes(.toOne("s", to: "A", inverse: "ts"), .toMany("ts", to: "A", inverse: "s"))
         let new = try Self.nodes(.toOne("s", to: "A", inverse: "t"), .toOne("t", to: "A", inverse: "s"))
-        // One of them refers to itself.
+        // One object refers to itself.
         let source = try Self.store(old, s: [1: 3, 2: 2, 3: hasRoom ? 4 : 3])
         guard hasRoom else {
             let error = #expect(throws: StoreError.self) { try Self.migrate(source, new, .onePass) }

@@ -46,7 +46,7 @@ struct RelationshipChangeTests {
         return (store, report)
     }
 
-    /// An inferred mapping with a policy that does what it would do without.
+    /// An inferred mapping with a policy that has no effect.
     static func withPolicy(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> MigrationOptions {
         var mapping = try MappingModel.inferred(from: old, to: new)
         for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
@@ -120,7 +120,8 @@ struct RelationshipChangeTests {
             try Self.pairs("fr", in: store)
                 == [[1, 2], [2, 1], [2, 3], [3, 2], [1, 4], [4, 1], [3, 3]])
         #expect(report.links == 4)
-        // The direction of the links is lost, and the report says so; with a policy, the loss is not known in advance.
+        // The direction of the links is lost, and the report mentions it. With a policy, the loss
+        // is not known in advance.
         #expect(report.losses.contains { $0.contains("A.fr") && $0.contains("its own inverse") } == !isPolicy)
         try source.close()
     }
@@ -248,7 +249,7 @@ struct RelationshipChangeTests {
         var found: StoreError?
         do { _ = try migrate(Faults(losesLinks: true)) } catch { found = error as? StoreError }
         #expect(found?.code == .corrupted)
-        // The mapping leaves the shelves of books out, which are compared all the same.
+        // The mapping omits the shelves of books, which are still compared.
         for name in ["Person.friends", "Book.shelves"] {
             #expect(found?.message.contains("relationship '\(name)'") ?? false)
         }
@@ -295,7 +296,7 @@ struct RelationshipChangeTests {
         _ = try Self.manager().migrate(
             from: .store(source), to: .store(store), model: model,
             options: MigrationOptions(mapping: mapping, allowsLoss: true))
-        // The mapping of B is the last that says something of them.
+        // The mapping of B is the last that sets the relationships.
         #expect(try Self.pairs("teams", in: store) == [[1, 1], [2, 2]])
         #expect(try Self.references("B", "lead", in: store) == [1: 1, 2: 2])
         #expect(try checkStore(store) == [])

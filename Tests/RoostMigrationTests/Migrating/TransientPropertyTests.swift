@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Models that differ in transient properties")
 struct TransientPropertyTests {
-    /// A message, with more or other properties that no store keeps.
+    /// A model of messages, with additional or other properties that are not stored.
     private static func model(_ transients: [AttributeDescription] = [], inverse: Bool = false) throws
         -> ManagedObjectModel
     {

@@ -48,7 +48,7 @@ struct WholeNumberMigrationTests {
         let (old, new) = (try Self.model(.integer64), try Self.model(to))
         let directory = try TemporaryDirectory()
         let power: Int64 = to == .float ? 1 << 24 : 1 << 53
-        // Beyond the power every second number is exact, and the greatest powers of two are.
+        // Beyond the power, every second number is exact, and so are greater powers of two.
         let exact: [Int64?] = [1, nil, 0, -1, power, -power, power + 2, .min, 1 << 62]
         let source = try Self.store(old, exact, type, directory.file("old"))
         let expected = exact.map { $0.map { Value.double(Double($0)) } }

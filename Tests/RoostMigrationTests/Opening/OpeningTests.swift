@@ -72,7 +72,7 @@ struct OpeningTests {
         try Notes.store(location).close()
         let file = URL(fileURLWithPath: location.path)
         var bytes = try Data(contentsOf: file)
-        // What names the type stays; what follows is noise.
+        // The bytes that identify the type stay; all others are noise.
         let start = type == "json" ? bytes.count / 2 : 200
         for index in start..<bytes.count { bytes[index] = UInt8(truncatingIfNeeded: index &* 37 &+ 11) }
         try bytes.write(to: file)
@@ -107,7 +107,7 @@ struct OpeningTests {
 
     // MARK: Other processes
 
-    /// True the first time.
+    /// Returns true the first time.
     private static func takeFirst(_ flag: Mutex<Bool>) -> Bool {
         flag.withLock { flag in
             defer { flag = false }
@@ -115,7 +115,7 @@ struct OpeningTests {
         }
     }
 
-    /// Opens with a type of store that does something before a store is opened, or replaced.
+    /// Opens with a store type that runs code before a store is opened or replaced.
     private func open(
         _ location: StoreLocation, _ rule: IncompatibleStoreRule, _ faults: Faults
     ) throws -> any PersistentStore {
@@ -230,7 +230,7 @@ struct OpeningTests {
         #expect(try count(store) == 5 && count(store, of: "Tag") == 3)
         #expect(try store.model == Notes.v3())
         try store.close()
-        // From now on there is nothing to do.
+        // When the store is opened again, there is nothing to migrate.
         try manager.openOrCreateStore(description(location, model: Notes.v3())).close()
         #expect(try directory.names() == ["notes"])
     }

@@ -24,14 +24,14 @@ struct AssociationTableTests {
         }
     }
 
-    /// With room for 1500 runs there are levels of sorted runs when they go to the file.
+    /// With memory for 1500 runs, the file has levels of sorted runs.
     @Test(
         "an association table answers as dictionaries do, in memory and in a file", arguments: [8 << 20, 36_000, 0],
         0..<4)
     func agreesWithDictionaries(memoryByteCount: Int, seed: Int) throws {
         var random = Generator(state: UInt64(seed) &* 977 &+ 5)
         let table = try table(memoryByteCount)
-        // 1 and 2 are of one hierarchy, 0 is of another.
+        // Entities 1 and 2 are in one hierarchy, 0 is in another.
         let entities = [0, 1, 2]
         var forward: [Object: [Object]] = [:]
         var backward: [Object: [Object]] = [:]
@@ -50,7 +50,7 @@ struct AssociationTableTests {
             let target = Object(
                 entity: shape == 1 ? 3 : 1, key: isFresh ? Int64(100_000 + round) : (shape == 1 ? key % 50 + 1 : key))
             try table.associate(source, with: target, in: 1)
-            // Asked by hierarchy and key: 1 and 2 are the same place.
+            // Lookups use hierarchy and key, so entities 1 and 2 share a place.
             forward[place(source), default: []].append(target)
             backward[target, default: []].append(source)
             pairs += 1
@@ -111,7 +111,7 @@ struct AssociationTableTests {
                 Object(entity: 0, key: Int64(key)),
                 with: Object(entity: 1, key: Int64.random(in: 1...1_000_000, using: &random)), in: 0)
         }
-        // Each association is there from both sides, in 24 bytes.
+        // Each association is stored for both sides, in 24 bytes each.
         let live = 2 * count * 24
         let (file, written) = table.spilledBytes
         #expect(file > live / 2 && file < 3 * live, "\(file) bytes for \(live)")

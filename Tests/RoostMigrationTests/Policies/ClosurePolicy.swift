@@ -45,7 +45,7 @@ final class ClosurePolicy: EntityMigrationPolicy {
 
 /// Migrations of the sample with policies.
 enum PolicySample {
-    /// The sample's inferred mapping, with a policy for each entity mapping that makes objects.
+    /// The sample's inferred mapping, with a policy for each entity mapping that creates objects.
     static func mapping(_ policy: String = "P") throws -> MappingModel {
         let model = try Sample.model()
         var mapping = try MappingModel.inferred(from: model, to: model)
@@ -69,7 +69,7 @@ enum PolicySample {
         var order: Int64
     }
 
-    /// All links of the sample's relationships, with the entities that their ends have.
+    /// All links of the sample's relationships, with the entities of their ends.
     static func links(_ store: any PersistentStore) throws -> Set<Pair> {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

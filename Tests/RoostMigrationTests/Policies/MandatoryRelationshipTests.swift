@@ -8,7 +8,7 @@ import Testing
 struct MandatoryRelationshipTests {
     private typealias Object = Scenario.Object
 
-    /// Books by authors; the policy of tags makes three passes of it.
+    /// Books by authors; a policy of tags requires three passes.
     private struct Library {
         var path = MigrationPath.onePass
         var author = RelationshipDescription.toOne("writer", to: "Person", inverse: "works")
@@ -18,7 +18,9 @@ struct MandatoryRelationshipTests {
             "books", destination: "Person", inverse: "author", maxCount: nil)
         var title = AttributeDescription("title", type: .string)
         var newTitle = AttributeDescription("title", type: .string)
-        /// The objects, and which of them mappings take.
+        /// The objects.
+        ///
+        /// The predicates `people` and `books` select some of them for the mappings.
         var objects: [Object] = [
             Object("Book", 1, ["title": "one", "writer": .objectID(ObjectID("Person", key: 1))]),
             Object("Book", 2, ["title": "two", "writer": .objectID(ObjectID("Person", key: 1))]),
@@ -91,7 +93,7 @@ struct MandatoryRelationshipTests {
             let report = try MigrationManager(registry: .standard).migrate(
                 from: .store(try source()), to: .store(store), model: model, options: options)
             #expect(report.path == path)
-            // What stays empty breaks a rule of the model, and nothing else is wrong.
+            // Empty mandatory values break a rule of the model, and nothing else is wrong.
             #expect(try checkStore(store).filter { !["mandatory", "minimumCount"].contains($0.kind) } == [])
             return (store, report)
         }
@@ -217,7 +219,7 @@ struct MandatoryRelationshipTests {
         #expect(try library.refusal().contains("that of Person/p1 does not"))
     }
 
-    /// A library whose books are made by the standard policy, or whose tags are made by another one.
+    /// A library in which policies can create books and tags.
     private static func library(
         booksBy book: String? = nil, tagsBy tag: (@Sendable () -> EntityMigrationPolicy)? = nil
     ) -> Library {

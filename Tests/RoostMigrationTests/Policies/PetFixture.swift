@@ -55,7 +55,7 @@ enum PetFixture {
         ])
     }
 
-    /// Makes pets of cats and dogs; the policy `P` relates homes.
+    /// Returns a mapping that makes cats and dogs pets; the policy `P` relates homes.
     static func mapping() -> MappingModel {
         let name = [PropertyMapping("name", expression: .source("name"))]
         func pets(_ entity: EntityName) -> EntityMapping {

@@ -5,7 +5,7 @@ import RoostMigration
 import RoostSystem
 import Testing
 
-/// When policies are called, and what their errors and mistakes do.
+/// The calls of policies, and the effects of their errors and mistakes.
 @Suite("Callbacks of migration policies")
 struct PolicyCallbackTests {
     private struct Mine: Error, Equatable { var text: String }
@@ -97,7 +97,7 @@ struct PolicyCallbackTests {
         #expect(seen.withLock { $0 } == ["validate", "validate", "end"])
     }
 
-    /// A place where a policy can end the migration.
+    /// A callback in which a policy can end the migration.
     enum Callback: String, CaseIterable {
         case begin, create, endCreation, relate, endRelating, validate, end
     }
@@ -143,7 +143,7 @@ struct PolicyCallbackTests {
         #expect(error.underlying as? Mine == Mine(text: callback.rawValue))
         #expect(try Scenario.digest(old) == before)
         #expect(try directory.names().filter { $0.hasPrefix("new") || $0.contains("roost-tmp") } == [])
-        // The same migration without the error goes through.
+        // The same migration without the error succeeds.
         _ = try PolicySample.migrate(
             old, to: .location(location), PolicySample.mapping(), policies: ["P": { EntityMigrationPolicy() }])
         try old.close()

@@ -86,7 +86,7 @@ struct PolicyFetchTests {
         try old.close()
     }
 
-    /// Makes, changes and asks for objects, and compares every answer with that of a list.
+    /// Creates, changes and fetches objects, and compares every result with that of a list.
     private static func actAtRandom(_ session: MigrationSession, seed: Int) throws {
         var random = Generator(state: UInt64(seed) &* 7919 &+ 3)
         var known: [(object: DestinationObject, name: Value, rank: Int16)] = []
@@ -119,7 +119,7 @@ struct PolicyFetchTests {
                 let wanted = Array(matching.dropFirst(offset).prefix(request.fetchLimit ?? 0))
                 #expect(try session.destinationObjects(request) == wanted, "round \(round)")
             }
-            // Now and then everything is written, so that later rounds change what the store has.
+            // Sometimes everything is written, so that later rounds change stored objects.
             if round % 200 == 199 {
                 _ = try session.destinationObjects(FetchRequest("Author", sortedBy: [.init("rank")]))
             }

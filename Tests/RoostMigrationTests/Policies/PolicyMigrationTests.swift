@@ -132,7 +132,7 @@ struct PolicyMigrationTests {
         let new = try Scenario.migrate(
             old, to: type, directory.file("new"), model, mapping, policies: ["P": { EntityMigrationPolicy() }])
         let things = try Scenario.objects("Thing", in: new)
-        // Who is there already keeps the key; the others of the same hierarchy get new ones.
+        // Objects that already exist keep their keys; other objects of the hierarchy get new ones.
         #expect(
             things.map { "\($0.id) \($0.values["name"] ?? .null)" } == [
                 #"A/p1 "one""#, #"B/p2 "two""#, #"A/p3 "three""#, #"B/p4 "four""#, #"B/p5 "one""#, #"B/p6 "two""#,
@@ -199,7 +199,7 @@ struct PolicyMigrationTests {
                             found["name"] = "changed"
                             found["code"] = 1000
                             #expect(try session.destinationCount(request) == 0)
-                            // Associations answer at once, from both sides.
+                            // Associations are available at once, from both sides.
                             let mapping = try #require(session.currentEntityMapping).name
                             #expect(
                                 try session.destinationInstances(forEntityMapping: mapping, sourceObjects: [source])
@@ -391,7 +391,7 @@ struct PolicyMigrationTests {
                         $0.onCreate = { source, session, standard in
                             try standard()
                             guard source.id.key == 5 else { return }
-                            // What a policy sets stays.
+                            // Values that a policy sets are kept.
                             let made = try session.destinationInstances(
                                 forEntityMapping: "X", sourceObjects: [source])
                             let object = try #require(made.first)

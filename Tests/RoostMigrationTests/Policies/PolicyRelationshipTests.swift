@@ -49,7 +49,7 @@ struct PolicyRelationshipTests {
                             try standard()
                             switch book.id.key {
                             case 3:
-                                // Both the standard shelves and another one.
+                                // The standard shelves and one more.
                                 let shelves = try book.objects("shelves")
                                 #expect(shelves.map(\.id.key) == [4])
                                 let first = try session.destinationObjects(FetchRequest("Shelf", limit: 1))
@@ -227,7 +227,7 @@ struct PolicyRelationshipTests {
         try old.close()
     }
 
-    // MARK: What is set from elsewhere
+    // MARK: Relationships set elsewhere
 
     private enum Office {
         static func model() throws -> ManagedObjectModel {
@@ -252,8 +252,9 @@ struct PolicyRelationshipTests {
                 ])
         }
 
-        /// Departments first, each side by its own policy; departments say nothing of their
-        /// employees.
+        /// Departments are mapped first, and each side has its own policy.
+        ///
+        /// The mapping of departments omits employees.
         static func mapping() throws -> MappingModel {
             MappingModel([
                 EntityMapping(
@@ -273,7 +274,7 @@ struct PolicyRelationshipTests {
         }
     }
 
-    /// The places where a policy can set a to-one relationship, other than its object's own turn.
+    /// The moments at which a policy can set a to-one relationship, besides its object's own turn.
     enum Place: CaseIterable {
         case firstPass, otherEnd, otherTurn
     }
@@ -342,7 +343,8 @@ struct PolicyRelationshipTests {
             (1...4).map { .init("A", Int64($0), ["name": names[$0 - 1]]) }
                 + (1...2).map { .init("B", Int64($0), ["name": names[$0 - 1]]) },
             links: [
-                // By their places: 1 has 3, 1, 2, and 2 has 1, 4; from the other end 1 has 2, 1.
+                // In order, A 1 has B 3, 1, 2, and A 2 has B 1, 4. From the other end, B 1 has A 2,
+                // 1.
                 (RelationshipName("A", name: "bs"), Link(1, 1, order: 7, inverseOrder: 1)),
                 (RelationshipName("A", name: "bs"), Link(1, 2, order: 3, inverseOrder: 0)),
                 (RelationshipName("A", name: "bs"), Link(2, 1, order: 0, inverseOrder: 5)),
@@ -364,7 +366,7 @@ struct PolicyRelationshipTests {
             policies: [
                 "P": {
                     ClosurePolicy {
-                        // A set in the first pass keeps all links from being copied at once.
+                        // A value set in the first pass prevents copying all links at once.
                         $0.onCreate = { source, session, standard in
                             guard source.id == ObjectID("A", key: 4) else { return try standard() }
                             try session.createStandardInstance(for: source)?.setObjects([], for: "bs")

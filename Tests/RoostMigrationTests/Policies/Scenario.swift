@@ -4,7 +4,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// Stores for scenarios, and what is in them.
+/// Stores for scenarios, and their content.
 enum Scenario {
     /// The types between whose stores each scenario is run, in both directions.
     static let types = ["sqlite", "lmdb", "json", "memory"]
@@ -33,7 +33,7 @@ enum Scenario {
         return store
     }
 
-    /// Migrates an open store to a new one and opens that.
+    /// Migrates an open store to a new one, and opens the new one.
     static func migrate(
         _ source: any PersistentStore, to type: String, _ path: String, _ model: ManagedObjectModel,
         _ mapping: MappingModel?, policies: [String: @Sendable () -> EntityMigrationPolicy] = [:],
@@ -88,7 +88,7 @@ enum Scenario {
         return names
     }
 
-    /// Everything a store holds, in one number.
+    /// Returns the digest of everything in a store.
     static func digest(_ store: any PersistentStore) throws -> StoreDigest {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

@@ -406,7 +406,7 @@ struct ScenarioTests {
         try new.close()
     }
 
-    // MARK: What a program does with a store afterwards
+    // MARK: Later use of a store
 
     @Test(
         "object IDs and each delete rule work in a migrated store, which can be made again",
@@ -451,7 +451,7 @@ struct ScenarioTests {
             #expect(try Scenario.objects("Shelf", in: new).count == (rule == .deny ? 2 : 1))
             try new.close()
             try old.close()
-            // Destroyed and made again it is empty.
+            // A store that is destroyed and created again is empty.
             let type = try StoreRegistry.standard.type(named: destination)
             try type.destroy(new.location)
             let fresh = try StoreRegistry.standard.create(new.location, model: model)

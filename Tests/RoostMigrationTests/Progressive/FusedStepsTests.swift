@@ -69,7 +69,7 @@ struct FusedStepsTests {
             try count(
                 model([.string("a")]), model([.string("a"), .integer16("n", default: 5)]),
                 model([.string("a"), .integer16("n", default: 7), .string("b")])) == 2)
-        // Null became 5 on the way.
+        // The first step changed null to 5.
         #expect(
             try count(
                 model([.integer16("n")]), model([.integer16("n", isOptional: false, default: 5)]),
@@ -88,7 +88,6 @@ struct FusedStepsTests {
         #expect(try count(ordered(true, "a"), ordered(true, "b"), ordered(false, "b")) == 1)
     }
 
-    /// Beside the steps one by one.
     @Test("fused random steps give the content of the single steps", arguments: 0..<150)
     func random(seed: Int) throws {
         var evolution = try RandomEvolution(seed: seed)

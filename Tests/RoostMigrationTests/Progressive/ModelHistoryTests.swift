@@ -96,7 +96,7 @@ struct ModelHistoryTests {
         let found = try way(note([a]), note([a, b], identifier: "messageDestructionTimeout"), note([a, b, c]))
         #expect(found.steps == ["v1-v3"] && found.losses == [])
         #expect(found.way == "inferred directly from 'v1' to 'v3'")
-        // The same from the version with the slip, where there is only one step.
+        // The same holds from the version with the mistake, for which there is only one step.
         let last = try way(note([a, b], identifier: "messageDestructionTimeout"), note([a, b, c]))
         #expect(last.steps == ["v1-v2"] && last.losses == [])
     }
@@ -108,11 +108,11 @@ struct ModelHistoryTests {
         let cleaned = try way(note([a]), note([b.renamed(from: "a")]), note([b, .date("d")]))
         #expect(cleaned.steps == ["v1-v2", "v2-v3"] && cleaned.losses == [])
         #expect(cleaned.way?.contains("because one step would drop Note.a") == true, "\(cleaned.way ?? "")")
-        // An attribute that goes and comes again with another type.
+        // An attribute that is removed, and added again with another type.
         let changed = try way(note([a, b]), note([b]), note([.date("a"), b]))
         #expect(changed.steps == ["v1-v2", "v2-v3"] && changed.losses == ["Note"])
         #expect(changed.way?.contains("because one step cannot be inferred") == true, "\(changed.way ?? "")")
-        // One that goes and comes again as it was keeps its values in one step.
+        // An attribute that is removed, and added again unchanged, keeps its values in one step.
         let same = try way(note([a, b]), note([b]), note([a, b, .date("d")]))
         #expect(same.steps == ["v1-v3"] && same.losses == [])
     }
@@ -193,7 +193,7 @@ struct ModelHistoryTests {
         #expect(error { try history.add(mapping, from: "v2", to: "v3") }?.code == .invalidMappingModel)
         let nowhere = error { try history.add(try Notes.withoutRatings()) }
         #expect(nowhere?.code == .invalidMappingModel && nowhere?.message.contains("fits no two") == true)
-        // Without version hashes tags alone fit everything.
+        // Without version hashes, a mapping of tags alone fits everything.
         let tags = MappingModel([
             EntityMapping(
                 "TagToTag", type: .transform, from: "Tag", to: "Tag",

@@ -18,7 +18,7 @@ enum Notes {
             ])
     }
 
-    /// `color` is called `hexColor`, and a note says whether it is done.
+    /// `color` is renamed to `hexColor`, and notes have `isDone`.
     static func v2() throws(StoreError) -> ManagedObjectModel {
         try model(
             "v2",
@@ -35,9 +35,9 @@ enum Notes {
             ])
     }
 
-    /// `hexColor` is called `paint`, ratings are larger, and new notes are done.
+    /// `hexColor` is renamed to `paint`, ratings are larger, and new notes are done.
     ///
-    /// Notes of the version before are not done, so one direct step is not equivalent to both
+    /// Notes of the previous version are not done, so one direct step is not equivalent to both
     /// steps.
     static func v3() throws(StoreError) -> ManagedObjectModel {
         try model(
@@ -55,8 +55,8 @@ enum Notes {
             ])
     }
 
-    /// A rating is a date, which cannot be inferred; a title has an index, which no store needs to
-    /// be migrated for.
+    /// A rating is a date, which cannot be inferred; a title has an index, which requires no
+    /// migration.
     static func v4(index: Bool = false) throws(StoreError) -> ManagedObjectModel {
         try model(
             index ? "v4 with an index" : "v4",
@@ -105,8 +105,8 @@ enum Notes {
         ])
     }
 
-    /// The versions 1 to 3, with a mapping model between the first two, so that migrations go over
-    /// the second one.
+    /// The versions 1 to 3, with a mapping model between the first two, so that migrations pass
+    /// through version 2.
     static func history() throws(StoreError) -> ModelHistory {
         var history = try inferredHistory()
         try history.add(MappingModel.inferred(from: v1(), to: v2()), from: "v1", to: "v2")
@@ -118,7 +118,7 @@ enum Notes {
         try ModelHistory([.init("v1", model: v1()), .init("v2", model: v2()), .init("v3", model: v3())])
     }
 
-    /// Makes a store of ``v1()`` with notes `1…count`, each with two of three tags.
+    /// Creates a store of ``v1()`` with notes `1…count`, each with two of three tags.
     static func store(
         _ location: StoreLocation, count: Int = 5, uuid: StoreUUID = StoreUUID()
     ) throws(StoreError) -> any PersistentStore {

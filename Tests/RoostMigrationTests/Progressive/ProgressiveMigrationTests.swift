@@ -14,7 +14,7 @@ struct ProgressiveMigrationTests {
     }
 
     private func location(_ type: String, in directory: TemporaryDirectory, name: String) -> StoreLocation {
-        // Stores in memory are called by their names over the whole process.
+        // The names of stores in memory apply to the whole process.
         StoreLocation(type: type, path: type == "memory" ? "\(directory.path)/\(name)" : directory.file(name))
     }
 
@@ -55,7 +55,7 @@ struct ProgressiveMigrationTests {
         #expect(report.source == old.description && report.destination == new.description)
         #expect(try ratings(new, of: "paint") == (1...5).map { .string("c\($0)") })
         #expect(try ratings(new) == (1...5).map { .int(Int64($0 * 10)) })
-        // As the version between would have had it.
+        // The default value of the intermediate version.
         #expect(try ratings(new, of: "isDone") == Array(repeating: .bool(false), count: 5))
         if let before { #expect(try Data(contentsOf: URL(fileURLWithPath: old.path)) == before) }
         #expect(
@@ -118,7 +118,7 @@ struct ProgressiveMigrationTests {
                     from: Notes.v1(), to: both, label: "stars",
                     willMigrate: { store, stage in
                         log.withLock { $0.append("will \(stage.label ?? "")") }
-                        // What is said with the old model, before.
+                        // This change uses the old model.
                         var changes = ChangeSet(model: store.model)
                         changes.delete(ObjectID("Note", key: 5), version: 1)
                         _ = try store.commit(changes)
@@ -164,7 +164,8 @@ struct ProgressiveMigrationTests {
             options: MigrationOptions(allowsLoss: true).with { $0.stages = stages })
         #expect(log.withLock { $0 } == ["will stars", "did"])
         #expect(report.steps.count == 2 && report.objects == 7)
-        // Each step begins at what the one before, its code included, has left; the first one at the source, before any code.
+        // Each step begins with the result of the previous step and its code, the first one with
+        // the source, before any code.
         #expect(report.steps.first?.destinationDigest == report.steps.last?.sourceDigest)
         let store = try StoreRegistry.standard.open(old)
         #expect(try report.sourceDigest == Scenario.digest(store).description)

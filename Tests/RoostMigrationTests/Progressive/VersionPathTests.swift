@@ -26,7 +26,7 @@ struct VersionPathTests {
                 mapping(0, to: 3), inferred(3, to: 4),
             ])
         #expect(VersionPath.shortest(from: 1, to: 4, steps: steps + [mapping(0, to: 3)]) == Array(steps[1...]))
-        // Over the target and back again is no way.
+        // No path passes through its target and returns.
         #expect(VersionPath.shortest(from: 0, to: 2, steps: steps + [mapping(0, to: 3)]) == Array(steps[..<2]))
     }
 
@@ -72,7 +72,6 @@ struct VersionPathTests {
         #expect(VersionPath.shortest(from: 0, to: 2, steps: circle) == [inferred(0, to: 1), inferred(1, to: 2)])
     }
 
-    /// Beside a search that tries every way.
     @Test("a path through random steps is as short as one found by exhaustive search", arguments: UInt64(0)..<60)
     func random(seed: UInt64) {
         var numbers = SeededNumbers(seed: seed)

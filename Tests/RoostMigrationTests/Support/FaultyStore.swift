@@ -12,9 +12,9 @@ struct Faults: Sendable {
     var failsAtAppend: Int?
     /// The loader throws `noSpace` instead of finishing.
     var failsAtFinish = false
-    /// The loader silently leaves this batch of records out, and tallies as if it had not.
+    /// The loader silently omits this batch of records, but tallies it.
     var dropsRecordsAt: Int?
-    /// The loader silently leaves this batch of links out, and tallies as if it had not.
+    /// The loader silently omits this batch of links, but tallies it.
     var dropsLinksAt: Int?
     /// Cursors throw `ioFailure` at this call of `next` on the store.
     var failsAtRead: Int?
@@ -24,13 +24,13 @@ struct Faults: Sendable {
     var losesLinks = false
     /// The file's structure is damaged.
     var isUnsound = false
-    /// Opening throws this.
+    /// The code of the error that opening throws.
     var failsAtOpening: StoreError.Code?
     /// Called before a store is created.
     var onCreate: (@Sendable () throws(StoreError) -> Void)?
     /// Called before a store is opened.
     var onOpen: (@Sendable () throws(StoreError) -> Void)?
-    /// Called with the number of each batch, before the loader takes it.
+    /// Called with the number of each batch, before the loader receives it.
     var onAppend: (@Sendable (Int) -> Void)?
     /// Makes `replace` throw `ioFailure`.
     var failsAtReplace = false
@@ -38,7 +38,7 @@ struct Faults: Sendable {
     var onReplace: (@Sendable () -> Void)?
 }
 
-/// A type of store that is another one, with faults.
+/// A store type that adds faults to another type.
 struct FaultyStoreType: PersistentStoreType {
     let base: any PersistentStoreType
     let faults: Faults
@@ -71,7 +71,7 @@ struct FaultyStoreType: PersistentStoreType {
     }
 }
 
-/// A store that is another one, with faults.
+/// A store that adds faults to another store.
 final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
     private let base: any PersistentStore
     private let faults: Faults
@@ -157,7 +157,7 @@ private final class FaultyLoader: BulkLoader {
     func finish() throws(StoreError) -> StoreTally {
         if faults.failsAtFinish { throw StoreError(.noSpace, "injected: finish") }
         var tally = try base.finish()
-        // The lie that only reading the destination again can find out.
+        // Only reading the destination again can detect this false tally.
         for batch in lost.records { tally.add(batch) }
         for batch in lost.links { tally.add(batch) }
         return tally

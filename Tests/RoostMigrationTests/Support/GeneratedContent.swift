@@ -94,7 +94,7 @@ enum GeneratedContent {
     ) -> [Link] {
         var links: Set<Link> = []
         for (index, source) in sources.enumerated() {
-            // Without an inverse, an object may get a to-one one in a later version: it is in one list only.
+            // A later version may add a to-one inverse, so an object is in one list only.
             if relationship.inverse == nil {
                 guard index < targets.count else { continue }
                 links.insert(relationship.normalized(Link(source.key, targets[index].key)))

@@ -1,19 +1,18 @@
 import Foundation
 import Testing
 
-/// The `sqlite3` command, where there is one: a program that knows nothing of Roost and its lock
-/// file.
+/// The `sqlite3` command, if available, which ignores Roost's lock file.
 enum SQLiteShell {
     static let path = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3"].first {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    /// A statement failed, and this is what the shell says of it.
+    /// The error of a failed statement, with the shell's message.
     struct Failure: Error {
         let message: String
     }
 
-    /// Runs statements, and gives their rows as lines; throws where one fails.
+    /// Runs statements, and returns their rows as lines; throws if one fails.
     @discardableResult
     static func run(_ sql: String, on file: String) throws -> [String] {
         let process = Process()

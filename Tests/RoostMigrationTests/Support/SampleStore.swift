@@ -4,7 +4,7 @@ import RoostCore
 import RoostFiles
 import Testing
 
-/// A directory of its own for one test; it goes with the value.
+/// A directory for one test, removed when the test releases it.
 final class TemporaryDirectory: Sendable {
     let path: String
 
@@ -14,7 +14,7 @@ final class TemporaryDirectory: Sendable {
     }
 
     deinit {
-        // What cannot be removed is left to the system.
+        // If the removal fails, the system removes the files.
         try? FileManager.default.removeItem(atPath: path)
     }
 
@@ -26,7 +26,8 @@ final class TemporaryDirectory: Sendable {
     }
 }
 
-/// A small library with inheritance, ordered and unordered relationships and every way to keep one.
+/// A small library with inheritance, and relationships that are ordered, unordered and stored in
+/// every way.
 enum Sample {
     static func model() throws(StoreError) -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
@@ -136,7 +137,7 @@ enum Sample {
     /// The types of store that a test can create.
     static let writingTypes = StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }.map(
         \.name)
-    /// Those whose stores are files.
+    /// The types whose stores are files.
     static let fileTypes = StoreRegistry.standard.all
         .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 

@@ -116,7 +116,7 @@ struct Thing: Codable, Equatable {
     var previous: Set<ObjectID>
 }
 
-/// The same with optionals.
+/// The same type with optional properties.
 struct OptionalThing: Codable, Equatable {
     struct Place: Codable, Equatable {
         var city: String?

@@ -52,7 +52,7 @@ struct RecordDecoderTests {
 
     struct Field<T: Decodable & Sendable>: Decodable, Sendable { let value: T }
 
-    /// A type with one property, whose key is another one for each test.
+    /// A type with one property, whose key differs between tests.
     struct Single<Name: PropertyNamed, T: Decodable>: Decodable {
         let value: T
         struct Key: CodingKey {
@@ -141,7 +141,7 @@ struct RecordDecoderTests {
             Wrong(Single<PlaceName, String>.self, "place", "String", "composite"),
         ] as [Wrong])
     func mismatches(wrong: Wrong) throws {
-        // Also where the value is null.
+        // The same holds for null.
         for values in [CodingSample.values, [:]] where wrong.name != "place" || !values.isEmpty {
             let error = try #require(wrong.failure(values))
             #expect(error.code == .invalidValue)
@@ -451,7 +451,7 @@ struct RecordDecoderTests {
         #expect(Self.failure(Row.self)?.code == .cancelled)
     }
 
-    // MARK: Lives
+    // MARK: Lifetimes
 
     /// A type that keeps its container.
     final class Keeper: Decodable {

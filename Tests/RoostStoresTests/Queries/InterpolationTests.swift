@@ -24,7 +24,7 @@ struct TextStore {
         _ = try store.commit(changes)
     }
 
-    /// Returns the keys as text, or the error; a pattern of LIKE can be too long.
+    /// Returns the keys as text, or the error: a pattern of LIKE can be too long.
     func outcome(_ predicate: FetchRequest.Predicate) -> String {
         do { return "\(try keys(predicate))" } catch { return "\(error)" }
     }
@@ -144,7 +144,7 @@ enum Hostile {
         "\\(…)", "\\(title)", "…", "*", "?", "\\*", "[a-z]", "_", "''", "\u{10FFFF}", "\u{7F}", "ﬁ", "ß", "İ",
     ]
 
-    /// More than 300 different strings: each piece alone, doubled, and with another one after it.
+    /// More than 300 different strings: each piece alone, doubled, and followed by another piece.
     static let strings: [String] = {
         var strings =
             pieces + ["", " ", String(repeating: "'\\", count: 2_000), String(repeating: "x' OR '", count: 1_000)]

@@ -60,7 +60,7 @@ struct NodeSample {
         try store.members(name, of: nodes[number]).map { id in try #require(nodes.firstIndex(of: id)) }
     }
 
-    /// Compares all derived attributes with what they should be, and checks the store.
+    /// Compares all derived attributes with their correct values, and checks the store.
     func verify(sourceLocation: SourceLocation = #_sourceLocation) throws {
         let (found, expected) = try store.read { view in
             let all = try view.fetch("Node")

@@ -11,7 +11,7 @@ struct UpsertValueTests {
         try folder.get().store(type, entities: entities)
     }
 
-    /// A property of each type of number, and values of other types that it takes.
+    /// A property of each type of number, and values of other types that it accepts.
     struct Number: CustomTestStringConvertible, Sendable {
         let property: String
         let value: Value

@@ -8,7 +8,7 @@
 
     @testable import RoostViewer
 
-    /// A small library in memory and the server that shows it, asked as a program asks it.
+    /// A small library in memory, and a server that gets requests like those of a program.
     final class ViewedLibrary: Sendable {
         static let token = "a-token-for-programs"
 
@@ -16,7 +16,7 @@
         let server: PageServer
         let access: AccessGuard
 
-        /// Makes the library.
+        /// Creates the library.
         ///
         /// - Parameters:
         ///   - allowsChanges: Whether objects can be changed.
@@ -136,7 +136,7 @@
             return node
         }
 
-        /// Its text in one line, to be compared.
+        /// The text in one line, for comparisons.
         var line: String { String(decoding: JSONText.bytes(self), as: UTF8.self) }
     }
 #endif
