@@ -1,6 +1,8 @@
 package import RoostJSONText
 
-/// The members of a JSON object to write. Default values are left out.
+/// The members of a JSON object to write.
+///
+/// Default values are left out.
 package struct JSONMembers {
     package var members: [JSONMember] = []
 

@@ -78,8 +78,9 @@ package struct JSONObjectReader {
         self.members = members
     }
 
-    /// Returns the members of an object. For any other node, reports the problem and returns an
-    /// empty array.
+    /// Returns the members of an object.
+    ///
+    /// For any other node, reports the problem and returns an empty array.
     package static func members(of node: JSONNode, path: String, problems: JSONProblems) -> [JSONMember] {
         guard case .object(let members) = node.content else {
             problems.addMismatch(node, expected: "an object", path: path)
@@ -114,8 +115,9 @@ package struct JSONObjectReader {
         return Self.items(of: node, path: path(key), problems: problems)
     }
 
-    /// Returns the items of an array. For any other node, reports the problem and returns an empty
-    /// array.
+    /// Returns the items of an array.
+    ///
+    /// For any other node, reports the problem and returns an empty array.
     package static func items(of node: JSONNode, path: String, problems: JSONProblems) -> [JSONNode] {
         guard case .array(let nodes) = node.content else {
             problems.addMismatch(node, expected: "an array", path: path)
@@ -130,8 +132,9 @@ package struct JSONObjectReader {
         return Self.string(node, path: path(key), problems: problems)
     }
 
-    /// Returns the text of a node. For a node that is not text, reports the problem and returns
-    /// nil.
+    /// Returns the text of a node.
+    ///
+    /// For a node that is not text, reports the problem and returns nil.
     package static func string(_ node: JSONNode, path: String, problems: JSONProblems) -> String? {
         guard case .string(let text) = node.content else {
             problems.addMismatch(node, expected: "a string", path: path)

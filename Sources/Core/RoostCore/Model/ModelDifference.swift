@@ -58,7 +58,9 @@ extension ManagedObjectModel {
     }
 }
 
-/// Compares the documents of two models. Omitted settings have default values.
+/// Compares the documents of two models.
+///
+/// Omitted settings have default values.
 private struct ModelComparison {
     private(set) var differences: [ModelDifference] = []
 

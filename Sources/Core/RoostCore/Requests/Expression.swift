@@ -95,7 +95,7 @@ extension FetchRequest {
         case objectID = "NSManagedObjectID"
     }
 
-    /// The built-in functions, none of which has side effects.
+    /// The built-in functions, without side effects.
     ///
     /// The result is null if an argument is null, except that functions of many values ignore
     /// nulls.

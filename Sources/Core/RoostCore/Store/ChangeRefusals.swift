@@ -16,7 +16,9 @@ extension StoreError {
 
 /// Collects the objects that changed since they were read.
 package struct ChangeConflicts {
-    /// The conflicts with their ranks. Updates rank first, then deletes, then unchanged objects.
+    /// The conflicts with their ranks.
+    ///
+    /// Updates rank first, then deletes, then unchanged objects.
     private var found: [(rank: Int, conflict: ObjectConflict)] = []
 
     /// Creates an empty collection.

@@ -36,8 +36,9 @@ package final class CommitFeed: Sendable {
         var endCount = 0
         /// The finished commits whose predecessors were not reported yet, by previous generation.
         var early: [Generation: Ended] = [:]
-        /// Whether a look can find the changes of other processes. If so, early commits wait for a
-        /// look.
+        /// Whether a look can find the changes of other processes.
+        ///
+        /// If so, early commits wait for a look.
         var hasHistory = false
         /// Whether generations are sums; see ``Generation/highestSum``.
         var addsGenerations = false
@@ -254,7 +255,9 @@ package final class CommitFeed: Sendable {
         fileprivate let endCount: Int
     }
 
-    /// Returns a ticket for a look. Create the ticket before you read the generation.
+    /// Returns a ticket for a look.
+    ///
+    /// Create the ticket before you read the generation.
     ///
     /// Returns nil without listeners, and during a commit of this process unless a look is due.
     package func ticket() -> Ticket? {
@@ -294,8 +297,8 @@ package final class CommitFeed: Sendable {
     /// Reports commits of other processes, by comparing the store's generation with the generation
     /// that was last reported.
     ///
-    /// - Returns: False, without an effect, if there are no listeners, or if a commit of this
-    ///   process began or ended after the ticket and no look is due.
+    /// - Returns: False, without an effect, if nothing listens, or if a commit of this process
+    ///   began or ended after the ticket and no look is due.
     @discardableResult
     package func look(_ look: Look) -> Bool {
         let (ticket, generation) = (look.ticket, look.generation)

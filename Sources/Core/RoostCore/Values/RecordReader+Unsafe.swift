@@ -87,8 +87,9 @@ public struct RecordReader {
             damagedObject: entity.map { ObjectID($0, key: key) })
     }
 
-    /// SAFETY: callers pass offsets below `layout.fixedByteCount`. The structure was checked, so
-    /// the record has at least this length.
+    /// SAFETY: callers pass offsets below `layout.fixedByteCount`.
+    ///
+    /// The structure was checked, so the record has at least this length.
     @inlinable
     static func load<T: BitwiseCopyable & FixedWidthInteger>(
         _ bytes: UnsafeRawBufferPointer, offset: Int, as type: T.Type

@@ -60,8 +60,8 @@ package struct RecordVerifier {
         return shapes[entity].root == root ? nil : .otherHierarchy
     }
 
-    /// Returns a flaw because of which reading could exceed the bytes: inconsistent lengths or
-    /// ends, or the fields of another entity.
+    /// Returns a flaw that could make reading exceed the bytes: inconsistent lengths or ends, or
+    /// the fields of another entity.
     @inlinable @inline(__always)
     static func structuralFlaw(
         _ bytes: UnsafeRawBufferPointer, shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>

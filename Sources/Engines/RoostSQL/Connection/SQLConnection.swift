@@ -31,8 +31,8 @@ public protocol SQLConnectionAbilities: AnyObject {
     /// Prepares a SELECT that may have many rows.
     ///
     /// The caller may stop before the last row. Return the statement with ``recycle(_:)``. The
-    /// default is ``SQLConnection/statement(_:)``, which suits databases that compute rows on
-    /// demand.
+    /// default is ``SQLConnection/statement(_:)``, which suits databases that compute each
+    /// row when it is read.
     func rows(_ sql: String) throws(StoreError) -> any SQLStatement
 
     /// Runs a statement without parameters and ignores its rows.

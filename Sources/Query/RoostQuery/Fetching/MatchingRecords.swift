@@ -17,8 +17,9 @@ package final class MatchingRecords: RecordVisitor {
     private let matcher: RecordMatcher
     /// The number of records of the source that were examined.
     private(set) var visitedCount = 0
-    /// Copies of records that meet the conditions on the record alone. Below, the number of copies
-    /// that were already checked for the other conditions.
+    /// Copies of records that meet the conditions on the record alone.
+    ///
+    /// Below, the number of copies that were already checked for the other conditions.
     private var candidates: RecordBatch
     private var askedCount = 0
     private var candidateLimit = MatchingRecords.firstCandidateCount

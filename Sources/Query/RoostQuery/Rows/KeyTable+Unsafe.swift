@@ -9,8 +9,9 @@ struct KeyTable {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
     private var hashes: [UInt64] = []
-    /// A hash table of key numbers. A number is in the first free place from its hash on; −1 marks
-    /// a free place.
+    /// A hash table of key numbers.
+    ///
+    /// A number is in the first free place from its hash on; −1 marks a free place.
     private var places = [Int32](repeating: -1, count: 64)
 
     /// The number of keys.

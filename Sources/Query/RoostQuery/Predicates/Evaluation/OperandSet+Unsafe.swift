@@ -5,8 +5,9 @@ final class OperandSet: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`. The bytes of operands belong to `constants`.
 
     private let constants: [PredicateConstant]
-    /// A hash table of indexes into ``constants``. An index is in the first free slot from its hash
-    /// on; −1 marks a free slot.
+    /// A hash table of indexes into ``constants``.
+    ///
+    /// An index is in the first free slot from its hash on; −1 marks a free slot.
     private let table: PlainArray<Int32>
     private let operands: PlainArray<Element>
     private let mask: Int

@@ -301,7 +301,7 @@ extension PredicateCompiler {
 }
 
 extension FetchRequest.Comparison.Operator {
-    /// The equivalent operator for exchanged sides; nil if there is none.
+    /// The equivalent operator for exchanged sides, or nil.
     var mirrored: Self? {
         switch self {
         case .equal, .notEqual: self

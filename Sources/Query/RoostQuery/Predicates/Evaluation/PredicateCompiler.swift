@@ -11,8 +11,9 @@ struct PredicateCompiler {
     struct Term {
         let node: PredicateProgram.Index
         let type: PredicateType
-        /// Whether evaluation is fast, cannot fail, and depends only on the record. It then uses no
-        /// other object, regular expression or registered function.
+        /// Whether evaluation is fast, cannot fail, and depends only on the record.
+        ///
+        /// It then uses no other object, regular expression or registered function.
         let isPlain: Bool
         /// The value, if it is known at compile time; nil otherwise.
         var constant: Value?
@@ -110,8 +111,9 @@ struct PredicateCompiler {
         }
     }
 
-    /// Runs `body` on the caller's stack. If the nesting is too deep, runs `body` again on a larger
-    /// stack.
+    /// Runs `body` on the caller's stack.
+    ///
+    /// If the nesting is too deep, runs `body` again on a larger stack.
     ///
     /// `body` creates a compiler, with its argument as `isShallow`, and returns the result.
     static func compile<Result: Sendable>(

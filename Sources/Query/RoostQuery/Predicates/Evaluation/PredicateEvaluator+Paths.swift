@@ -134,8 +134,8 @@ extension PredicateEvaluator {
 
     /// Ends a path at a null relationship.
     ///
-    /// The value is null. If a to-many relationship follows, there is no value, because null has no
-    /// destinations.
+    /// The value is null. If a to-many relationship follows, the path has no value, because null has
+    /// no destinations.
     private func ended(_ path: PredicateProgram.Path, at step: Int, _ body: (PredicateOperand) -> Bool) -> Bool {
         step > path.lastToMany ? body(.null) && !hasFailed : true
     }
@@ -180,7 +180,7 @@ extension PredicateProgram.Path {
     /// The last step at which continuing from an object is expensive.
     fileprivate var lastReading: Int { slots == nil && readsEnd ? steps.count : lastToMany }
 
-    /// Whether to record an object that a step has reached, because many routes may lead to the
+    /// Whether to record an object that a step has reached, because many routes may reach the
     /// object.
     ///
     /// If only to-one relationships and fields follow, continuing again is as fast as the lookup.

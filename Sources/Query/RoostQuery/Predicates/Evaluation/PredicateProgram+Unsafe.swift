@@ -82,8 +82,9 @@ final class PredicateProgram: @unchecked Sendable {
         let collectionOperator: FetchRequest.CollectionOperator?
         /// The first step at which several routes may reach the same object.
         let firstRepetition: Int
-        /// Whether the records of the objects at the end are read. Reading many at once is then
-        /// faster.
+        /// Whether the records of the objects at the end are read.
+        ///
+        /// Reading many at once is then faster.
         var readsEnd = false
     }
 

@@ -1,7 +1,8 @@
 internal import RoostCore
 
-/// Copies of records that predicates have reached through relationships. Each record is read once
-/// for many references.
+/// Copies of records that predicates have reached through relationships.
+///
+/// Each record is read once for many references.
 ///
 /// A reader is valid until ``beginRecord()``, which discards all copies if they exceed a limit.
 final class RelatedRecords {

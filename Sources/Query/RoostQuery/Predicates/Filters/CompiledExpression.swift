@@ -67,7 +67,7 @@ package final class ExpressionEvaluator {
 
     /// Returns the value of the expression for a record.
     ///
-    /// If there are many values, returns the first one; if there are none, null.
+    /// Returns the first of many values, and null without a value.
     ///
     /// An object ID contains the object's own entity.
     /// - Throws: The errors of ``RecordMatcher/matches(_:)``.

@@ -168,7 +168,7 @@ final class FilterProgram: @unchecked Sendable {
 
     /// Whether a record meets the conditions, starting at the given step.
     ///
-    /// The loop contains no calls, because a call costs more than a test.
+    /// The hot loop contains no calls, because a call costs more than a test.
     @inline(never)
     private func run(from start: Int, record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         var next = start

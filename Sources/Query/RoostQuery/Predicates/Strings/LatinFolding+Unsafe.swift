@@ -1,8 +1,9 @@
 internal import Foundation
 internal import RoostCore
 
-/// A table of Foundation's foldings for most Latin, Greek and Cyrillic code points. Chinese
-/// ideographs, which do not change, are also supported.
+/// A table of Foundation's foldings for most Latin, Greek and Cyrillic code points.
+///
+/// Chinese ideographs, which do not change, are also supported.
 ///
 /// These code points can be folded one by one, because only combining marks make a result depend on
 /// neighbors.
@@ -16,8 +17,9 @@ final class LatinFolding: Sendable {
     private static let diacriticInsensitive = LatinFolding(.diacriticInsensitive)
     private static let both = LatinFolding([.caseInsensitive, .diacriticInsensitive])
 
-    /// The folded forms by code point. The lower bytes of a number are UTF-8, and its highest byte
-    /// is their count.
+    /// The folded forms by code point.
+    ///
+    /// The lower bytes of a number are UTF-8, and its highest byte is their count.
     private let folded: PlainArray<UInt64>
 
     private init(_ options: String.CompareOptions) {

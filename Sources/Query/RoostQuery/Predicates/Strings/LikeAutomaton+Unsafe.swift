@@ -12,7 +12,9 @@ struct LikeAutomaton: Sendable {
     let wordCount: Int
     /// The positions that accept a byte, by byte and word.
     private let takers: PlainArray<UInt64>
-    /// The positions of `?`, by word. They also accept the continuation bytes of a character.
+    /// The positions of `?`, by word.
+    ///
+    /// They also accept the continuation bytes of a character.
     private let anyOnes: PlainArray<UInt64>
     /// The positions followed by `*`, by word.
     ///

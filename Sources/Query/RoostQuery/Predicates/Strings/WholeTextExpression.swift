@@ -74,7 +74,7 @@ final class WholeTextExpression: Sendable {
                 isTooLarge = true
             }
         }
-        // For most texts there is no report, and the time is not measured.
+        // Most texts cause no report, and their time is not measured.
         if progressCount > 0 {
             let duration = ContinuousClock.now - start
             if duration > longTime { spent.withLock { $0 += duration } }

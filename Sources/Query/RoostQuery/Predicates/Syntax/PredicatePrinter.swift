@@ -13,7 +13,9 @@ struct PredicatePrinter {
 
     private init(_ scope: PredicateBinding.Scope?) { binding = PredicateBinding(scope: scope, tokenizer: nil) }
 
-    /// Returns the text that `body` prints. Runs `body` on a larger stack if necessary.
+    /// Returns the text that `body` prints.
+    ///
+    /// Runs `body` on a larger stack if necessary.
     ///
     /// `body` receives the depth at which its tree begins.
     static func text(
