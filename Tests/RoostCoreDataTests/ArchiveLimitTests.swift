@@ -36,6 +36,20 @@ struct ArchiveLimitTests {
         return a.archive(root)
     }
 
+    @Test("an integer of sixteen bytes is read if it fits into 64 bits")
+    func wideIntegers() throws {
+        func read(_ high: Int64, _ low: Int64) throws -> PropertyListValue {
+            try PropertyListValue.read(TestPlist.wide(high: high, low: low).binary, file: "list")
+        }
+        #expect(try read(0, 7) == .integer(7))
+        #expect(try read(-1, -7) == .integer(-7))
+        // 2^63, and a number of more than 64 bits.
+        for (high, low) in [(Int64(0), Int64.min), (1, 7)] {
+            let error = #expect(throws: StoreError.self) { try read(high, low) }
+            #expect(error?.code == .corrupted && error?.message.contains("beyond 64 bits") == true)
+        }
+    }
+
     @Test(
         "a compiled model with a decimal exponent out of range is corrupted",
         arguments: [Int64.max, .min, 128, -129, 1 << 40])

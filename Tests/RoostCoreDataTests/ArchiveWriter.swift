@@ -2,6 +2,8 @@
 indirect enum TestPlist {
     case bool(Bool)
     case int(Int64)
+    /// An integer of sixteen bytes.
+    case wide(high: Int64, low: Int64)
     case real(Double)
     case string(String)
     case data([UInt8])
@@ -25,6 +27,8 @@ indirect enum TestPlist {
             switch value {
             case .bool(let flag): objects[number] = [flag ? 9 : 8]
             case .int(let integer): objects[number] = [0x13] + big(UInt64(bitPattern: integer), 8)
+            case .wide(let high, let low):
+                objects[number] = [0x14] + big(UInt64(bitPattern: high), 8) + big(UInt64(bitPattern: low), 8)
             case .real(let double): objects[number] = [0x23] + big(double.bitPattern, 8)
             case .date(let double): objects[number] = [0x33] + big(double.bitPattern, 8)
             case .data(let bytes): objects[number] = head(4, bytes.count) + bytes

@@ -118,7 +118,7 @@ final class UndoHistory {
         guard let state = undoStates.popLast() else { return }
         redoStates.append(current)
         current = state
-        try expectNoChanges()
+        try expectChanges()
     }
 
     func redoOnce() throws {
@@ -127,11 +127,11 @@ final class UndoHistory {
         guard let state = redoStates.popLast() else { return }
         undoStates.append(current)
         current = state
-        try expectNoChanges()
+        try expectChanges()
     }
 
     /// Fails if the context differs from the store, but reports no changes.
-    private func expectNoChanges() throws {
+    private func expectChanges() throws {
         guard PlainContent(current) != PlainContent(saved), !context.hasChanges else { return }
         throw Problem("hasChanges is false")
     }

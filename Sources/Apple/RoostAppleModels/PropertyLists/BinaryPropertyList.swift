@@ -102,7 +102,8 @@ package struct BinaryPropertyList {
             return .dictionary((0..<count).map { (members[$0], members[count + $0]) })
         default: break
         }
-        throw Self.damaged(file, what: "object \(number) has an unknown kind")
+        let problem = kind == 0x1 ? "is an integer beyond 64 bits" : "has an unknown kind"
+        throw Self.damaged(file, what: "object \(number) \(problem)")
     }
 
     /// Returns the fixed-size object at an offset, or nil for another kind of object.
@@ -117,8 +118,13 @@ package struct BinaryPropertyList {
             }
         case 0x1:
             if low <= 3, let value = signed(offset + 1, size: 1 << low) { return .integer(value) }
-            // A value of sixteen bytes stores an unsigned 64-bit number in its last eight.
-            if low == 4, let value = signed(offset + 9, size: 8) { return .integer(value) }
+            // Sixteen bytes are a signed integer, too. Programs write them for unsigned numbers from
+            // 2^63.
+            if low == 4, let high = signed(offset + 1, size: 8), let value = signed(offset + 9, size: 8),
+                high == (value < 0 ? -1 : 0)
+            {
+                return .integer(value)
+            }
         case 0x2:
             if low == 2, let bits = Self.number(bytes, offset: offset + 1, size: 4) {
                 return .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits))))

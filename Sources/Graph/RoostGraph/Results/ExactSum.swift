@@ -3,6 +3,8 @@ package import RoostCore
 
 /// A sum from which numbers can be removed without rounding errors.
 ///
+/// Sums of decimals have up to 38 digits, and are exact within these digits.
+///
 /// Each floating-point addition or subtraction rounds. So doubles are added as multiples of the
 /// smallest double, and the sum is rounded only once, when it is read.
 package struct ExactSum: Sendable {
