@@ -215,13 +215,16 @@ extension Value {
     /// Simpler values of the same kind; repeated simplification ends.
     fileprivate var simpler: [Value] {
         switch self {
-        case .int(let number): Self.simpler(number == 0, isOne: number == 1, zero: .int(0), one: .int(1))
+        case .int(let number): Self.simpler(isZero: number == 0, isOne: number == 1, zero: .int(0), one: .int(1))
         case .double(let number):
-            Self.simpler(number.bitPattern == 0, isOne: number == 1, zero: .double(0), one: .double(1))
-        case .decimal(let number): Self.simpler(number.isZero, isOne: number == 1, zero: .decimal(0), one: .decimal(1))
+            Self.simpler(isZero: number.bitPattern == 0, isOne: number == 1, zero: .double(0), one: .double(1))
+        case .decimal(let number):
+            Self.simpler(isZero: number.isZero, isOne: number == 1, zero: .decimal(0), one: .decimal(1))
         case .date(let date):
             Self.simpler(
-                date.timeIntervalSinceReferenceDate.bitPattern == 0, isOne: date.timeIntervalSinceReferenceDate == 1,
+                isZero:
+                    date.timeIntervalSinceReferenceDate.bitPattern == 0,
+                isOne: date.timeIntervalSinceReferenceDate == 1,
                 zero: .date(Date(timeIntervalSinceReferenceDate: 0)),
                 one: .date(Date(timeIntervalSinceReferenceDate: 1)))
         case .string(let text): Self.shorter(text).map { .string($0) }
@@ -233,7 +236,7 @@ extension Value {
         }
     }
 
-    private static func simpler(_ isZero: Bool, isOne: Bool, zero: Value, one: Value) -> [Value] {
+    private static func simpler(isZero: Bool, isOne: Bool, zero: Value, one: Value) -> [Value] {
         isZero ? [] : (isOne ? [zero] : [zero, one])
     }
 

@@ -23,7 +23,7 @@ enum PlainDecimal {
             digits = digits.map { -$0 }
             _ = carry(&digits)
         }
-        return rounded(isNegative, digits: digits, exponent: leastExponent)
+        return rounded(isNegative: isNegative, digits: digits, exponent: leastExponent)
     }
 
     /// Returns the product, or nil if it does not fit into a decimal.
@@ -36,7 +36,8 @@ enum PlainDecimal {
         }
         _ = carry(&result)
         return rounded(
-            left.isNegative != right.isNegative, digits: result, exponent: Int(left.exponent) + Int(right.exponent))
+            isNegative: left.isNegative != right.isNegative, digits: result,
+            exponent: Int(left.exponent) + Int(right.exponent))
     }
 
     /// Returns the quotient by a number that is not zero, or nil if it does not fit into a decimal.
@@ -55,7 +56,7 @@ enum PlainDecimal {
             rest = step.remainder
         }
         return rounded(
-            left.isNegative != right.isNegative, digits: quotient.reversed(),
+            isNegative: left.isNegative != right.isNegative, digits: quotient.reversed(),
             exponent: Int(left.exponent) - Int(right.exponent) - 80)
     }
 
@@ -77,7 +78,7 @@ enum PlainDecimal {
         return true
     }
 
-    private static func rounded(_ isNegative: Bool, digits: [Int], exponent: Int) -> Decimal? {
+    private static func rounded(isNegative: Bool, digits: [Int], exponent: Int) -> Decimal? {
         guard let top = digits.lastIndex(where: { $0 != 0 }) else { return 0 }
         let dropped = max(0, top + 1 - 38)
         let kept = digits[dropped...top].reversed().map(String.init).joined()

@@ -30,7 +30,7 @@ private final class FaultyVisitor: RecordVisitor {
 }
 
 /// A generator of random conditions on a Thing's own properties.
-private struct ConditionMaker {
+private struct ConditionGenerator {
     var generator: SeededGenerator
 
     mutating func element<T>(_ values: [T], or other: T) -> T { values.randomElement(using: &generator) ?? other }
@@ -87,14 +87,14 @@ struct FilterTwinTests {
     @Test("filters that test fields in place answer as the evaluator does", arguments: 0..<4)
     func quickFilter(seed: UInt64) throws {
         let model = try everyTypeModel()
-        var maker = ConditionMaker(generator: SeededGenerator(seed: seed))
+        var generator = ConditionGenerator(generator: SeededGenerator(seed: seed))
         var records = RecordBatch(model: model)
         for key in Int64(1)...60 {
-            try records.append(ObjectID("Thing", key: key), values: randomThing(using: &maker.generator))
+            try records.append(ObjectID("Thing", key: key), values: randomThing(using: &generator.generator))
         }
         var (matches, misses) = (0, 0)
         for _ in 0..<1500 {
-            let predicate = maker.condition(3)
+            let predicate = generator.condition(3)
             let filter = try RecordFilter(FetchRequest("Thing", where: predicate), model: model)
             #expect(filter.rest == nil)
             let matcher = filter.matcher(over: nil)

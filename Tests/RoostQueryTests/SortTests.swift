@@ -254,11 +254,11 @@ struct SortTests {
         let things = try things(100, using: &random)
         let source = RepeatingCursor(things, times: 200)
         let request = FetchRequest("Thing", sortedBy: [.init("string", options: .localized)])
-        let maker = try #require(try RecordSortOrder(request, model: things.model).maker)
+        let encoder = try #require(try RecordSortOrder(request, model: things.model).encoder)
         let matching = MatchingRecords(
             CursorVisitor(source, model: things.model), filter: try RecordFilter(request, model: things.model),
             graph: nil)
-        let sort = KeyedSort(matching, by: maker, model: things.model, graph: nil, offset: 2, limit: 10)
+        let sort = KeyedSort(matching, by: encoder, model: things.model, graph: nil, offset: 2, limit: 10)
         var batch = RecordBatch(model: things.model)
         #expect(try !sort.fill(&batch))
         #expect(batch.count == 10)

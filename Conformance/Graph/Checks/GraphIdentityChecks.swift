@@ -130,18 +130,18 @@ extension GraphCheck {
         ) { bench in
             let (container, meter) = try bench.makeMetered { try insertBlue(into: $0) }
             let context = container.makeContext()
-            func read(_ isChanged: Bool) throws -> ObjectID {
+            func read(isChanged: Bool) throws -> ObjectID {
                 let album = try require(try context.fetch(Fetch<Album>()).first, "an album")
                 if isChanged { album.year = 2000 }
                 return album.objectID
             }
-            let id = try read(false)
+            let id = try read(isChanged: false)
             try expect(context.registeredObject(for: id) == nil, "a released object has left the context")
             let counts = try meter.counting {
                 try expectEqual(try context.existingObject(with: id)["title"], "Blue", "the title, read again")
             }
             try expect(counts.readCount > 0, "the object was read again")
-            _ = try read(true)
+            _ = try read(isChanged: true)
             try expectEqual(context.registeredObject(for: id)?["year"], 2000, "a changed object stays")
             try context.save()
             try expectEqual(try bench.storedValues(id, in: container)?["year"], 2000, "the saved change")

@@ -31,13 +31,13 @@ struct PlannedFetch {
 
     /// The public description of the plan.
     var description: FetchPlan {
-        func parts(_ areDecided: Bool) -> [String] {
+        func parts(areDecided: Bool) -> [String] {
             conjuncts.indices.filter { (choice?.decided.contains($0) ?? false) == areDecided }
                 .map { FetchPlan.describe(conjuncts[$0], of: request.request, model: request.model) }
         }
         return FetchPlan(
-            access: choice?.access.descriptions(request.model) ?? [.scan], decidedByAccess: parts(true),
-            filteredAfterwards: parts(false),
+            access: choice?.access.descriptions(request.model) ?? [.scan], decidedByAccess: parts(areDecided: true),
+            filteredAfterwards: parts(areDecided: false),
             order: order == nil ? .afterwards(request.request) : .asFound)
     }
 }

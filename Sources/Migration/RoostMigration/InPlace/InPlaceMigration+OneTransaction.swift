@@ -107,9 +107,10 @@ extension MappingPlan {
             return false
         }
         for number in source.entities[root].selfAndSubentities where !source.entities[number].isAbstract {
-            guard let maker = hierarchy.makers[number].map({ makers[$0] }), maker.destination.number == number,
-                maker.filter == nil, !maker.fields.contains(where: \.isEvaluated),
-                try RecordTransform(maker, in: self, over: nil).isIdentity
+            guard let entityPlan = hierarchy.entityPlans[number].map({ entityPlans[$0] }),
+                entityPlan.destination.number == number,
+                entityPlan.filter == nil, !entityPlan.fields.contains(where: \.isEvaluated),
+                try RecordTransform(entityPlan, in: self, over: nil).isIdentity
             else { return false }
         }
         return true

@@ -34,7 +34,7 @@ package struct KeptElement: Hashable, Sendable {
             let properties =
                 entity.attributes.filter(\.isStored).map(\.name) + entity.relationships.map(\.name.name)
             for property in properties {
-                let last = line.reduce(into: [property] as Set<String>) { $0 = $1.takers(of: $0) }
+                let last = line.reduce(into: [property] as Set<String>) { $0 = $1.destinations(of: $0) }
                 if !last.isEmpty { kept.insert(KeptElement(entity: entity.name, property: property)) }
             }
         }
@@ -49,15 +49,15 @@ extension KeptElement: CustomStringConvertible {
 
 extension EntityMapping {
     /// Returns the destination properties whose values come from the given source properties.
-    fileprivate func takers(of properties: Set<String>) -> Set<String> {
+    fileprivate func destinations(of properties: Set<String>) -> Set<String> {
         guard type != .copy else { return properties }
-        var takers: Set<String> = []
+        var destinations: Set<String> = []
         for mapping in attributeMappings + relationshipMappings {
             guard let expression = mapping.valueExpression,
                 !MappingExpressionParts(of: expression).sourceProperties.isDisjoint(with: properties)
             else { continue }
-            takers.insert(String(mapping.name.prefix { $0 != "." }))
+            destinations.insert(String(mapping.name.prefix { $0 != "." }))
         }
-        return takers
+        return destinations
     }
 }

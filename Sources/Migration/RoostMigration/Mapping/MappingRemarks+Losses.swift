@@ -4,29 +4,29 @@ internal import RoostPredicates
 // Remarks on source data that no mapping uses.
 extension MappingRemarks {
     mutating func judge(_ entity: Entity) {
-        let takers = bySource[entity.name] ?? []
+        let entityMappings = bySource[entity.name] ?? []
         // A policy does not receive the objects of a mapping that removes them.
-        let asked = takers.filter { $0.mapping.type != .remove }
+        let asked = entityMappings.filter { $0.mapping.type != .remove }
         guard asked.allSatisfy({ $0.mapping.policyName == nil }) else { return }
-        let makers = asked.filter { $0.mapping.destinationEntity != nil }
-        guard !makers.isEmpty else {
+        let creators = asked.filter { $0.mapping.destinationEntity != nil }
+        guard !creators.isEmpty else {
             add(
-                loss: MappingLoss(.objects, of: .init(entity.name), by: takers.map(\.mapping.name)),
+                loss: MappingLoss(.objects, of: .init(entity.name), by: entityMappings.map(\.mapping.name)),
                 entity: entity.name, property: nil,
                 message: "All objects of the entity are dropped.")
             return
         }
-        if let left = objects(of: entity, notTakenBy: makers) {
+        if let left = objects(of: entity, notTakenBy: creators) {
             add(
-                loss: MappingLoss(.objects, of: left, by: makers.map(\.mapping.name)), entity: entity.name,
+                loss: MappingLoss(.objects, of: left, by: creators.map(\.mapping.name)), entity: entity.name,
                 property: nil,
                 message: "Objects that no mapping's predicate selects are dropped.")
         }
         for attribute in entity.attributes where attribute.isStored {
             let name = attribute.name
-            let readers = makers.filter { $0.reads(name) }
-            if let left = objects(of: entity, takenBy: makers, notTakenBy: readers) {
-                let others = makers.filter { !$0.reads(name) }
+            let readers = creators.filter { $0.reads(name) }
+            if let left = objects(of: entity, takenBy: creators, notTakenBy: readers) {
+                let others = creators.filter { !$0.reads(name) }
                 add(
                     loss: MappingLoss(.values(name), of: left, by: others.map(\.mapping.name)), entity: entity.name,
                     property: name,
@@ -35,28 +35,28 @@ extension MappingRemarks {
                         : "The attribute's values are dropped for some objects: no mapping that takes those objects reads them."
                 )
             } else if attribute.type == .composite {
-                judgeElements(of: attribute, path: [name], entity: entity, makers: makers)
+                judgeElements(of: attribute, path: [name], entity: entity, creators: creators)
             }
         }
-        for relationship in entity.relationships { judge(relationship, of: entity, makers: makers) }
+        for relationship in entity.relationships { judge(relationship, of: entity, creators: creators) }
     }
 
     /// Returns the objects of an entity that the first mappings read and the others do not.
     func objects(
-        of entity: Entity, takenBy makers: [Mapping]? = nil, notTakenBy others: [Mapping]
+        of entity: Entity, takenBy creators: [Mapping]? = nil, notTakenBy others: [Mapping]
     ) -> MappingLoss.Objects? {
-        let taken = makers.flatMap { FetchRequest.Predicate.any($0.map(\.mapping.sourcePredicate)) }
+        let taken = creators.flatMap { FetchRequest.Predicate.any($0.map(\.mapping.sourcePredicate)) }
         if others.isEmpty { return .init(entity.name, where: taken) }
         guard let left = FetchRequest.Predicate.any(others.map(\.mapping.sourcePredicate)) else { return nil }
         return .init(entity.name, where: taken.map { $0 && .not(left) } ?? .not(left))
     }
 
     private mutating func judge(
-        _ relationship: ManagedObjectModel.Relationship, of entity: Entity, makers: [Mapping]
+        _ relationship: ManagedObjectModel.Relationship, of entity: Entity, creators: [Mapping]
     ) {
         let name = relationship.name.name
-        let readers = makers.filter { $0.reads(name) }
-        guard let left = objects(of: entity, takenBy: makers, notTakenBy: readers) else { return }
+        let readers = creators.filter { $0.reads(name) }
+        guard let left = objects(of: entity, takenBy: creators, notTakenBy: readers) else { return }
         // The inverse may provide the pairs for both ends.
         var targets: [MappingLoss.Objects]?
         if let number = relationship.inverse {
@@ -79,7 +79,7 @@ extension MappingRemarks {
             }
         }
         guard targets != [] else { return }
-        let others = makers.filter { !$0.reads(name) }
+        let others = creators.filter { !$0.reads(name) }
         add(
             loss: MappingLoss(.references(name, to: targets), of: left, by: others.map(\.mapping.name)),
             entity: entity.name,
@@ -106,18 +106,18 @@ extension MappingRemarks {
     ///
     /// If no mapping reads an element, its own elements are not reported separately.
     private mutating func judgeElements(
-        of composite: AttributeDescription, path: [String], entity: Entity, makers: [Mapping]
+        of composite: AttributeDescription, path: [String], entity: Entity, creators: [Mapping]
     ) {
         for element in composite.elements where element.type != .undefined {
             let path = path + [element.name]
-            let readers = makers.filter { $0.readsEverything || reads(path, mapping: $0) }
-            guard let left = objects(of: entity, takenBy: makers, notTakenBy: readers) else {
-                judgeElements(of: element, path: path, entity: entity, makers: makers)
+            let readers = creators.filter { $0.readsEverything || reads(path, mapping: $0) }
+            guard let left = objects(of: entity, takenBy: creators, notTakenBy: readers) else {
+                judgeElements(of: element, path: path, entity: entity, creators: creators)
                 continue
             }
             let name = path.joined(separator: ".")
             add(
-                loss: MappingLoss(.values(name), of: left, by: makers.map(\.mapping.name)), entity: entity.name,
+                loss: MappingLoss(.values(name), of: left, by: creators.map(\.mapping.name)), entity: entity.name,
                 property: name,
                 message: "The element's values are dropped: no mapping reads them.")
         }

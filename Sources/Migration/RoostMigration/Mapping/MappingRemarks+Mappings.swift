@@ -104,9 +104,10 @@ extension MappingRemarks {
     /// Adds remarks on objects whose IDs in a source attribute become null.
     private mutating func judgeIDs(in attribute: String, of origin: Entity, mapping: Mapping) {
         let strays: [MappingLoss.Objects] = source.entities.compactMap { entity in
-            let takers = (bySource[entity.name] ?? []).filter { $0.mapping.type != .remove }
-            guard !entity.isAbstract, takers.allSatisfy({ $0.mapping.policyName == nil }) else { return nil }
-            return objectsWithoutSuccessor(entity, makers: takers.filter { $0.mapping.destinationEntity != nil })
+            let entityMappings = (bySource[entity.name] ?? []).filter { $0.mapping.type != .remove }
+            guard !entity.isAbstract, entityMappings.allSatisfy({ $0.mapping.policyName == nil }) else { return nil }
+            return objectsWithoutSuccessor(
+                entity, creators: entityMappings.filter { $0.mapping.destinationEntity != nil })
         }
         for (strays, some) in [
             (strays.filter { $0.predicate == nil }, ""), (strays.filter { $0.predicate != nil }, "some "),
@@ -124,9 +125,9 @@ extension MappingRemarks {
     }
 
     /// Returns the objects of an entity that become no destination object, or several.
-    private func objectsWithoutSuccessor(_ entity: Entity, makers: [Mapping]) -> MappingLoss.Objects? {
-        let filters = makers.compactMap(\.mapping.sourcePredicate)
-        switch makers.count - filters.count {
+    private func objectsWithoutSuccessor(_ entity: Entity, creators: [Mapping]) -> MappingLoss.Objects? {
+        let filters = creators.compactMap(\.mapping.sourcePredicate)
+        switch creators.count - filters.count {
         case 0:
             // Exactly one filter must match an object.
             let one = filters.indices.map { index -> FetchRequest.Predicate in
@@ -208,9 +209,9 @@ extension MappingRemarks {
             if let old = value?.relatedSourceRelationship.flatMap(origin.relationship) {
                 return Successor(old: old, new: new, entity: entity.name, mapping: nil)
             }
-            guard let old = value?.instancesSource.flatMap(origin.relationship), let maker = value?.instancesMapping
+            guard let old = value?.instancesSource.flatMap(origin.relationship), let creator = value?.instancesMapping
             else { return nil }
-            return Successor(old: old, new: new, entity: entity.name, mapping: maker)
+            return Successor(old: old, new: new, entity: entity.name, mapping: creator)
         }
     }
 
@@ -245,14 +246,14 @@ extension MappingRemarks {
     /// Returns the objects of an entity that do not become possible destinations of the given
     /// relationships, or nil if all do.
     private func strays(_ entity: Entity, keeping: [Successor]) -> MappingLoss.Objects? {
-        let makers = (bySource[entity.name] ?? []).filter { maker in
-            guard let made = maker.mapping.destinationEntity.flatMap(destination.entity) else { return false }
+        let creators = (bySource[entity.name] ?? []).filter { creator in
+            guard let made = creator.mapping.destinationEntity.flatMap(destination.entity) else { return false }
             return keeping.contains { successor in
                 destination.entities[successor.new.destination].includes(made.number)
-                    && (successor.mapping == nil || successor.mapping == maker.mapping.name)
+                    && (successor.mapping == nil || successor.mapping == creator.mapping.name)
             }
         }
-        return objects(of: entity, notTakenBy: makers)
+        return objects(of: entity, notTakenBy: creators)
     }
 
     private mutating func judgeInverse(

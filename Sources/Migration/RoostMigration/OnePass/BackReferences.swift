@@ -19,26 +19,27 @@ struct BackPairs: Sendable, Hashable {
     let relationship: Int
     /// The source relationship that contains the pairs.
     let origin: Int
-    /// The makers whose mappings preserve the pairs.
-    let makers: [Int]
+    /// The entity plans whose mappings preserve the pairs.
+    let entityPlans: [Int]
 }
 
 extension MappingPlan {
     /// Returns the plan for a to-one relationship whose pairs are only in its inverse in the
     /// source, or nil if one pass cannot create it.
     ///
-    /// `origin` is the source relationship with the pairs. `saying` contains the makers whose
+    /// `origin` is the source relationship with the pairs. `saying` contains the entity plans whose
     /// mappings preserve them.
     mutating func backReference(
-        _ maker: Maker, relationship: ManagedObjectModel.Relationship, from origin: ManagedObjectModel.Relationship,
-        saying: [Maker]
+        _ entityPlan: EntityPlan, relationship: ManagedObjectModel.Relationship,
+        from origin: ManagedObjectModel.Relationship,
+        saying: [EntityPlan]
     ) -> BackReferencePlan? {
         // The pairs have no positions for an ordered inverse.
         guard origin.storage == .field, !relationship.isReflexive, !relationship.inverseIsOrdered,
-            let to = maker.destination.layout.field(relationship.name.name)
+            let to = entityPlan.destination.layout.field(relationship.name.name)
         else { return nil }
         let pairs = BackPairs(
-            relationship: relationship.number, origin: origin.number, makers: saying.map(\.number).sorted())
+            relationship: relationship.number, origin: origin.number, entityPlans: saying.map(\.number).sorted())
         return BackReferencePlan(
             to: to, pairs: number(of: pairs), isRequired: !relationship.declaration.isOptional)
     }
@@ -61,22 +62,22 @@ extension MappingPlan {
             while try cursor.next(into: &batch, options: options) { try body(batch) }
         }
         var refusals: [StoreError] = []
-        for maker in makers where !maker.backReferences.isEmpty {
+        for entityPlan in entityPlans where !entityPlan.backReferences.isEmpty {
             let cursor = try snapshot.fetch(
-                FetchRequest(maker.source.name, where: maker.filter).with { $0.includesSubentities = false })
+                FetchRequest(entityPlan.source.name, where: entityPlan.filter).with { $0.includesSubentities = false })
             var batch = RecordBatch(model: snapshot.model)
             // One error of each kind is enough.
-            var open = maker.backReferences
+            var open = entityPlan.backReferences
             while !open.isEmpty, try cursor.next(into: &batch, options: options) {
                 try batch.forEachRecord { (record) throws(StoreError) in
                     for reference in open {
                         do throws(StoreError) {
-                            let id = ObjectID(maker.destination.name, key: record.key)
+                            let id = ObjectID(entityPlan.destination.name, key: record.key)
                             guard try pairs.object(leadingTo: record, becoming: id, reference: reference) == nil,
                                 reference.isRequired
                             else { continue }
                             throw StoreError.missingValue(
-                                maker.destination.name, property: reference.to.name, object: record.id)
+                                entityPlan.destination.name, property: reference.to.name, object: record.id)
                         } catch {
                             guard error.code == .migrationFailed else { throw error }
                             refusals.append(error)
@@ -125,9 +126,10 @@ final class BackReferences {
             let allowed = plan.destination.entities[relationship.destination]
             var targets = [Int?](repeating: nil, count: plan.source.entities.count)
             var matchers = [RecordMatcher?](repeating: nil, count: plan.source.entities.count)
-            for maker in pairs.makers.map({ plan.makers[$0] }) where allowed.includes(maker.destination.number) {
-                targets[maker.source.number] = maker.destination.number
-                matchers[maker.source.number] = try RecordTransform.matcher(maker, plan: plan, over: graph)
+            for entityPlan in pairs.entityPlans.map({ plan.entityPlans[$0] })
+            where allowed.includes(entityPlan.destination.number) {
+                targets[entityPlan.source.number] = entityPlan.destination.number
+                matchers[entityPlan.source.number] = try RecordTransform.matcher(entityPlan, plan: plan, over: graph)
             }
             let fields = plan.source.entities.map { $0.layout.field(origin.name.name) }
             try forEachBatch(plan.source.entities[origin.source]) { (batch) throws(StoreError) in

@@ -2,9 +2,9 @@ internal import RoostCore
 
 /// A sorter of objects by the hashes of their unique values, in bounded memory.
 struct ClaimSorter {
-    /// A source object and the maker that reads it.
+    /// A source object and the entity plan that reads it.
     struct Claim {
-        let maker: Int
+        let entityPlan: Int
         let key: Int64
     }
 
@@ -17,7 +17,7 @@ struct ClaimSorter {
     ///
     /// - Throws: `noSpace` and `ioFailure` of the file, which is used if memory is insufficient.
     func append(_ claim: Claim, hash: Int) throws(StoreError) {
-        let value = (UInt64(truncatingIfNeeded: claim.maker).bigEndian, UInt64(bitPattern: claim.key).bigEndian)
+        let value = (UInt64(truncatingIfNeeded: claim.entityPlan).bigEndian, UInt64(bitPattern: claim.key).bigEndian)
         // SAFETY: One word, and two words without padding between them. Both are copied.
         try withUnsafeBytes(of: UInt64(bitPattern: Int64(hash)).bigEndian) { (hash) throws(StoreError) in
             try withUnsafeBytes(of: value) { (value) throws(StoreError) in try sorter.append(hash, value, in: 0) }
@@ -34,11 +34,11 @@ struct ClaimSorter {
                 // key is the group.
                 let hash = EntryArena.key(of: entry).loadUnaligned(fromByteOffset: 1, as: UInt64.self)
                 let value = EntryArena.value(of: entry)
-                let maker = UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
+                let entityPlan = UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
                 let key = UInt64(bigEndian: value.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
                 try body(
                     Int(truncatingIfNeeded: UInt64(bigEndian: hash)),
-                    Claim(maker: Int(truncatingIfNeeded: maker), key: Int64(bitPattern: key)))
+                    Claim(entityPlan: Int(truncatingIfNeeded: entityPlan), key: Int64(bitPattern: key)))
             }
         }
     }

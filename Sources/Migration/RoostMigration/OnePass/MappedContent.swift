@@ -131,10 +131,10 @@ private struct MappedReading {
         let graph = plan.asksForObjects ? snapshot.objectGraph() : nil
         keySets = try collectKeys(over: graph)
         let backReferences = try collectBackReferences(over: graph)
-        for maker in plan.makers {
+        for entityPlan in plan.entityPlans {
             transforms.append(
                 try RecordTransform(
-                    maker, in: plan, over: graph, keySets: keySets, backReferences: backReferences, pairs: pairs))
+                    entityPlan, in: plan, over: graph, keySets: keySets, backReferences: backReferences, pairs: pairs))
         }
         guard channel.send(try beginning()) else { return nil }
         for hierarchy in plan.hierarchies {
@@ -143,9 +143,9 @@ private struct MappedReading {
         for link in plan.links {
             guard try sendLinks(link, into: channel) else { return nil }
         }
-        for (maker, transform) in zip(plan.makers, transforms) {
-            counts[maker.mapping] = (transform.readCount, transform.madeCount)
-            losses += MigrationReport.losses(maker.source.name, lostIDs: transform.lostIDs)
+        for (entityPlan, transform) in zip(plan.entityPlans, transforms) {
+            counts[entityPlan.mapping] = (transform.readCount, transform.madeCount)
+            losses += MigrationReport.losses(entityPlan.source.name, lostIDs: transform.lostIDs)
         }
         // Dropped content is counted too, because damage may be the reason why it is dropped.
         if recorded != nil, !store.takesChanges {
@@ -158,7 +158,7 @@ private struct MappedReading {
             copied.warnings = found.warnings(against: recorded, skipped: skipped.ids)
         }
         copied.skippedThere = copied.skipped.flatMap { id in
-            plan.makers.filter { $0.source.name == id.entity }.map { ObjectID($0.destination.name, key: id.key) }
+            plan.entityPlans.filter { $0.source.name == id.entity }.map { ObjectID($0.destination.name, key: id.key) }
         }
         return channel.send(.end) ? copied : nil
     }
@@ -173,10 +173,11 @@ private struct MappedReading {
                 try snapshot.lastKey(of: plan.source.entities[source].name)
         }
         let objects = recorded.map { recorded in
-            plan.makers.reduce(0) { $0 + recorded.entities[$1.source.number].count }
+            plan.entityPlans.reduce(0) { $0 + recorded.entities[$1.source.number].count }
         }
         return .begin(
-            lastKeys: lastKeys, objectCount: plan.makers.allSatisfy { $0.filter == nil } ? objects : nil, linkCount: nil
+            lastKeys: lastKeys, objectCount: plan.entityPlans.allSatisfy { $0.filter == nil } ? objects : nil,
+            linkCount: nil
         )
     }
 
@@ -186,8 +187,8 @@ private struct MappedReading {
         of hierarchy: MappingPlan.Hierarchy, into channel: BatchChannel
     ) throws(StoreError) -> Bool {
         guard let source = hierarchy.source else { return true }
-        var makers = [Int?](repeating: nil, count: plan.source.entities.count)
-        for (entity, maker) in hierarchy.makers { makers[entity] = maker }
+        var entityPlans = [Int?](repeating: nil, count: plan.source.entities.count)
+        for (entity, entityPlan) in hierarchy.entityPlans { entityPlans[entity] = entityPlan }
         // A hierarchy that is split is read once for each new hierarchy, but counted only once.
         let entity = plan.source.entities[source]
         let isCounted = entity.number == entity.root && found.begins(entity.selfAndSubentities)
@@ -196,8 +197,8 @@ private struct MappedReading {
             var batch = channel.spareRecords(this.plan.destination)
             let transforms = this.transforms
             try records.forEachRecord { (record) throws(StoreError) in
-                guard let maker = makers[record.entityNumber] else { return }
-                try transforms[maker].append(record, to: &batch)
+                guard let entityPlan = entityPlans[record.entityNumber] else { return }
+                try transforms[entityPlan].append(record, to: &batch)
             }
             guard !batch.isEmpty else {
                 channel.recycle(batch)
@@ -222,19 +223,19 @@ private struct MappedReading {
 
     // MARK: Keys
 
-    /// Returns the keys of the migrated objects, for each set of makers in the plan.
+    /// Returns the keys of the migrated objects, for each set of entity plans in the plan.
     private mutating func collectKeys(over graph: (any ObjectGraph)?) throws(StoreError) -> [KeySet] {
         var sets: [KeySet] = []
         for numbers in plan.keySets {
-            let makers = numbers.map { plan.makers[$0] }
+            let entityPlans = numbers.map { plan.entityPlans[$0] }
             var matchers = [RecordMatcher?](repeating: nil, count: plan.source.entities.count)
             var isTaken = [Bool](repeating: false, count: plan.source.entities.count)
-            for maker in makers {
-                isTaken[maker.source.number] = true
-                matchers[maker.source.number] = try RecordTransform.matcher(maker, plan: plan, over: graph)
+            for entityPlan in entityPlans {
+                isTaken[entityPlan.source.number] = true
+                matchers[entityPlan.source.number] = try RecordTransform.matcher(entityPlan, plan: plan, over: graph)
             }
             var keys = KeySet()
-            for entity in roots(of: makers) {
+            for entity in roots(of: entityPlans) {
                 _ = try forEachBatch(of: entity) { (_, records) throws(StoreError) in
                     try records.forEachRecord { (record) throws(StoreError) in
                         guard isTaken[record.entityNumber],
@@ -264,9 +265,9 @@ private struct MappedReading {
         }
     }
 
-    /// Returns the root entities of the hierarchies from which makers read objects.
-    private func roots(of makers: [MappingPlan.Maker]) -> [ManagedObjectModel.Entity] {
-        Set(makers.map(\.source.root)).sorted().map { plan.source.entities[$0] }
+    /// Returns the root entities of the hierarchies from which entity plans read objects.
+    private func roots(of entityPlans: [MappingPlan.EntityPlan]) -> [ManagedObjectModel.Entity] {
+        Set(entityPlans.map(\.source.root)).sorted().map { plan.source.entities[$0] }
     }
 
     // MARK: Links

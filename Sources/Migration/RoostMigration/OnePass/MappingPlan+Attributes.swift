@@ -1,14 +1,14 @@
 internal import RoostCore
 
 extension MappingPlan {
-    /// Resolves the values of the attributes of a maker's objects.
+    /// Resolves the values of the attributes of an entity plan's objects.
     mutating func resolveAttributes(of number: Int) throws(StoreError) {
-        let maker = makers[number]
-        let mapping = entityMapping(of: maker)
+        let entityPlan = entityPlans[number]
+        let mapping = entityMapping(of: entityPlan)
         var statements: [String: AttributeStatement] = [:]
         var asked: [String] = []
         for property in mapping.attributeMappings where mapping.type != .copy {
-            guard let statement = AttributeStatement(property.valueExpression, source: maker.source) else {
+            guard let statement = AttributeStatement(property.valueExpression, source: entityPlan.source) else {
                 addObstacle("mapping '\(mapping.name)' asks a policy or the migration for '\(property.name)'")
                 asked.append(property.name)
                 continue
@@ -16,12 +16,15 @@ extension MappingPlan {
             statements[property.name] = statement
         }
         if mapping.type == .copy {
-            for attribute in maker.source.attributes {
-                if let field = maker.source.layout.field(attribute.name) { statements[attribute.name] = .field(field) }
+            for attribute in entityPlan.source.attributes {
+                if let field = entityPlan.source.layout.field(attribute.name) {
+                    statements[attribute.name] = .field(field)
+                }
             }
         }
-        var resolution = AttributeResolution(maker, mapping: mapping, statements: statements, destination: destination)
-        for attribute in maker.destination.attributes where attribute.isStored {
+        var resolution = AttributeResolution(
+            entityPlan, mapping: mapping, statements: statements, destination: destination)
+        for attribute in entityPlan.destination.attributes where attribute.isStored {
             try resolution.resolve(
                 attribute, at: attribute.name, in: nil, statement: statements[attribute.name] ?? .standard)
         }
@@ -29,26 +32,26 @@ extension MappingPlan {
         resolution.leave { name in asked.contains { $0 == name || $0.hasPrefix(name + ".") } }
         // The IDs of excluded objects become null, so the keys of the other objects must be known.
         for case .objectID in resolution.fields.map(\.source) {
-            for maker in makers where maker.filter != nil { _ = keySet(of: [maker]) }
+            for entityPlan in entityPlans where entityPlan.filter != nil { _ = keySet(of: [entityPlan]) }
         }
         let (fields, missing) = (resolution.fields, resolution.missing)
-        update(number) { maker in
-            maker.fields = fields
-            maker.missing = missing
+        update(number) { entityPlan in
+            entityPlan.fields = fields
+            entityPlan.missing = missing
         }
     }
 
-    /// The makers that read the objects of each source entity, by entity number.
-    var makersBySource: [[Maker]] {
-        var table = [[Maker]](repeating: [], count: source.entities.count)
-        for maker in makers { table[maker.source.number].append(maker) }
+    /// The entity plans that read the objects of each source entity, by entity number.
+    var entityPlansBySource: [[EntityPlan]] {
+        var table = [[EntityPlan]](repeating: [], count: source.entities.count)
+        for entityPlan in entityPlans { table[entityPlan.source.number].append(entityPlan) }
         return table
     }
 }
 
 /// A resolution of the attributes of one entity, including the elements of composites.
 private struct AttributeResolution {
-    let maker: MappingPlan.Maker
+    let entityPlan: MappingPlan.EntityPlan
     let mapping: EntityMapping
     let statements: [String: AttributeStatement]
     let properties: BatchProperties
@@ -56,13 +59,13 @@ private struct AttributeResolution {
     var missing: [String] = []
 
     init(
-        _ maker: MappingPlan.Maker, mapping: EntityMapping, statements: [String: AttributeStatement],
+        _ entityPlan: MappingPlan.EntityPlan, mapping: EntityMapping, statements: [String: AttributeStatement],
         destination: ManagedObjectModel
     ) {
-        self.maker = maker
+        self.entityPlan = entityPlan
         self.mapping = mapping
         self.statements = statements
-        properties = BatchProperties(maker.destination, in: destination)
+        properties = BatchProperties(entityPlan.destination, in: destination)
     }
 
     /// A composite whose elements are being resolved.
@@ -79,7 +82,7 @@ private struct AttributeResolution {
     mutating func resolve(
         _ attribute: AttributeDescription, at path: String, in outer: Composite?, statement: AttributeStatement
     ) throws(StoreError) {
-        let to = try maker.destination.layout.requireField(path)
+        let to = try entityPlan.destination.layout.requireField(path)
         if attribute.type == .composite {
             return try resolveComposite(attribute, to: to, in: outer, statement: statement)
         }
@@ -180,7 +183,7 @@ private struct AttributeResolution {
         }
         for element in attribute.elements where element.type != .undefined {
             let path = "\(to.name).\(element.name)"
-            let same = this.from.flatMap { maker.source.layout.field("\($0.name).\(element.name)") }
+            let same = this.from.flatMap { entityPlan.source.layout.field("\($0.name).\(element.name)") }
             let statement = statements[path] ?? same.map { .field($0) } ?? .standard
             try resolve(element, at: path, in: this, statement: statement)
         }
@@ -203,7 +206,7 @@ private struct AttributeResolution {
                 of: attribute.defaultValue, for: element.kind == .composite ? .composite(element) : .field(element),
                 owner: { "its default" }, { values[$0.index] = $1 })
         }
-        for field in maker.destination.layout.fields {
+        for field in entityPlan.destination.layout.fields {
             if let value = values[field.index], !value.isNull {
                 fields.append(FieldPlan(to: field, source: .constant(value), marker: outer?.field))
             }
@@ -247,7 +250,7 @@ private struct AttributeResolution {
         while !names.isEmpty {
             let path = names.joined(separator: ".")
             if path == composite?.name { return true }
-            guard let attribute = maker.source.attribute(atPath: path), !attribute.isOptional else { return false }
+            guard let attribute = entityPlan.source.attribute(atPath: path), !attribute.isOptional else { return false }
             names.removeLast()
         }
         return true
@@ -261,7 +264,7 @@ private struct AttributeResolution {
     private func misfit(_ property: String, reason: String) -> StoreError {
         StoreError(
             .invalidValue,
-            "Mapping '\(mapping.name)' cannot set '\(maker.destination.name).\(property)': \(reason); give it another expression."
+            "Mapping '\(mapping.name)' cannot set '\(entityPlan.destination.name).\(property)': \(reason); give it another expression."
         )
     }
 }

@@ -16,43 +16,46 @@ extension MappingPlan {
         _ snapshot: any StoreSnapshot, options: ConversionOptions, pairs: [Int: OneSidedPairs], countsNulls: Bool
     ) throws(StoreError) -> [StoreError] {
         var refusals: [StoreError] = []
-        for maker in makers {
-            if maker.destination.isAbstract,
-                let first = try first(maker, where: maker.filter, snapshot: snapshot, options: options)
+        for entityPlan in entityPlans {
+            if entityPlan.destination.isAbstract,
+                let first = try first(entityPlan, where: entityPlan.filter, snapshot: snapshot, options: options)
             {
-                refusals.append(.abstract(maker.destination.name, object: first))
+                refusals.append(.abstract(entityPlan.destination.name, object: first))
             }
-            if !maker.missing.isEmpty,
-                let first = try first(maker, where: maker.filter, snapshot: snapshot, options: options)
+            if !entityPlan.missing.isEmpty,
+                let first = try first(entityPlan, where: entityPlan.filter, snapshot: snapshot, options: options)
             {
-                refusals += maker.missing.map { .missingValue(maker.destination.name, property: $0, object: first) }
+                refusals += entityPlan.missing.map {
+                    .missingValue(entityPlan.destination.name, property: $0, object: first)
+                }
             }
             guard countsNulls else { continue }
-            for field in maker.fields where field.isRequired {
-                guard let isNull = maker.isNull(field),
-                    let first = try first(maker, predicate: isNull, snapshot: snapshot, options: options)
+            for field in entityPlan.fields where field.isRequired {
+                guard let isNull = entityPlan.isNull(field),
+                    let first = try first(entityPlan, predicate: isNull, snapshot: snapshot, options: options)
                 else {
                     continue
                 }
-                refusals.append(.missingValue(maker.destination.name, property: field.to.name, object: first))
+                refusals.append(.missingValue(entityPlan.destination.name, property: field.to.name, object: first))
             }
-            for field in maker.fields {
-                if let first = try firstInexact(field, of: maker, snapshot: snapshot, options: options) {
-                    refusals.append(.inexactNumber(maker.destination.name, field: field.to, object: first))
+            for field in entityPlan.fields {
+                if let first = try firstInexact(field, of: entityPlan, snapshot: snapshot, options: options) {
+                    refusals.append(.inexactNumber(entityPlan.destination.name, field: field.to, object: first))
                 }
             }
-            for reference in maker.references {
+            for reference in entityPlan.references {
                 if reference.isNewlyRequired,
                     let first = try firstEmpty(
-                        reference, of: maker, pairs: reference.oneToOne.flatMap { pairs[$0] }, snapshot: snapshot,
+                        reference, of: entityPlan, pairs: reference.oneToOne.flatMap { pairs[$0] }, snapshot: snapshot,
                         options: options)
                 {
-                    refusals.append(.missingValue(maker.destination.name, property: reference.to.name, object: first))
+                    refusals.append(
+                        .missingValue(entityPlan.destination.name, property: reference.to.name, object: first))
                 } else if reference.isRequired,
-                    let first = try firstLost(reference, of: maker, snapshot: snapshot, options: options)
+                    let first = try firstLost(reference, of: entityPlan, snapshot: snapshot, options: options)
                 {
                     refusals.append(
-                        .lostDestination(maker.destination.name, property: reference.to.name, object: first))
+                        .lostDestination(entityPlan.destination.name, property: reference.to.name, object: first))
                 }
             }
         }
@@ -61,12 +64,12 @@ extension MappingPlan {
 
     /// Returns the first object whose whole number is not exact in a floating-point field, or nil.
     private func firstInexact(
-        _ field: FieldPlan, of maker: Maker, snapshot: any StoreSnapshot,
+        _ field: FieldPlan, of entityPlan: EntityPlan, snapshot: any StoreSnapshot,
         options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
         guard case .convert(let from) = field.source, from.kind == .integer64 || from.kind == .integer32,
             field.to.kind == .float || field.to.kind == .double && from.kind == .integer64,
-            let exists = maker.exists(field.marker)
+            let exists = entityPlan.exists(field.marker)
         else { return nil }
         let isFloat = field.to.kind == .float
         // Every whole number below the limit is exact.
@@ -74,7 +77,7 @@ extension MappingPlan {
         let isLarge = exists && (.greater(from.name, than: .int(limit)) || .less(from.name, than: .int(-limit)))
         let cursor = try snapshot.fetch(
             FetchRequest(
-                maker.source.name, where: maker.filter.map { $0 && isLarge } ?? isLarge
+                entityPlan.source.name, where: entityPlan.filter.map { $0 && isLarge } ?? isLarge
             ).with { $0.includesSubentities = false })
         var batch = RecordBatch(model: snapshot.model)
         var found: ObjectID?
@@ -89,25 +92,27 @@ extension MappingPlan {
         return found
     }
 
-    /// Returns the first object of a maker that also matches another predicate, or nil.
+    /// Returns the first object of an entity plan that also matches another predicate, or nil.
     private func first(
-        _ maker: Maker, predicate: FetchRequest.Predicate, snapshot: any StoreSnapshot,
+        _ entityPlan: EntityPlan, predicate: FetchRequest.Predicate, snapshot: any StoreSnapshot,
         options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
-        try first(maker, where: maker.filter.map { $0 && predicate } ?? predicate, snapshot: snapshot, options: options)
+        try first(
+            entityPlan, where: entityPlan.filter.map { $0 && predicate } ?? predicate, snapshot: snapshot,
+            options: options)
     }
 
-    /// Returns the first object of a maker with a null reference and no pair at the other end, or
-    /// nil.
+    /// Returns the first object of an entity plan with a null reference and no pair at the other
+    /// end, or nil.
     private func firstEmpty(
-        _ reference: ReferencePlan, of maker: Maker, pairs: OneSidedPairs?, snapshot: any StoreSnapshot,
+        _ reference: ReferencePlan, of entityPlan: EntityPlan, pairs: OneSidedPairs?, snapshot: any StoreSnapshot,
         options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
         let isEmpty = FetchRequest.Predicate.isNull(reference.from.name)
-        guard let pairs else { return try first(maker, predicate: isEmpty, snapshot: snapshot, options: options) }
+        guard let pairs else { return try first(entityPlan, predicate: isEmpty, snapshot: snapshot, options: options) }
         let cursor = try snapshot.fetch(
             FetchRequest(
-                maker.source.name, where: maker.filter.map { $0 && isEmpty } ?? isEmpty
+                entityPlan.source.name, where: entityPlan.filter.map { $0 && isEmpty } ?? isEmpty
             ).with { $0.includesSubentities = false })
         var batch = RecordBatch(model: snapshot.model)
         while try cursor.next(into: &batch, options: options) {
@@ -119,10 +124,10 @@ extension MappingPlan {
         return nil
     }
 
-    /// Returns the first object of a maker that refers to an object without a valid new object, or
-    /// nil.
+    /// Returns the first object of an entity plan that refers to an object without a valid new
+    /// object, or nil.
     private func firstLost(
-        _ reference: ReferencePlan, of maker: Maker, snapshot: any StoreSnapshot,
+        _ reference: ReferencePlan, of entityPlan: EntityPlan, snapshot: any StoreSnapshot,
         options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
         guard let target = reference.from.destination else { return nil }
@@ -134,7 +139,7 @@ extension MappingPlan {
         }
         guard hasStrays else { return nil }
         let cursor = try snapshot.fetch(
-            FetchRequest(maker.source.name, where: maker.filter).with { $0.includesSubentities = false })
+            FetchRequest(entityPlan.source.name, where: entityPlan.filter).with { $0.includesSubentities = false })
         var batch = RecordBatch(model: snapshot.model)
         var found: ObjectID?
         while found == nil, try cursor.next(into: &batch, options: options) {
@@ -148,12 +153,12 @@ extension MappingPlan {
         return found
     }
 
-    /// Returns the first object of a maker that matches a predicate, or nil.
+    /// Returns the first object of an entity plan that matches a predicate, or nil.
     private func first(
-        _ maker: Maker, where predicate: FetchRequest.Predicate?, snapshot: any StoreSnapshot,
+        _ entityPlan: EntityPlan, where predicate: FetchRequest.Predicate?, snapshot: any StoreSnapshot,
         options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
-        let request = FetchRequest(maker.source.name, where: predicate, limit: 1).with {
+        let request = FetchRequest(entityPlan.source.name, where: predicate, limit: 1).with {
             $0.includesSubentities = false
         }
         let cursor = try snapshot.fetch(request)
@@ -165,17 +170,17 @@ extension MappingPlan {
     ///
     /// Unchanged properties are omitted.
     func steps(of mapping: Int) -> [String] {
-        guard let maker = makers.first(where: { $0.mapping == mapping }) else { return [] }
-        var steps = maker.fields.compactMap(Self.step)
-        for name in maker.missing { steps.append("'\(name)' is mandatory and has no value.") }
-        for reference in maker.references where reference.from.name != reference.to.name {
+        guard let entityPlan = entityPlans.first(where: { $0.mapping == mapping }) else { return [] }
+        var steps = entityPlan.fields.compactMap(Self.step)
+        for name in entityPlan.missing { steps.append("'\(name)' is mandatory and has no value.") }
+        for reference in entityPlan.references where reference.from.name != reference.to.name {
             steps.append("'\(reference.to.name)' is taken from '\(reference.from.name)'.")
         }
-        for reference in maker.backReferences {
+        for reference in entityPlan.backReferences {
             let origin = source.relationships[backPairs[reference.pairs].origin]
             steps.append("'\(reference.to.name)' is taken from the other end, '\(origin.name)'.")
         }
-        for link in links where link.relationship.source == maker.destination.number {
+        for link in links where link.relationship.source == entityPlan.destination.number {
             let origin = link.relation.relationship(source)
             guard origin.name.name != link.relationship.name.name else { continue }
             steps.append("'\(link.relationship.name.name)' is taken from '\(origin.name)'.")
@@ -198,7 +203,7 @@ extension MappingPlan {
     }
 }
 
-extension MappingPlan.Maker {
+extension MappingPlan.EntityPlan {
     /// Returns the condition under which a required field gets no value, or nil if no predicate can
     /// express it.
     fileprivate func isNull(_ field: FieldPlan) -> FetchRequest.Predicate? {

@@ -2,7 +2,7 @@ internal import RoostCore
 
 extension MappingPlan {
     /// The ends of one-to-one relationships of the source whose other ends the mapping drops.
-    private var singleEnds: Set<Int> { Set(makers.flatMap(\.references).compactMap(\.oneToOne)) }
+    private var singleEnds: Set<Int> { Set(entityPlans.flatMap(\.references).compactMap(\.oneToOne)) }
 
     /// The ends of one-to-one relationships of the source with pairs that become links.
     private var linkedEnds: Set<Int> {

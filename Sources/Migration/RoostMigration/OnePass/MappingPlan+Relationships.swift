@@ -3,56 +3,58 @@ internal import RoostCore
 extension MappingPlan {
     // MARK: Relationship mappings
 
-    /// Returns a maker's statement about a relationship of its destination.
+    /// Returns an entity plan's statement about a relationship of its destination.
     ///
     /// If one pass cannot execute it, adds an obstacle and returns nil.
     private mutating func statement(
-        _ maker: Maker, relationship: ManagedObjectModel.Relationship
+        _ entityPlan: EntityPlan, relationship: ManagedObjectModel.Relationship
     ) -> RelationshipStatement? {
         let name = relationship.name.name
-        let mapping = entityMapping(of: maker)
+        let mapping = entityMapping(of: entityPlan)
         if mapping.type == .copy {
-            return maker.source.relationship(name).map { .related($0, by: nil) } ?? .nothing
+            return entityPlan.source.relationship(name).map { .related($0, by: nil) } ?? .nothing
         }
         let expression = mapping.relationshipMappings.first { $0.name == name }?.valueExpression
-        if let statement = RelationshipStatement(expression, source: maker.source) { return statement }
+        if let statement = RelationshipStatement(expression, source: entityPlan.source) { return statement }
         addObstacle("mapping '\(mapping.name)' sets '\(name)' by an expression of more than a relationship")
         return nil
     }
 
-    /// Returns the source relationship for a maker's destination relationship, or nil.
+    /// Returns the source relationship for an entity plan's destination relationship, or nil.
     private mutating func origin(
-        _ maker: Maker, relationship: ManagedObjectModel.Relationship
+        _ entityPlan: EntityPlan, relationship: ManagedObjectModel.Relationship
     ) -> ManagedObjectModel.Relationship? {
-        guard case .related(let origin, let name)? = statement(maker, relationship: relationship) else { return nil }
+        guard case .related(let origin, let name)? = statement(entityPlan, relationship: relationship) else {
+            return nil
+        }
         guard let name else { return origin }
         // If a named entity mapping is the only one with suitable objects, the name makes no
         // difference.
         let fitting = fitting(origin.destination, to: relationship.destination)
         if fitting.contains(where: { entityMapping(of: $0).name != name }) {
             addObstacle(
-                "mapping '\(entityMapping(of: maker).name)' sets '\(relationship.name.name)' to what the mapping '\(name)' made, and others make objects that fit too"
+                "mapping '\(entityMapping(of: entityPlan).name)' sets '\(relationship.name.name)' to what the mapping '\(name)' made, and others make objects that fit too"
             )
         }
         return origin
     }
 
-    /// Returns the makers from a source entity, or a subentity, to a destination entity, or a
+    /// Returns the entity plans from a source entity, or a subentity, to a destination entity, or a
     /// subentity.
-    private func fitting(_ source: Int, to destination: Int) -> [Maker] {
+    private func fitting(_ source: Int, to destination: Int) -> [EntityPlan] {
         let (from, to) = (self.source.entities[source], self.destination.entities[destination])
-        return makers.filter { from.includes($0.source.number) && to.includes($0.destination.number) }
+        return entityPlans.filter { from.includes($0.source.number) && to.includes($0.destination.number) }
     }
 
-    /// Returns the makers of a destination entity, with their source relationships for one
+    /// Returns the entity plans of a destination entity, with their source relationships for one
     /// destination relationship.
     private mutating func origins(
         of relationship: ManagedObjectModel.Relationship
-    ) -> [(maker: Maker, origin: ManagedObjectModel.Relationship?)] {
+    ) -> [(plan: EntityPlan, origin: ManagedObjectModel.Relationship?)] {
         let entity = destination.entities[relationship.source]
-        var origins: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
-        for maker in makers where entity.includes(maker.destination.number) {
-            origins.append((maker, origin(maker, relationship: relationship)))
+        var origins: [(plan: EntityPlan, origin: ManagedObjectModel.Relationship?)] = []
+        for entityPlan in entityPlans where entity.includes(entityPlan.destination.number) {
+            origins.append((entityPlan, origin(entityPlan, relationship: relationship)))
         }
         return origins
     }
@@ -63,19 +65,19 @@ extension MappingPlan {
 
     // MARK: To-one
 
-    /// Resolves the to-one relationships of a maker's objects.
+    /// Resolves the to-one relationships of an entity plan's objects.
     mutating func resolveReferences(of number: Int) {
         var references: [ReferencePlan] = []
         var backReferences: [BackReferencePlan] = []
-        let maker = makers[number]
-        for relationship in maker.destination.relationships where relationship.storage == .field {
-            if let reference = reference(maker, relationship: relationship, backReferences: &backReferences) {
+        let entityPlan = entityPlans[number]
+        for relationship in entityPlan.destination.relationships where relationship.storage == .field {
+            if let reference = reference(entityPlan, relationship: relationship, backReferences: &backReferences) {
                 references.append(reference)
             }
         }
-        update(number) { maker in
-            maker.references = references
-            maker.backReferences = backReferences
+        update(number) { entityPlan in
+            entityPlan.references = references
+            entityPlan.backReferences = backReferences
         }
     }
 
@@ -84,29 +86,29 @@ extension MappingPlan {
     ///
     /// A plan that uses the field of another object is added to `backReferences`.
     private mutating func reference(
-        _ maker: Maker, relationship: ManagedObjectModel.Relationship, backReferences: inout [BackReferencePlan]
+        _ entityPlan: EntityPlan, relationship: ManagedObjectModel.Relationship,
+        backReferences: inout [BackReferencePlan]
     ) -> ReferencePlan? {
         let inverse = relationship.inverse.map { destination.relationships[$0] }
-        let own = origin(maker, relationship: relationship)
+        let own = origin(entityPlan, relationship: relationship)
         if relationship.isReflexive, hasReflexiveObstacle(relationship, from: own) { return nil }
         // The other end must provide the same pairs.
-        var others: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
+        var others: [(plan: EntityPlan, origin: ManagedObjectModel.Relationship?)] = []
         if let inverse, inverse.number != relationship.number { others = origins(of: inverse) }
         let saying = others.filter { $0.origin != nil }
         let relations = Set(saying.compactMap { $0.origin.map { SourceRelation($0, model: source).flipped(source) } })
-        let from: ManagedObjectModel.Relationship
-        var targets: [Maker]
+        let (from, targets): (ManagedObjectModel.Relationship, [EntityPlan])
         if let own {
             guard own.storage == .field else {
-                addObstacle("'\(maker.destination.name).\(relationship.name.name)' has one object, and comes from many")
+                addObstacle(
+                    "'\(entityPlan.destination.name).\(relationship.name.name)' has one object, and comes from many")
                 return nil
             }
             guard relations.isSubset(of: [SourceRelation(own, model: source)]) else {
                 addObstacle(sayDifferently(relationship))
                 return nil
             }
-            from = own
-            targets = fitting(own.destination, to: relationship.destination)
+            (from, targets) = (own, fitting(own.destination, to: relationship.destination))
         } else {
             // The statement of the inverse also applies to this end.
             guard let relation = relations.first else { return nil }
@@ -115,17 +117,18 @@ extension MappingPlan {
                 return nil
             }
             guard
-                let field = maker.source.relationships.first(where: {
+                let field = entityPlan.source.relationships.first(where: {
                     $0.storage == .field && SourceRelation($0, model: source) == relation
                 })
             else {
                 // If no relationship refers to these objects, they have no pairs. Otherwise the
                 // pairs must be searched for.
-                guard saying.contains(where: { leads($0.origin, to: maker.source) }), let inverse,
-                    destination.entities[inverse.destination].includes(maker.destination.number)
+                guard saying.contains(where: { leads($0.origin, to: entityPlan.source) }), let inverse,
+                    destination.entities[inverse.destination].includes(entityPlan.destination.number)
                 else { return nil }
                 let back = backReference(
-                    maker, relationship: relationship, from: relation.relationship(source), saying: saying.map(\.maker))
+                    entityPlan, relationship: relationship, from: relation.relationship(source),
+                    saying: saying.map(\.plan))
                 if let back {
                     backReferences.append(back)
                 } else {
@@ -133,15 +136,15 @@ extension MappingPlan {
                 }
                 return nil
             }
-            from = field
-            let saying = Set(saying.map(\.maker.number))
-            targets = fitting(field.destination, to: relationship.destination).filter { saying.contains($0.number) }
+            let saying = Set(saying.map(\.plan.number))
+            let targetPlans = fitting(field.destination, to: relationship.destination)
+            (from, targets) = (field, targetPlans.filter { saying.contains($0.number) })
         }
-        guard let to = maker.destination.layout.field(relationship.name.name),
-            let fromField = maker.source.layout.field(from.name.name)
+        guard let to = entityPlan.destination.layout.field(relationship.name.name),
+            let fromField = entityPlan.source.layout.field(from.name.name)
         else { return nil }
         return reference(
-            maker, relationship: relationship, from: from, fromField: fromField, to: to, targets: targets,
+            entityPlan, relationship: relationship, from: from, fromField: fromField, to: to, targets: targets,
             isRequired: own != nil && !relationship.declaration.isOptional,
             keepsBothEnds: inverse?.storage == .field && !others.isEmpty && saying.count == others.count && own != nil)
     }
@@ -167,8 +170,8 @@ extension MappingPlan {
     }
 
     private mutating func reference(
-        _ maker: Maker, relationship: ManagedObjectModel.Relationship, from: ManagedObjectModel.Relationship,
-        fromField: RecordLayout.Field, to: RecordLayout.Field, targets: [Maker], isRequired: Bool,
+        _ entityPlan: EntityPlan, relationship: ManagedObjectModel.Relationship, from: ManagedObjectModel.Relationship,
+        fromField: RecordLayout.Field, to: RecordLayout.Field, targets: [EntityPlan], isRequired: Bool,
         keepsBothEnds: Bool
     ) -> ReferencePlan {
         var table = [Int32](repeating: -1, count: source.entities.count)
@@ -185,7 +188,7 @@ extension MappingPlan {
                     && (to.kind == .reference
                         ? Int(table[entity]) == relationship.destination : Int(table[entity]) == entity)
             }
-        let layouts = (maker.source.layout, maker.destination.layout)
+        let layouts = (entityPlan.source.layout, entityPlan.destination.layout)
         return ReferencePlan(
             to: to, order: layouts.1.field(RecordLayout.orderFieldName(of: to.name)), from: fromField,
             orderFrom: layouts.0.field(RecordLayout.orderFieldName(of: fromField.name)), targets: table, keySets: sets,
@@ -219,14 +222,15 @@ extension MappingPlan {
             countedRelationships.append(relationship.number)
             // Pairs of such a relationship count at both ends, so they are counted afterwards.
             guard !relationship.isReflexive else { return }
-            for (maker, origin) in origins {
+            for (entityPlan, origin) in origins {
                 guard let origin else { continue }
-                let takers = fitting(origin.destination, to: relationship.destination)
+                let targetPlans = fitting(origin.destination, to: relationship.destination)
                 countedOrigins.append(
                     CountedOrigin(
-                        relationship: relationship.number, origin: origin.number, maker: maker.number, takers: takers,
-                        takesAll: source.entities[origin.destination].selfAndSubentities.allSatisfy { entity in
-                            source.entities[entity].isAbstract || takers.contains { $0.source.number == entity }
+                        relationship: relationship.number, origin: origin.number, entityPlan: entityPlan.number,
+                        targetPlans: targetPlans,
+                        readsAllTargets: source.entities[origin.destination].selfAndSubentities.allSatisfy { entity in
+                            source.entities[entity].isAbstract || targetPlans.contains { $0.source.number == entity }
                         }))
             }
         }
@@ -234,9 +238,11 @@ extension MappingPlan {
 
     /// Returns the numbers of the entities whose mappings do not set a relationship.
     func entitiesWithoutStatement(of relationship: ManagedObjectModel.Relationship) -> Set<Int> {
-        let makers = makers.filter { destination.entities[relationship.source].includes($0.destination.number) }
-        let saying = makers.filter { entityMapping(of: $0).says(relationship.name.name, of: $0.source) }
-        return Set(makers.map(\.destination.number)).subtracting(saying.map(\.destination.number))
+        let entityPlans = entityPlans.filter {
+            destination.entities[relationship.source].includes($0.destination.number)
+        }
+        let saying = entityPlans.filter { entityMapping(of: $0).says(relationship.name.name, of: $0.source) }
+        return Set(entityPlans.map(\.destination.number)).subtracting(saying.map(\.destination.number))
     }
 
     // MARK: Links
@@ -244,7 +250,7 @@ extension MappingPlan {
     /// Resolves the links of a relationship that owns links.
     mutating func resolveLinks(of relationship: ManagedObjectModel.Relationship) {
         let here = origins(of: relationship)
-        var there: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
+        var there: [(plan: EntityPlan, origin: ManagedObjectModel.Relationship?)] = []
         if let inverse = relationship.inverse, inverse != relationship.number {
             there = origins(of: destination.relationships[inverse])
         }
@@ -260,8 +266,8 @@ extension MappingPlan {
         var targets = fitting(to, to: relationship.destination)
         // A pair is included if the mapping of either end includes it.
         let (saying, sayingBack) = (
-            Set(here.filter { $0.origin != nil }.map(\.maker.number)),
-            Set(there.filter { $0.origin != nil }.map(\.maker.number))
+            Set(here.filter { $0.origin != nil }.map(\.plan.number)),
+            Set(there.filter { $0.origin != nil }.map(\.plan.number))
         )
         let (allSay, allSayBack) = (
             sources.allSatisfy { saying.contains($0.number) }, targets.allSatisfy { sayingBack.contains($0.number) }

@@ -6,8 +6,8 @@ internal import RoostCore
 /// If ``obstacles`` is not empty, one pass is impossible.
 struct MappingPlan: Sendable {
     /// An entity mapping that creates one object from each object it reads.
-    struct Maker: Sendable {
-        /// The index in ``MappingPlan/makers``.
+    struct EntityPlan: Sendable {
+        /// The index in ``MappingPlan/entityPlans``.
         let number: Int
         /// The index in the mapping model.
         let mapping: Int
@@ -25,17 +25,18 @@ struct MappingPlan: Sendable {
         var missing: [String] = []
     }
 
-    /// A source relationship that gives one maker's objects destinations, which must be counted.
+    /// A source relationship that gives one entity plan's objects destinations, which must be
+    /// counted.
     struct CountedOrigin: Sendable {
         /// The destination relationship, and its source relationship.
         let relationship: Int
         let origin: Int
-        /// The number of the maker.
-        let maker: Int
-        /// The makers of possible destinations, and whether they read all of the source
+        /// The number of the entity plan.
+        let entityPlan: Int
+        /// The entity plans of possible destinations, and whether they read all of the source
         /// relationship's destinations.
-        let takers: [Maker]
-        let takesAll: Bool
+        let targetPlans: [EntityPlan]
+        let readsAllTargets: Bool
     }
 
     /// One hierarchy of the destination, whose objects come from one hierarchy of the source.
@@ -43,8 +44,8 @@ struct MappingPlan: Sendable {
         let destination: Int
         /// The entity to read, including subentities, or nil if the hierarchy stays empty.
         let source: Int?
-        /// The makers, by the number of their source entity.
-        let makers: [Int: Int]
+        /// The entity plans, by the number of their source entity.
+        let entityPlans: [Int: Int]
     }
 
     let source: ManagedObjectModel
@@ -52,7 +53,7 @@ struct MappingPlan: Sendable {
     let mapping: MappingModel
     /// Whether the plan is for three passes, which resolve only attributes in advance.
     let isForThreePasses: Bool
-    private(set) var makers: [Maker] = []
+    private(set) var entityPlans: [EntityPlan] = []
     private(set) var hierarchies: [Hierarchy] = []
     var links: [LinkPlan] = []
     /// The to-many relationships to count afterwards, because their limits are stricter or objects
@@ -62,7 +63,7 @@ struct MappingPlan: Sendable {
     private(set) var backPairs: [BackPairs] = []
     /// The source relationships whose destinations are counted for ``countedRelationships``.
     var countedOrigins: [CountedOrigin] = []
-    /// The sets of makers whose objects' keys must be known before any content is sent.
+    /// The sets of entity plans whose objects' keys must be known before any content is sent.
     private(set) var keySets: [[Int]] = []
     /// The reasons why objects cannot be migrated individually in one pass; empty if they can.
     private(set) var obstacles: [String] = []
@@ -73,8 +74,8 @@ struct MappingPlan: Sendable {
     ///   - mapping: The mapping model.
     ///   - source: The model of the source.
     ///   - destination: The new model.
-    ///   - onlyAttributes: Whether to resolve only the makers' attributes and ignore obstacles, for
-    ///     three passes.
+    ///   - onlyAttributes: Whether to resolve only the entity plans' attributes and ignore
+    ///     obstacles, for three passes.
     /// - Throws: `unknownEntity`, `unknownProperty`, and errors from compiling an expression or a
     ///   predicate.
     init(
@@ -92,26 +93,26 @@ struct MappingPlan: Sendable {
             guard let from = entityMapping.sourceEntity, let to = entityMapping.destinationEntity else { continue }
             let entity = try source.requireEntity(from)
             guard !entity.isAbstract else { continue }
-            makers.append(
-                Maker(
-                    number: makers.count, mapping: index, source: entity,
+            entityPlans.append(
+                EntityPlan(
+                    number: entityPlans.count, mapping: index, source: entity,
                     destination: try destination.requireEntity(to),
                     filter: entityMapping.sourcePredicate))
         }
         guard !onlyAttributes else {
-            for number in makers.indices { try resolveAttributes(of: number) }
+            for number in entityPlans.indices { try resolveAttributes(of: number) }
             return
         }
         resolveHierarchies()
         guard obstacles.isEmpty else { return }
-        for number in makers.indices { try resolveAttributes(of: number) }
-        for number in makers.indices { resolveReferences(of: number) }
+        for number in entityPlans.indices { try resolveAttributes(of: number) }
+        for number in entityPlans.indices { resolveReferences(of: number) }
         for relationship in destination.linkRelationships { resolveLinks(of: relationship) }
         for relationship in destination.relationships where relationship.isToMany { resolveCounts(of: relationship) }
     }
 
-    /// Returns the entity mapping of a maker.
-    func entityMapping(of maker: Maker) -> EntityMapping { mapping.entityMappings[maker.mapping] }
+    /// Returns the entity mapping of an entity plan.
+    func entityMapping(of entityPlan: EntityPlan) -> EntityMapping { mapping.entityMappings[entityPlan.mapping] }
 
     /// Returns the index of pairs in ``backPairs``, after adding them if necessary.
     mutating func number(of pairs: BackPairs) -> Int {
@@ -122,9 +123,9 @@ struct MappingPlan: Sendable {
 
     /// Whether expressions or predicates may access more than one object at a time.
     var asksForObjects: Bool {
-        makers.contains { maker in
-            maker.filter != nil
-                || maker.fields.contains { field in
+        entityPlans.contains { entityPlan in
+            entityPlan.filter != nil
+                || entityPlan.fields.contains { field in
                     switch field.source {
                     case .expression: return true
                     case .presence(let values):
@@ -139,7 +140,7 @@ struct MappingPlan: Sendable {
         if !obstacles.contains(reason) { obstacles.append(reason) }
     }
 
-    mutating func update(_ number: Int, _ change: (inout Maker) -> Void) { change(&makers[number]) }
+    mutating func update(_ number: Int, _ change: (inout EntityPlan) -> Void) { change(&entityPlans[number]) }
 
     // MARK: Hierarchies
 
@@ -150,10 +151,10 @@ struct MappingPlan: Sendable {
         for root in destination.roots {
             let name = destination.entities[root].name
             var bySource: [Int: Int] = [:]
-            for maker in makers where maker.destination.root == root {
-                if bySource.updateValue(maker.number, forKey: maker.source.number) != nil {
+            for entityPlan in entityPlans where entityPlan.destination.root == root {
+                if bySource.updateValue(entityPlan.number, forKey: entityPlan.source.number) != nil {
                     addObstacle(
-                        "several mappings take objects of '\(maker.source.name)' into the hierarchy of '\(name)', where they cannot have the same key"
+                        "several mappings take objects of '\(entityPlan.source.name)' into the hierarchy of '\(name)', where they cannot have the same key"
                     )
                 }
             }
@@ -165,7 +166,7 @@ struct MappingPlan: Sendable {
                 )
             }
             hierarchies.append(
-                Hierarchy(destination: root, source: commonEntity(of: Array(bySource.keys)), makers: bySource))
+                Hierarchy(destination: root, source: commonEntity(of: Array(bySource.keys)), entityPlans: bySource))
         }
     }
 
@@ -189,18 +190,18 @@ struct MappingPlan: Sendable {
         case keys(Int)
     }
 
-    /// Returns the objects of a source entity, including subentities, that the given makers read,
-    /// or nil.
-    mutating func taken(of entity: ManagedObjectModel.Entity, by makers: [Maker]) -> KeySelection? {
-        guard !makers.isEmpty else { return nil }
-        let whole = Set(makers.filter { $0.filter == nil }.map(\.source.number))
+    /// Returns the objects of a source entity, including subentities, that the given entity plans
+    /// read, or nil.
+    mutating func taken(of entity: ManagedObjectModel.Entity, by entityPlans: [EntityPlan]) -> KeySelection? {
+        guard !entityPlans.isEmpty else { return nil }
+        let whole = Set(entityPlans.filter { $0.filter == nil }.map(\.source.number))
         let isAll = entity.selfAndSubentities.allSatisfy { whole.contains($0) || source.entities[$0].isAbstract }
-        return isAll ? .all : .keys(keySet(of: makers))
+        return isAll ? .all : .keys(keySet(of: entityPlans))
     }
 
-    /// Returns the number of the key set for the objects of the given makers.
-    mutating func keySet(of makers: [Maker]) -> Int {
-        let numbers = makers.map(\.number).sorted()
+    /// Returns the number of the key set for the objects of the given entity plans.
+    mutating func keySet(of entityPlans: [EntityPlan]) -> Int {
+        let numbers = entityPlans.map(\.number).sorted()
         if let known = keySets.firstIndex(of: numbers) { return known }
         keySets.append(numbers)
         return keySets.count - 1

@@ -62,7 +62,7 @@ struct MigrationRehearsal {
         }
         keySets = []
         for numbers in plan.keySets { keySets.append(try keys(takenBy: numbers)) }
-        for maker in plan.makers { try note { () throws(StoreError) in try rehearse(maker) } }
+        for entityPlan in plan.entityPlans { try note { () throws(StoreError) in try rehearse(entityPlan) } }
         guard refusals.isEmpty else { return refusals }
         for constraint in constraints { try note { () throws(StoreError) in try requireUnique(constraint) } }
         for counted in plan.countedOrigins { try note { () throws(StoreError) in try requireCounts(counted) } }
@@ -71,19 +71,19 @@ struct MigrationRehearsal {
 
     // MARK: Objects
 
-    private func transform(_ maker: MappingPlan.Maker) throws(StoreError) -> RecordTransform {
-        try RecordTransform(maker, in: plan, over: graph, keySets: keySets, pairs: pairs)
+    private func transform(_ entityPlan: MappingPlan.EntityPlan) throws(StoreError) -> RecordTransform {
+        try RecordTransform(entityPlan, in: plan, over: graph, keySets: keySets, pairs: pairs)
     }
 
-    /// Creates all objects of a maker, if that can fail.
-    private mutating func rehearse(_ maker: MappingPlan.Maker) throws(StoreError) {
-        let transform = try transform(maker)
-        guard maker.canFail || documentLimit != nil else { return }
+    /// Creates all objects of an entity plan, if that can fail.
+    private mutating func rehearse(_ entityPlan: MappingPlan.EntityPlan) throws(StoreError) {
+        let transform = try transform(entityPlan)
+        guard entityPlan.canFail || documentLimit != nil else { return }
         let writer = RecordTextWriter(model: plan.destination)
         var text = TextBuffer()
         var made = RecordBatch(model: plan.destination)
         var byteCount = documentByteCount
-        try forEachBatch(of: maker.source) { (records) throws(StoreError) in
+        try forEachBatch(of: entityPlan.source) { (records) throws(StoreError) in
             made.removeAll()
             try records.forEachRecord { (record) throws(StoreError) in try transform.append(record, to: &made) }
             guard let documentLimit else { return }
@@ -103,16 +103,16 @@ struct MigrationRehearsal {
         while try cursor.next(into: &batch, options: options) { try body(batch) }
     }
 
-    /// Returns the keys of the objects that the given makers of one hierarchy read.
+    /// Returns the keys of the objects that the given entity plans of one hierarchy read.
     private func keys(takenBy numbers: [Int]) throws(StoreError) -> KeySet {
         var keys = KeySet()
-        let makers = numbers.map { plan.makers[$0] }
-        guard let root = makers.first?.source.root else { return keys }
+        let entityPlans = numbers.map { plan.entityPlans[$0] }
+        guard let root = entityPlans.first?.source.root else { return keys }
         var matchers = [RecordMatcher?](repeating: nil, count: plan.source.entities.count)
         var isTaken = [Bool](repeating: false, count: plan.source.entities.count)
-        for maker in makers {
-            isTaken[maker.source.number] = true
-            matchers[maker.source.number] = try RecordTransform.matcher(maker, plan: plan, over: graph)
+        for entityPlan in entityPlans {
+            isTaken[entityPlan.source.number] = true
+            matchers[entityPlan.source.number] = try RecordTransform.matcher(entityPlan, plan: plan, over: graph)
         }
         let cursor = try snapshot.records(of: plan.source.entities[root].name, after: nil)
         var batch = RecordBatch(model: snapshot.model)
@@ -135,16 +135,16 @@ struct MigrationRehearsal {
     private func requireUnique(_ constraint: ManagedObjectModel.UniquenessConstraint) throws(StoreError) {
         let entity = plan.destination.entities[constraint.entity]
         let claims = ClaimSorter(directories: directories)
-        for maker in plan.makers where entity.includes(maker.destination.number) {
-            let transform = try transform(maker)
+        for entityPlan in plan.entityPlans where entity.includes(entityPlan.destination.number) {
+            let transform = try transform(entityPlan)
             var made = RecordBatch(model: plan.destination)
-            try forEachBatch(of: maker.source) { (records) throws(StoreError) in
+            try forEachBatch(of: entityPlan.source) { (records) throws(StoreError) in
                 // Records are appended individually, because a predicate may exclude some.
                 try records.forEachRecord { (record) throws(StoreError) in
                     made.removeAll()
                     try transform.append(record, to: &made)
                     guard let values = Self.values(of: constraint, batch: made) else { return }
-                    try claims.append(.init(maker: maker.number, key: record.key), hash: values.hashValue)
+                    try claims.append(.init(entityPlan: entityPlan.number, key: record.key), hash: values.hashValue)
                 }
             }
         }
@@ -165,7 +165,7 @@ struct MigrationRehearsal {
     }
 
     private func id(of claim: ClaimSorter.Claim) -> ObjectID {
-        ObjectID(plan.makers[claim.maker].source.name, key: claim.key)
+        ObjectID(plan.entityPlans[claim.entityPlan].source.name, key: claim.key)
     }
 
     /// Returns the values of a constraint, or nil if one of them is null, because null never
@@ -190,10 +190,10 @@ struct MigrationRehearsal {
     private func values(
         of claim: ClaimSorter.Claim, constraint: ManagedObjectModel.UniquenessConstraint
     ) throws(StoreError) -> [Value]? {
-        let maker = plan.makers[claim.maker]
+        let entityPlan = plan.entityPlans[claim.entityPlan]
         let cursor = try snapshot.records(with: [id(of: claim)])
         var (batch, made) = (RecordBatch(model: snapshot.model), RecordBatch(model: plan.destination))
-        let transform = try transform(maker)
+        let transform = try transform(entityPlan)
         while try cursor.next(into: &batch, options: options) {
             try batch.forEachRecord { (record) throws(StoreError) in try transform.append(record, to: &made) }
         }
@@ -205,16 +205,16 @@ struct MigrationRehearsal {
     /// Throws `migrationFailed` if an object would have fewer or more destinations than the new
     /// model allows.
     private func requireCounts(_ counted: MappingPlan.CountedOrigin) throws(StoreError) {
-        let maker = plan.makers[counted.maker]
+        let entityPlan = plan.entityPlans[counted.entityPlan]
         let (new, old) = (
             plan.destination.relationships[counted.relationship], plan.source.relationships[counted.origin]
         )
         let limits = new.declaration
-        let kept = counted.takers.map(\.filter).contains { $0 != nil } || !counted.takesAll
-        let taken: KeySet? = kept ? try keys(takenBy: counted.takers.map(\.number)) : nil
-        let matcher = try RecordTransform.matcher(maker, plan: plan, over: graph)
-        let field = old.isToMany ? nil : maker.source.layout.field(old.name.name)
-        try forEachBatch(of: maker.source) { (records) throws(StoreError) in
+        let kept = counted.targetPlans.map(\.filter).contains { $0 != nil } || !counted.readsAllTargets
+        let taken: KeySet? = kept ? try keys(takenBy: counted.targetPlans.map(\.number)) : nil
+        let matcher = try RecordTransform.matcher(entityPlan, plan: plan, over: graph)
+        let field = old.isToMany ? nil : entityPlan.source.layout.field(old.name.name)
+        try forEachBatch(of: entityPlan.source) { (records) throws(StoreError) in
             var keys: [Int64] = []
             var owners: [(key: Int64, only: Int64?)] = []
             try records.forEachRecord { (record) throws(StoreError) in
@@ -231,13 +231,13 @@ struct MigrationRehearsal {
                 let count = taken.map { taken in keys.count(where: taken.contains) } ?? keys.count
                 let isFew = count < limits.minCount && (count > 0 || !limits.isOptional)
                 guard isFew || count > limits.maxCount ?? .max else { continue }
-                throw StoreError.wrongCount(of: new, object: ObjectID(maker.destination.name, key: owner.key))
+                throw StoreError.wrongCount(of: new, object: ObjectID(entityPlan.destination.name, key: owner.key))
             }
         }
     }
 }
 
-extension MappingPlan.Maker {
+extension MappingPlan.EntityPlan {
     /// Whether creating an object can fail because of the object's own values.
     fileprivate var canFail: Bool {
         references.contains(where: \.isRequired)

@@ -34,13 +34,15 @@ extension RecordTransform {
 
         /// Returns the successors of the objects of each source entity.
         static func lists(_ plan: MappingPlan, keySets: [KeySet]) -> [[Successor]] {
-            plan.makersBySource.map { makers -> [Successor] in
+            plan.entityPlansBySource.map { entityPlans -> [Successor] in
                 // In three passes, the IDs are translated later, when the new objects are known.
-                if plan.isForThreePasses { return makers.prefix(1).map { Successor(entity: $0.destination.number) } }
-                return makers.map { maker in
-                    let keys = maker.filter == nil ? nil : plan.keySets.firstIndex(of: [maker.number])
+                if plan.isForThreePasses {
+                    return entityPlans.prefix(1).map { Successor(entity: $0.destination.number) }
+                }
+                return entityPlans.map { entityPlan in
+                    let keys = entityPlan.filter == nil ? nil : plan.keySets.firstIndex(of: [entityPlan.number])
                     return Successor(
-                        entity: maker.destination.number,
+                        entity: entityPlan.destination.number,
                         keys: keys.flatMap { keySets.indices.contains($0) ? keySets[$0] : nil })
                 }
             }
@@ -50,7 +52,7 @@ extension RecordTransform {
         static func areSame(_ lists: [[Successor]], plan: MappingPlan) -> Bool {
             zip(plan.source.entities, lists).allSatisfy {
                 $0.isAbstract || $1.count == 1 && $1[0].entity == $0.number
-            } && plan.makers.allSatisfy { $0.filter == nil }
+            } && plan.entityPlans.allSatisfy { $0.filter == nil }
         }
     }
 
@@ -60,9 +62,9 @@ extension RecordTransform {
         var marker: RecordLayout.Field?
     }
 
-    /// A transform under construction, to which the fields of its maker are added one by one.
+    /// A transform under construction, to which the fields of its entity plan are added one by one.
     struct Draft {
-        private let maker: MappingPlan.Maker
+        private let entityPlan: MappingPlan.EntityPlan
         private let plan: MappingPlan
         private let graph: (any ObjectGraph)?
         private let keepsIDs: Bool
@@ -75,8 +77,8 @@ extension RecordTransform {
         private(set) var requirements: [Requirement] = []
         private(set) var presences: [Presence] = []
 
-        init(_ maker: MappingPlan.Maker, plan: MappingPlan, graph: (any ObjectGraph)?, keepsIDs: Bool) {
-            (self.maker, self.plan, self.graph, self.keepsIDs) = (maker, plan, graph, keepsIDs)
+        init(_ entityPlan: MappingPlan.EntityPlan, plan: MappingPlan, graph: (any ObjectGraph)?, keepsIDs: Bool) {
+            (self.entityPlan, self.plan, self.graph, self.keepsIDs) = (entityPlan, plan, graph, keepsIDs)
         }
 
         /// Adds a field of the new record.
@@ -139,7 +141,7 @@ extension RecordTransform {
         /// Returns the fields that are moved as bytes.
         func moves() -> RecordMoves {
             RecordMoves(
-                moved.map { ($0.0, $0.1) }, from: maker.source.layout, to: maker.destination.layout)
+                moved.map { ($0.0, $0.1) }, from: entityPlan.source.layout, to: entityPlan.destination.layout)
         }
 
         /// Returns the steps in order, including the moves of bytes of the tail.
@@ -153,10 +155,10 @@ extension RecordTransform {
             _ expression: FetchRequest.Expression, field: RecordLayout.Field
         ) throws(StoreError) -> ExpressionEvaluator {
             do throws(StoreError) {
-                return try CompiledExpression(expression, for: maker.source.name, model: plan.source)
+                return try CompiledExpression(expression, for: entityPlan.source.name, model: plan.source)
                     .evaluator(over: graph)
             } catch {
-                throw error.naming(plan.entityMapping(of: maker), property: field.name)
+                throw error.naming(plan.entityMapping(of: entityPlan), property: field.name)
             }
         }
     }

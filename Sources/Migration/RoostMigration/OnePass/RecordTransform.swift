@@ -34,13 +34,13 @@ final class RecordTransform {
     /// several.
     private(set) var lostIDs: [String: Int] = [:]
 
-    /// Compiles a plan's maker.
+    /// Compiles an entity plan.
     ///
     /// - Parameters:
-    ///   - maker: One of the plan's makers.
+    ///   - entityPlan: One of the plan's entity plans.
     ///   - plan: The whole plan.
     ///   - graph: The graph in which expressions and predicates find related objects; required if
-    ///     the maker has any.
+    ///     the entity plan has any.
     ///   - keySets: The key sets for ``MappingPlan/keySets``.
     ///   - backReferences: The pairs for ``MappingPlan/backPairs``, or nil to omit them, as in a
     ///     rehearsal.
@@ -48,39 +48,41 @@ final class RecordTransform {
     ///     they were not searched for.
     /// - Throws: Errors from compiling an expression or the predicate, naming the mapping.
     init(
-        _ maker: MappingPlan.Maker, in plan: MappingPlan, over graph: (any ObjectGraph)?, keySets: [KeySet] = [],
+        _ entityPlan: MappingPlan.EntityPlan, in plan: MappingPlan, over graph: (any ObjectGraph)?,
+        keySets: [KeySet] = [],
         backReferences: BackReferences? = nil, pairs: [Int: OneSidedPairs]? = nil
     ) throws(StoreError) {
-        layout = maker.destination.layout
+        layout = entityPlan.destination.layout
         destination = plan.destination
         self.keySets = keySets
         self.pairs = pairs ?? [:]
         self.backReferences = backReferences
         successors = Successor.lists(plan, keySets: keySets)
-        matcher = try Self.matcher(maker, plan: plan, over: graph)
-        var draft = Draft(maker, plan: plan, graph: graph, keepsIDs: Successor.areSame(successors, plan: plan))
-        for field in maker.fields { try draft.add(field) }
-        for reference in maker.references { draft.add(reference, pairs: pairs) }
-        for reference in maker.backReferences { draft.add(reference) }
+        matcher = try Self.matcher(entityPlan, plan: plan, over: graph)
+        var draft = Draft(entityPlan, plan: plan, graph: graph, keepsIDs: Successor.areSame(successors, plan: plan))
+        for field in entityPlan.fields { try draft.add(field) }
+        for reference in entityPlan.references { draft.add(reference, pairs: pairs) }
+        for reference in entityPlan.backReferences { draft.add(reference) }
         moves = draft.moves()
         steps = draft.steps(after: moves)
         presences = draft.presences
         requirements = draft.requirements
-        isWhole = moves.isWhole && requirements.isEmpty && maker.backReferences.isEmpty
-        isIdentity = isWhole && matcher == nil && maker.source.number == maker.destination.number
+        isWhole = moves.isWhole && requirements.isEmpty && entityPlan.backReferences.isEmpty
+        isIdentity = isWhole && matcher == nil && entityPlan.source.number == entityPlan.destination.number
         prototype = try RecordBatch.prototype(draft.constants, of: layout, model: plan.destination)
     }
 
-    /// Returns a matcher for the objects that a maker reads, or nil for all objects of the entity.
+    /// Returns a matcher for the objects that an entity plan reads, or nil for all objects of the
+    /// entity.
     static func matcher(
-        _ maker: MappingPlan.Maker, plan: MappingPlan, over graph: (any ObjectGraph)?
+        _ entityPlan: MappingPlan.EntityPlan, plan: MappingPlan, over graph: (any ObjectGraph)?
     ) throws(StoreError) -> RecordMatcher? {
-        guard let filter = maker.filter else { return nil }
-        let request = FetchRequest(maker.source.name, where: filter).with { $0.includesSubentities = false }
+        guard let filter = entityPlan.filter else { return nil }
+        let request = FetchRequest(entityPlan.source.name, where: filter).with { $0.includesSubentities = false }
         do throws(StoreError) {
             return try RecordFilter(request, model: plan.source).matcher(over: graph)
         } catch {
-            throw error.naming(plan.entityMapping(of: maker), property: nil)
+            throw error.naming(plan.entityMapping(of: entityPlan), property: nil)
         }
     }
 

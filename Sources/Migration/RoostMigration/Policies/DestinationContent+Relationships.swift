@@ -8,7 +8,7 @@ extension DestinationContent {
     /// Returns the destinations of a relationship, in its order or by key.
     func destinations(of name: String, from object: DestinationObject) throws(StoreError) -> [DestinationObject] {
         let relationship = try relationship(name, of: object)
-        try relationshipMaker?.willRead(relationship, of: object)
+        try relationshipBuilder?.willRead(relationship, of: object)
         if relationship.isToMany { return try members(of: relationship, from: object).map(\.object) }
         let field = try model.entities[object.entityNumber].layout.requireField(name)
         return try reference(field, of: object).map { [$0] } ?? []
@@ -70,7 +70,7 @@ extension DestinationContent {
                 "Relationship '\(relationship.name)' refers to objects of '\(entity.name)', but \(destination.id) is not one of them."
             )
         }
-        try relationshipMaker?.willSet(relationship, of: object)
+        try relationshipBuilder?.willSet(relationship, of: object)
         policies.note(relationship)
         policies.isSetting = true
         defer { policies.isSetting = false }

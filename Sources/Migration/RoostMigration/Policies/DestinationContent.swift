@@ -27,9 +27,9 @@ final class DestinationContent {
     private var newKeys: NewKeys
     private(set) var written: WrittenContent
     var policies: PolicySettings
-    /// The relationship maker, which is notified when a policy reads or sets a relationship of an
+    /// The relationship builder, which is notified when a policy reads or sets a relationship of an
     /// object.
-    var relationshipMaker: RelationshipMaker?
+    var relationshipBuilder: RelationshipBuilder?
 
     /// Creates the content of an empty store.
     ///

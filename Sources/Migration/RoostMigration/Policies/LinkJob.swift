@@ -131,11 +131,11 @@ struct LinkJob {
         let model = session.sourceModel
         for number in model.entities[entity].selfAndSubentities {
             let count = try session.source.count(of: model.entities[number])
-            let makers = mappings.map { session.plan.mappings[$0] }.filter { $0.source?.number == number }
-            if count == 0, makers.isEmpty { continue }
-            guard makers.count == 1, let destination = makers[0].destination,
-                session.associations.count(in: makers[0].number) == count,
-                session.associations.keepsKeys(in: makers[0].number, for: destination.number)
+            let candidates = mappings.map { session.plan.mappings[$0] }.filter { $0.source?.number == number }
+            if count == 0, candidates.isEmpty { continue }
+            guard candidates.count == 1, let destination = candidates[0].destination,
+                session.associations.count(in: candidates[0].number) == count,
+                session.associations.keepsKeys(in: candidates[0].number, for: destination.number)
             else { return false }
         }
         return true
@@ -269,14 +269,14 @@ struct LinkJob {
     private func makeEach(
         _ mapping: PolicyMapping, rule: Int, session: MigrationSession, exceptions: RelationshipExceptions
     ) throws {
-        let maker = try RelationshipMaker(mapping, exceptions: exceptions, session: session)
+        let builder = try RelationshipBuilder(mapping, exceptions: exceptions, session: session)
         let objects = try session.associations.destinations(in: mapping.number)
         while let place = try objects.next() {
             guard try !exceptions.isLeftOut(place, mapping: mapping, rule: rule),
                 try !exceptions.isSet(place, mapping: mapping, rule: rule)
             else { continue }
             let object = DestinationObject(content: session.content, entityNumber: place.entity, key: place.key)
-            try maker.make(rule, of: object, sources: try session.sources(of: object, in: mapping.number))
+            try builder.make(rule, of: object, sources: try session.sources(of: object, in: mapping.number))
             try session.content.writeIfFull()
         }
     }

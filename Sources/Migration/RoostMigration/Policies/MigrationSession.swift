@@ -42,8 +42,8 @@ public final class MigrationSession {
     var current: Int?
     /// The relationships that policies set in the first pass, by number, with their inverses.
     var setInFirstPass: Set<Int> = []
-    /// The relationship maker for the current object in the second pass.
-    var relationshipMaker: RelationshipMaker?
+    /// The relationship builder for the current object in the second pass.
+    var relationshipBuilder: RelationshipBuilder?
 
     init(
         _ plan: PolicyPlan, source: MigrationSource, content: DestinationContent, associations: AssociationTable,
@@ -210,10 +210,10 @@ public final class MigrationSession {
     ///
     /// - Throws: Errors of expressions and of the policy's functions.
     public func createStandardRelationships(for destination: DestinationObject) throws {
-        guard let relationshipMaker, relationshipMaker.isMaking(destination) else {
+        guard let relationshipBuilder, relationshipBuilder.isMaking(destination) else {
             throw Self.outside("createStandardRelationships")
         }
-        try relationshipMaker.makeStandardRelationships(self)
+        try relationshipBuilder.makeStandardRelationships(self)
     }
 
     private static func outside(_ function: String) -> StoreError {

@@ -337,15 +337,15 @@ final class PolicyMigration {
 
     private func makeRelationships() throws(StoreError) {
         var jobs = LinkJob.all(plan)
-        var makers: [RelationshipMaker] = []
+        var builders: [RelationshipBuilder] = []
         // The counts include finished jobs.
         let jobCounts = Dictionary(jobs.map { ($0.owner.number, 1) }, uniquingKeysWith: +)
         var done: Set<Int> = []
         var settled: Set<RuleNumber> = []
         for mapping in plan.mappings {
-            let maker = try RelationshipMaker(mapping, exceptions: exceptions, session: session)
-            makers.append(maker)
-            if !maker.isIdle { try makeRelationships(maker) }
+            let builder = try RelationshipBuilder(mapping, exceptions: exceptions, session: session)
+            builders.append(builder)
+            if !builder.isIdle { try makeRelationships(builder) }
             done.insert(mapping.number)
             // Links are created as soon as no later mapping can affect them.
             for job in jobs where job.mappings.isSubset(of: done) {
@@ -353,13 +353,13 @@ final class PolicyMigration {
                 try call(mapping) { try job.run(session, exceptions: exceptions, isAlone: isAlone) }
             }
             jobs.removeAll { $0.mappings.isSubset(of: done) }
-            for maker in makers {
-                for (index, rule) in maker.mapping.rules.enumerated()
+            for builder in builders {
+                for (index, rule) in builder.mapping.rules.enumerated()
                 where rule.way == .field && done.isSuperset(of: rule.targets) {
-                    guard settled.insert(RuleNumber(mapping: maker.mapping.number, rule: index)).inserted else {
+                    guard settled.insert(RuleNumber(mapping: builder.mapping.number, rule: index)).inserted else {
                         continue
                     }
-                    try call(maker.mapping) { try maker.settle(index) }
+                    try call(builder.mapping) { try builder.settle(index) }
                 }
             }
             if let policy = mapping.policy {
@@ -375,13 +375,13 @@ final class PolicyMigration {
         var rule: Int
     }
 
-    private func makeRelationships(_ maker: RelationshipMaker) throws(StoreError) {
-        let mapping = maker.mapping
-        content.relationshipMaker = maker
-        session.relationshipMaker = maker
+    private func makeRelationships(_ builder: RelationshipBuilder) throws(StoreError) {
+        let mapping = builder.mapping
+        content.relationshipBuilder = builder
+        session.relationshipBuilder = builder
         defer {
-            content.relationshipMaker = nil
-            session.relationshipMaker = nil
+            content.relationshipBuilder = nil
+            session.relationshipBuilder = nil
         }
         let objects = try session.associations.destinations(in: mapping.number)
         var chunk: [AssociationTable.Object] = []
@@ -389,15 +389,15 @@ final class PolicyMigration {
             chunk.removeAll(keepingCapacity: true)
             while chunk.count < Self.chunkCount, let next = try objects.next() { chunk.append(next) }
             guard !chunk.isEmpty else { return }
-            let sources = try maker.makesEach ? prefetch(chunk, mapping: mapping) : [:]
+            let sources = try builder.makesEach ? prefetch(chunk, mapping: mapping) : [:]
             for place in chunk {
                 let object = DestinationObject(content: content, entityNumber: place.entity, key: place.key)
                 try call(mapping) {
-                    try maker.make(object, sources: sources[place]) {
+                    try builder.make(object, sources: sources[place]) {
                         if let policy = mapping.policy {
                             try policy.createRelationships(for: object, by: mapping.declaration, in: session)
                         } else {
-                            try maker.makeStandardRelationships(session)
+                            try builder.makeStandardRelationships(session)
                         }
                     }
                 }

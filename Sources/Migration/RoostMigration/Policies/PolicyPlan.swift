@@ -51,7 +51,7 @@ final class PolicyPlan {
         }
         resolveKeys()
         let attributes = try MappingPlan(declaration, from: source, to: destination, onlyAttributes: true)
-        assumedEntities = attributes.makersBySource.map { $0.first?.destination.number }
+        assumedEntities = attributes.entityPlansBySource.map { $0.first?.destination.number }
         for mapping in mappings { try mapping.resolve(self, attributes: attributes) }
         for mapping in mappings { mapping.resolveWays(self) }
         // If one rule creates links of a relationship object by object, all its rules do, in the
@@ -103,7 +103,7 @@ final class PolicyPlan {
     }
 
     /// Returns the mappings from a source entity to a destination entity or its subentities.
-    func makers(from source: Int, to destination: Int) -> [PolicyMapping] {
+    func mappings(from source: Int, to destination: Int) -> [PolicyMapping] {
         mappings.filter { mapping in
             guard let from = mapping.source, let to = mapping.destination else { return false }
             return self.source.entities[source].includes(from.number)
@@ -131,12 +131,12 @@ final class PolicyPlan {
     /// Lets objects keep their keys in each destination hierarchy with only one source hierarchy.
     private func resolveKeys() {
         for root in destination.roots {
-            let makers = mappings.filter { $0.source != nil && $0.destination?.root == root }
-            guard Set(makers.compactMap { $0.source?.root }).count == 1 else { continue }
-            for maker in makers {
-                maker.keepsKeys = true
-                maker.siblings = makers.filter {
-                    $0.number != maker.number && $0.source?.number == maker.source?.number
+            let creators = mappings.filter { $0.source != nil && $0.destination?.root == root }
+            guard Set(creators.compactMap { $0.source?.root }).count == 1 else { continue }
+            for creator in creators {
+                creator.keepsKeys = true
+                creator.siblings = creators.filter {
+                    $0.number != creator.number && $0.source?.number == creator.source?.number
                 }
                 .map(\.number)
             }

@@ -80,7 +80,7 @@ struct RelationshipRule {
             return source.relationship(name).map { same in
                 .related(
                     same,
-                    by: plan.makers(from: same.destination, to: relationship.destination).map(\.number))
+                    by: plan.mappings(from: same.destination, to: relationship.destination).map(\.number))
             }
         }
         guard let property = mapping.relationshipMappings.first(where: { $0.name == name }),

@@ -3,7 +3,7 @@ internal import RoostCore
 /// The standard values of a new object in the first pass: attributes, and to-one relationships as
 /// if keys were kept.
 final class StandardAttributes {
-    private let maker: MappingPlan.Maker
+    private let entityPlan: MappingPlan.EntityPlan
     private let plan: MappingPlan
     private var transform: RecordTransform?
     /// The attributes whose values come from a policy.
@@ -15,21 +15,22 @@ final class StandardAttributes {
     /// Resolves the attributes of an entity mapping, or returns nil if the mapping creates no
     /// objects from source objects.
     init?(_ mapping: PolicyMapping, plan: MappingPlan) throws(StoreError) {
-        guard let maker = plan.makers.first(where: { $0.mapping == mapping.number }), !maker.destination.isAbstract
+        guard let entityPlan = plan.entityPlans.first(where: { $0.mapping == mapping.number }),
+            !entityPlan.destination.isAbstract
         else {
             return nil
         }
         self.plan = plan
-        demanded = Set(maker.missing + maker.fields.filter(\.isRequired).map(\.to.name))
-        properties = BatchProperties(maker.destination, in: plan.destination)
-        var lenient = maker
+        demanded = Set(entityPlan.missing + entityPlan.fields.filter(\.isRequired).map(\.to.name))
+        properties = BatchProperties(entityPlan.destination, in: plan.destination)
+        var lenient = entityPlan
         // Policies may set mandatory properties later, which validation checks in the end.
         for index in lenient.fields.indices { lenient.fields[index].isRequired = false }
-        self.maker = lenient
+        self.entityPlan = lenient
         guard mapping.declaration.type != .copy else { return }
         for property in mapping.declaration.attributeMappings {
             guard let expression = property.valueExpression, expression.ofSourceObject() == nil,
-                let attribute = maker.destination.attribute(atPath: property.name), attribute.isStored
+                let attribute = entityPlan.destination.attribute(atPath: property.name), attribute.isStored
             else { continue }
             policyValues.append(
                 (
@@ -41,7 +42,7 @@ final class StandardAttributes {
 
     /// The attributes that contain object IDs, with their source attributes.
     var objectIDs: [(to: RecordLayout.Field, from: RecordLayout.Field)] {
-        maker.fields.compactMap { field in
+        entityPlan.fields.compactMap { field in
             if case .objectID(let from) = field.source { (field.to, from) } else { nil }
         }
     }
@@ -56,11 +57,12 @@ final class StandardAttributes {
 
     /// Compiles the expressions, rules and predicate for the source.
     func prepare(_ source: MigrationSource, rules: [RelationshipRule]) throws(StoreError) {
-        var maker = maker
-        maker.references = rules.compactMap { $0.reference(plan.source) }
-        transform = try RecordTransform(maker, in: plan, over: source.objectGraph)
+        var entityPlan = entityPlan
+        entityPlan.references = rules.compactMap { $0.reference(plan.source) }
+        transform = try RecordTransform(entityPlan, in: plan, over: source.objectGraph)
         for index in policyValues.indices {
-            policyValues[index].value = try policyValues[index].value.compiled(for: maker.source.name, source: source)
+            policyValues[index].value = try policyValues[index].value.compiled(
+                for: entityPlan.source.name, source: source)
         }
     }
 
@@ -79,12 +81,12 @@ final class StandardAttributes {
         // objects.
         for (property, _, expression) in policyValues {
             let call = PolicyCall(
-                source: object, destination: ObjectID(maker.destination.name, key: key), property: property,
+                source: object, destination: ObjectID(entityPlan.destination.name, key: key), property: property,
                 mapping: mapping
             )
             values.append(try expression.value(call, session: session))
         }
-        let made = try session.content.append(entity: maker.destination.number, key: key) {
+        let made = try session.content.append(entity: entityPlan.destination.number, key: key) {
             (batch) throws(StoreError) in
             try object.batch.records.withRecord(at: object.index) { (record) throws(StoreError) in
                 try transform.append(record, key: key, to: &batch)
@@ -106,7 +108,7 @@ final class StandardAttributes {
         } catch  where error.code == .invalidValue {
             throw StoreError(
                 .migrationFailed,
-                "'\(maker.destination.name).\(name)' of \(object.id) cannot hold \(value.kindDescription) that the policy gave for it; give another value, or change the attribute's type.",
+                "'\(entityPlan.destination.name).\(name)' of \(object.id) cannot hold \(value.kindDescription) that the policy gave for it; give another value, or change the attribute's type.",
                 underlying: error)
         }
     }

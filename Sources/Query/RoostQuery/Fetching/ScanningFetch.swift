@@ -72,9 +72,9 @@ public final class ScanningFetch: FillingRecordCursor {
         limit = request.fetchLimit
         let matching = MatchingRecords(source, filter: checked.filter, graph: graph)
         self.source = matching
-        keyed = order.maker.map { maker in
+        keyed = order.encoder.map { encoder in
             KeyedSort(
-                matching, by: maker, model: model, graph: graph, offset: request.fetchOffset ?? 0,
+                matching, by: encoder, model: model, graph: graph, offset: request.fetchOffset ?? 0,
                 limit: request.fetchLimit)
         }
         kept = RecordBatch(model: model)

@@ -6,7 +6,7 @@ internal import RoostCore
 /// keys. Without a limit, all records are buffered.
 final class KeyedSort {
     private let source: MatchingRecords
-    private let maker: SortKeyMaker
+    private let encoder: SortKeyEncoder
     private let evaluator: PredicateEvaluator
     private let offset: Int
     private let limit: Int?
@@ -25,16 +25,16 @@ final class KeyedSort {
     ///
     /// - Parameters:
     ///   - source: The records to sort, in any order.
-    ///   - maker: The order. Records with equal sort keys are in ascending key order.
+    ///   - encoder: The order. Records with equal sort keys are in ascending key order.
     ///   - model: The model of the records.
     ///   - graph: The source of related objects, for an order through relationships.
     ///   - offset: The number of records to skip.
     ///   - limit: The maximum number of records; nil for all.
     init(
-        _ source: MatchingRecords, by maker: SortKeyMaker, model: ManagedObjectModel, graph: (any ObjectGraph)?,
+        _ source: MatchingRecords, by encoder: SortKeyEncoder, model: ManagedObjectModel, graph: (any ObjectGraph)?,
         offset: Int, limit: Int?
     ) {
-        (self.source, self.maker, self.offset, self.limit) = (source, maker, offset, limit)
+        (self.source, self.encoder, self.offset, self.limit) = (source, encoder, offset, limit)
         evaluator = PredicateEvaluator(PredicateProgram(PredicateProgram.Parts(), model: model), graph: graph)
         kept = RecordBatch(model: model)
     }
@@ -88,10 +88,10 @@ final class KeyedSort {
 
     private func makeKeys(_ records: RecordBatch, made: inout SortKeys) throws(StoreError) {
         evaluator.begin(nil)
-        maker.prepare(records, evaluator: evaluator)
+        encoder.prepare(records, evaluator: evaluator)
         records.forEachRecord { record in
             evaluator.begin(nil)
-            made.append { maker.append(record, evaluator: evaluator, to: &$0) }
+            made.append { encoder.append(record, evaluator: evaluator, to: &$0) }
         }
         do throws(StoreError) {
             try evaluator.requireSuccess()

@@ -6,7 +6,7 @@ package import RoostCore
 /// related objects.
 package final class RecordExaminer {
     private let matcher: RecordMatcher
-    private let maker: SortKeyMaker
+    private let encoder: SortKeyEncoder
     private let evaluator: PredicateEvaluator
 
     /// Prepares the examination of records.
@@ -17,7 +17,7 @@ package final class RecordExaminer {
     /// - Throws: The errors of compiling the order.
     package init(_ checked: CheckedFetchRequest, graph: (any ObjectGraph)?) throws(StoreError) {
         matcher = checked.filter.matcher(over: graph)
-        maker = SortKeyMaker(levels: try RecordSortOrder.madeLevels(checked.request, model: checked.model))
+        encoder = SortKeyEncoder(levels: try RecordSortOrder.madeLevels(checked.request, model: checked.model))
         evaluator = PredicateEvaluator(
             PredicateProgram(PredicateProgram.Parts(), model: checked.model), graph: graph)
     }
@@ -25,7 +25,7 @@ package final class RecordExaminer {
     /// Reads the objects on which the order of records depends, in few calls.
     package func prepare(_ records: RecordBatch) {
         evaluator.begin(nil)
-        maker.prepare(records, evaluator: evaluator)
+        encoder.prepare(records, evaluator: evaluator)
     }
 
     /// Returns whether a record matches the request.
@@ -41,7 +41,7 @@ package final class RecordExaminer {
     package func order(of record: RecordReader) throws(StoreError) -> [UInt8] {
         var key: [UInt8] = []
         evaluator.begin(nil)
-        maker.append(record, evaluator: evaluator, to: &key)
+        encoder.append(record, evaluator: evaluator, to: &key)
         try evaluator.requireSuccess()
         return key
     }
@@ -52,7 +52,7 @@ package final class RecordExaminer {
     package func byteCount(ofFirst count: Int, levelsOf record: RecordReader) throws(StoreError) -> Int {
         var key: [UInt8] = []
         evaluator.begin(nil)
-        SortKeyMaker(levels: Array(maker.levels.prefix(count))).append(record, evaluator: evaluator, to: &key)
+        SortKeyEncoder(levels: Array(encoder.levels.prefix(count))).append(record, evaluator: evaluator, to: &key)
         try evaluator.requireSuccess()
         return key.count
     }
@@ -62,7 +62,7 @@ package final class RecordExaminer {
     ///
     /// - Throws: The errors of reading related objects.
     package func firstValue(of record: RecordReader) throws(StoreError) -> Value {
-        guard let level = maker.levels.first else { return .null }
+        guard let level = encoder.levels.first else { return .null }
         evaluator.begin(nil)
         let value: Value? = level.path.withEnd(of: record, evaluator: evaluator) { end in
             level.path.fields[end.entityNumber].map { end.value($0) } ?? .null

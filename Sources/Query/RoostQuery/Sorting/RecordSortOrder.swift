@@ -17,8 +17,8 @@ package struct RecordSortOrder: Sendable {
     /// For each level of the order, one element for each entity of the model.
     private let levels: PlainArray<Level>
     private let entityCount: Int
-    /// The maker of the order's keys; nil if records can be compared directly.
-    let maker: SortKeyMaker?
+    /// The encoder of the order's keys; nil if records can be compared directly.
+    let encoder: SortKeyEncoder?
 
     /// Compiles the sort descriptors of a request.
     ///
@@ -27,11 +27,11 @@ package struct RecordSortOrder: Sendable {
     package init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
         guard !request.sortDescriptors.isEmpty else {
-            (levels, entityCount, maker) = (Self.noLevels, model.entities.count, nil)
+            (levels, entityCount, encoder) = (Self.noLevels, model.entities.count, nil)
             return
         }
         var levels: [Level] = []
-        var made: [SortKeyMaker.Level] = []
+        var made: [SortKeyEncoder.Level] = []
         var needsKeys = false
         for descriptor in request.sortDescriptors {
             let level = try Self.level(descriptor, entity: entity, model: model)
@@ -41,19 +41,19 @@ package struct RecordSortOrder: Sendable {
                 levels.append(Level(slot: level.path.slots[number], isAscending: level.isAscending))
             }
         }
-        maker = needsKeys ? SortKeyMaker(levels: made) : nil
+        encoder = needsKeys ? SortKeyEncoder(levels: made) : nil
         self.levels = PlainArray(levels)
         entityCount = model.entities.count
     }
 
-    /// Returns the levels for a ``SortKeyMaker``, even if records can be compared directly.
+    /// Returns the levels for a ``SortKeyEncoder``, even if records can be compared directly.
     ///
     /// - Throws: The errors of ``init(_:model:)``.
     static func madeLevels(
         _ request: FetchRequest, model: ManagedObjectModel
-    ) throws(StoreError) -> [SortKeyMaker.Level] {
+    ) throws(StoreError) -> [SortKeyEncoder.Level] {
         let entity = try model.requireEntity(request.entity)
-        var made: [SortKeyMaker.Level] = []
+        var made: [SortKeyEncoder.Level] = []
         for descriptor in request.sortDescriptors { made.append(try level(descriptor, entity: entity, model: model)) }
         return made
     }
@@ -63,11 +63,11 @@ package struct RecordSortOrder: Sendable {
     /// The order by key only.
     static let byKey = RecordSortOrder()
 
-    private init() { (levels, entityCount, maker) = (Self.noLevels, 0, nil) }
+    private init() { (levels, entityCount, encoder) = (Self.noLevels, 0, nil) }
 
     private static func level(
         _ descriptor: FetchRequest.SortDescriptor, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
-    ) throws(StoreError) -> SortKeyMaker.Level {
+    ) throws(StoreError) -> SortKeyEncoder.Level {
         let path = try ResolvedPath(descriptor.key.names, from: entity.number, model: model)
         guard path.relationships.allSatisfy({ !$0.isToMany }) else {
             throw StoreError(
@@ -82,7 +82,7 @@ package struct RecordSortOrder: Sendable {
         }
         // Options affect only text.
         let isText = field.kind == .string || field.kind == .uri
-        return SortKeyMaker.Level(
+        return SortKeyEncoder.Level(
             path: end,
             options: isText ? descriptor.options.subtracting(.normalized) : [], isAscending: descriptor.isAscending)
     }
@@ -94,13 +94,13 @@ package struct RecordSortOrder: Sendable {
     ///
     /// If so, ``ScanningFetch`` computes a key for each record, and ``precedes(_:_:)`` must not be
     /// called.
-    package var needsKeys: Bool { maker != nil }
+    package var needsKeys: Bool { encoder != nil }
 
     /// Whether `left` precedes `right`.
     ///
     /// Do not call this method if ``needsKeys`` is true.
     package func precedes(_ left: RecordReader, _ right: RecordReader) -> Bool {
-        precondition(maker == nil, "an order that needs keys cannot compare records")
+        precondition(encoder == nil, "an order that needs keys cannot compare records")
         let (leftEntity, rightEntity) = (left.entityNumber, right.entityNumber)
         var first = 0
         while first < levels.count {

@@ -91,7 +91,7 @@ extension SQLPredicateTranslator {
             switch comparison {
             case .equal: return "\(column) IS NULL"
             case .notEqual: return "\(column) IS NOT NULL"
-            default: return Self.settled(false, term: term)
+            default: return Self.constant(isTrue: false, term: term)
             }
         }
         if term.kind.isText, !options.isEmpty || comparison.needsMatcher {
@@ -103,7 +103,7 @@ extension SQLPredicateTranslator {
         case .decimal, .composite: return nil
         default: break
         }
-        if value.isNaN { return Self.settled(comparison == .notEqual, term: term) }
+        if value.isNaN { return Self.constant(isTrue: comparison == .notEqual, term: term) }
         if comparison == .beginsWith { return beginsWith(column, value: value) }
         guard let operand = operand(value, for: term.kind) else { return nil }
         switch comparison {
@@ -124,7 +124,7 @@ extension SQLPredicateTranslator {
     ///
     /// The parameters of a subselect are already numbered, and a statement must use all its
     /// parameters.
-    private static func settled(_ truth: Bool, term: SQLTerm) -> String {
+    private static func constant(isTrue truth: Bool, term: SQLTerm) -> String {
         guard term.sql.hasPrefix("(") else { return truth ? "TRUE" : "FALSE" }
         return "(\(term.sql) IS NULL \(truth ? "OR TRUE" : "AND FALSE"))"
     }
@@ -191,7 +191,7 @@ extension SQLPredicateTranslator {
         guard comparison == .equal || comparison == .notEqual, case .objectID(let id) = value else { return nil }
         let isEqual = comparison == .equal
         guard let other = schema.model.entity(id.entity), term.root == nil || term.root == other.root else {
-            return Self.settled(!isEqual, term: term)
+            return Self.constant(isTrue: !isEqual, term: term)
         }
         var condition = "\(term.sql) = \(bind(.integer(id.key)))"
         if let entityColumn = term.entitySQL {
@@ -248,7 +248,7 @@ extension SQLPredicateTranslator {
             else { return nil }
             terms.append(term)
         }
-        if terms.isEmpty, case .term(let term) = subject { return Self.settled(false, term: term) }
+        if terms.isEmpty, case .term(let term) = subject { return Self.constant(isTrue: false, term: term) }
         return terms.isEmpty ? "FALSE" : Self.chain(terms, word: "OR")
     }
 
@@ -311,7 +311,7 @@ extension SQLPredicateTranslator {
                 terms.append("\(term.sql) IN (\(chunk.joined(separator: ", ")))")
             }
         }
-        return terms.isEmpty ? Self.settled(false, term: term) : Self.chain(terms, word: "OR")
+        return terms.isEmpty ? Self.constant(isTrue: false, term: term) : Self.chain(terms, word: "OR")
     }
 
     // MARK: With another expression

@@ -11,7 +11,7 @@ struct LikeAutomaton: Sendable {
     /// The number of words with one bit for each position.
     let wordCount: Int
     /// The positions that accept a byte, by byte and word.
-    private let takers: PlainArray<UInt64>
+    private let acceptors: PlainArray<UInt64>
     /// The positions of `?`, by word.
     ///
     /// They also accept the continuation bytes of a character.
@@ -30,17 +30,19 @@ struct LikeAutomaton: Sendable {
     init(_ tokens: [LikePattern.Token]) {
         let places = tokens.filter { $0 != .anyRun }
         let wordCount = max(1, (places.count + 63) / 64)
-        var takers = [UInt64](repeating: 0, count: 256 * wordCount)
+        var acceptors = [UInt64](repeating: 0, count: 256 * wordCount)
         var anyOnes = [UInt64](repeating: 0, count: wordCount)
         var stays = anyOnes
         var place = 0
         for token in tokens {
             let (word, bit) = (place / 64, UInt64(1) << UInt64(place % 64))
             switch token {
-            case .byte(let byte): takers[Int(byte) * wordCount + word] |= bit
+            case .byte(let byte): acceptors[Int(byte) * wordCount + word] |= bit
             case .anyOne:
                 anyOnes[word] |= bit
-                for byte in 0..<256 where !Self.isContinuation(UInt8(byte)) { takers[byte * wordCount + word] |= bit }
+                for byte in 0..<256 where !Self.isContinuation(UInt8(byte)) {
+                    acceptors[byte * wordCount + word] |= bit
+                }
             case .anyRun:
                 if place > 0 { stays[(place - 1) / 64] |= UInt64(1) << UInt64((place - 1) % 64) }
                 continue
@@ -48,7 +50,7 @@ struct LikeAutomaton: Sendable {
             place += 1
         }
         self.wordCount = wordCount
-        self.takers = PlainArray(takers)
+        self.acceptors = PlainArray(acceptors)
         self.anyOnes = PlainArray(anyOnes)
         self.stays = PlainArray(stays)
         beginsWithRun = tokens.first == .anyRun
@@ -85,7 +87,7 @@ struct LikeAutomaton: Sendable {
             var (newLow, newHigh) = (low, -1)
             for word in low...min(high + 1, wordCount - 1) {
                 let old = words[word]
-                var new = (old << 1 | carry) & takers[row + word] | old & stays[word]
+                var new = (old << 1 | carry) & acceptors[row + word] | old & stays[word]
                 if isContinuation { new |= old & anyOnes[word] }
                 carry = old >> 63
                 words[word] = new

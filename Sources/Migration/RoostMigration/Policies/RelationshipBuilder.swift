@@ -6,7 +6,7 @@ internal import RoostQuery
 /// Fields that the rules ``RelationshipRule/Way/field`` wrote in the first pass remain if every
 /// possible destination kept its key; otherwise they are set again. Links are created later, all
 /// together, except for an object whose links a policy reads or sets.
-final class RelationshipMaker {
+final class RelationshipBuilder {
     let mapping: PolicyMapping
     private let exceptions: RelationshipExceptions
     private unowned let session: MigrationSession

@@ -3,7 +3,7 @@ internal import RoostCore
 /// Computes the sort keys for orders through to-one relationships or of folded text.
 ///
 /// A key is computed once for each record, not for each comparison.
-struct SortKeyMaker: Sendable {
+struct SortKeyEncoder: Sendable {
     /// One level of the order.
     struct Level: Sendable {
         let path: RowPath
