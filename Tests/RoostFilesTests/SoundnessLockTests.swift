@@ -1,7 +1,9 @@
 import Foundation
 import RoostCore
-import RoostFiles
+import RoostSystem
 import Testing
+
+@testable import RoostFiles
 
 @Suite("Soundness locks")
 struct SoundnessLockTests {
@@ -33,6 +35,29 @@ struct SoundnessLockTests {
         let fourth = try enter()
         #expect(count == 2)
         fourth.release()
+    }
+
+    @Test(
+        "an opener does not rely on another opener's shared lock on a store that no opener has found sound",
+        .enabled(if: croost_locks_have_regions() != 0, "the system cannot lock bytes separately"))
+    func waitsForConfirmation() throws {
+        let directory = try TemporaryDirectory()
+        let store = directory.file("store")
+        // An opener that gets the shared lock directly after a failed examination, and has not
+        // decided yet.
+        let undecided = try LockFile(forStoreAt: store, region: .sound, isWritable: true)
+        #expect(try undecided.set(.shared))
+        #expect(code { _ = try SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0.01) } == .busy)
+        #expect(try undecided.set(.none))
+        let first = try SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0)
+        #expect(first.isExamining)
+        try first.confirm()
+        let second = try SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0)
+        first.release()
+        // The second opener confirms the store, too.
+        #expect(try !SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0).isExamining)
+        second.release()
+        #expect(try SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0).isExamining)
     }
 
     @Test("a regular file is read at any offset; a directory or missing file is refused")

@@ -106,6 +106,20 @@ final class LockFile: Sendable {
         _ = try? set(.shared, region: .fileReader)
     }
 
+    /// Whether another handle has found the store sound and is still open.
+    ///
+    /// Always true if the system cannot lock bytes separately, because a confirmation cannot be
+    /// recorded there.
+    var isConfirmed: Bool {
+        croost_locks_have_regions() == 0 || isLocked(.confirmed, against: croost_lock_exclusive)
+    }
+
+    /// Records, until this handle is closed, that the store is sound.
+    func confirm() throws(StoreError) {
+        guard croost_locks_have_regions() != 0 else { return }
+        _ = try set(.shared, region: .confirmed)
+    }
+
     /// Announces to later openers of the store that this handle waits for exclusive use.
     ///
     /// Does nothing if another handle has announced that it waits.
@@ -182,7 +196,7 @@ extension Region {
         case .sound: return ".sound.lock"
         case .claim: return ".claim.lock"
         // These regions never have their own lock files.
-        case .waiting, .fileReader: return StoreLock.suffix
+        case .waiting, .fileReader, .confirmed: return StoreLock.suffix
         }
     }
 }

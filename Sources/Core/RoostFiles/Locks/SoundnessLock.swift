@@ -1,14 +1,15 @@
 package import RoostCore
 
-/// A shared lock for openers that rely on a store's file to be sound.
+/// A lock that makes the first opener of a store examine the store's file, so that later openers
+/// can rely on the result.
 ///
-/// The first opener in any process examines the file before any other opener uses it. Later openers
-/// rely on the result while an earlier opener has the file open. Hold a shared ``StoreLock`` while
-/// you hold this lock.
+/// The first opener of all processes examines the file before any other opener uses it. Later
+/// openers rely on the result as long as an opener has the file open. Hold a shared ``StoreLock``
+/// while you hold this lock.
 package final class SoundnessLock: Sendable {
     /// Whether this opener is the first and must examine the store.
     ///
-    /// No other opener can join until this opener calls ``confirm()``.
+    /// If so, other openers wait until this opener calls ``confirm()`` or releases the lock.
     package let isExamining: Bool
     private let file: Mutex<LockFile?>
     private let storePath: String
@@ -19,7 +20,7 @@ package final class SoundnessLock: Sendable {
         (self.isExamining, self.storePath, self.timeoutSeconds) = (isExamining, storePath, timeoutSeconds)
     }
 
-    /// Joins the openers of the sound store at `path`.
+    /// Joins the openers of the store at `path` after its first opener has found it sound.
     ///
     /// The first opener calls `examine`.
     ///
@@ -39,7 +40,8 @@ package final class SoundnessLock: Sendable {
         return lock
     }
 
-    /// Joins the openers of the sound store at `path`, or becomes the first opener.
+    /// Joins the openers of the store at `path` after its first opener has found it sound, or
+    /// becomes the first opener.
     ///
     /// The first opener (``isExamining``) examines the store and calls ``confirm()`` if the store
     /// is sound. Otherwise it releases the lock, and the next opener examines the store.
@@ -56,9 +58,14 @@ package final class SoundnessLock: Sendable {
             if try file.set(.exclusive) {
                 return SoundnessLock(file, isExamining: true, storePath: path, timeoutSeconds: timeoutSeconds)
             }
-            // A shared holder has examined the file or has joined after an examination.
             if try file.set(.shared) {
-                return SoundnessLock(file, isExamining: false, storePath: path, timeoutSeconds: timeoutSeconds)
+                // The exclusive holder may have released the lock since the first attempt, after an
+                // examination that failed. So only a confirmation proves that the store is sound.
+                if file.isConfirmed {
+                    try file.confirm()
+                    return SoundnessLock(file, isExamining: false, storePath: path, timeoutSeconds: timeoutSeconds)
+                }
+                _ = try file.set(.none)
             }
         } while timeout.wait()
         throw timeout.failure(busy(path))
@@ -66,12 +73,14 @@ package final class SoundnessLock: Sendable {
 
     /// Confirms that the store is sound, so that other openers can join.
     ///
-    /// - Throws: `busy` if another opener locked the store while the mode of the lock changed.
+    /// - Throws: `busy` if another opener took the lock while this one changed its lock from
+    ///   exclusive to shared, which is possible only if the system cannot lock bytes separately.
     package func confirm() throws(StoreError) {
         var timeout = Timeout(seconds: timeoutSeconds)
         repeat {
             let isShared = try file.withLock { (file) throws(StoreError) in
                 guard let file else { return true }
+                try file.confirm()
                 return try file.set(.shared)
             }
             if isShared { return }
@@ -80,7 +89,7 @@ package final class SoundnessLock: Sendable {
     }
 
     private static func busy(_ path: String) -> StoreError {
-        StoreError(.busy, "'\(path)' is being examined by another process; try again later")
+        StoreError(.busy, "'\(path)' is being examined by another process or store; try again later")
     }
 
     /// Releases the lock.

@@ -223,4 +223,6 @@ enum Region: Int32 {
     case waiting = 4
     /// Shared by readers of the store's file that ignore its companion files.
     case fileReader = 5
+    /// Shared by the openers of a store that was found sound.
+    case confirmed = 6
 }
