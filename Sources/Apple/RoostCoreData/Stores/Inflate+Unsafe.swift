@@ -3,10 +3,10 @@ internal import RoostCore
 
 /// A decompressor of raw DEFLATE data, the format of `Z_MODELCACHE`.
 enum Inflate {
-    /// Returns the decompressed bytes of a raw DEFLATE stream (RFC 1951), at most `limit` of them.
+    /// Returns the decompressed bytes of a raw DEFLATE stream (RFC 1951).
     ///
-    /// - Throws: `corrupted` if the stream is damaged or truncated, `limitExceeded` if it
-    ///   decompresses to more than `limit` bytes, `outOfResources`.
+    /// - Throws: `corrupted` if the stream is damaged or truncated, `limitExceeded` for more than
+    ///   `limit` decompressed bytes, `outOfResources`.
     static func raw(_ bytes: [UInt8], limit: Int, what: String) throws(StoreError) -> [UInt8] {
         var stream = z_stream()
         // Negative window bits mean no zlib header and no checksum (zlib manual, inflateInit2).
@@ -39,6 +39,9 @@ enum Inflate {
         }
         guard output.count <= limit else {
             throw StoreError(.limitExceeded, "\(what) unpacks to more than \(limit) bytes.")
+        }
+        guard code != Z_MEM_ERROR else {
+            throw StoreError(.outOfResources, "Cannot unpack \(what): zlib has no memory.")
         }
         guard code == Z_STREAM_END else {
             throw StoreError(.corrupted, "\(what) is damaged: its packed data cannot be read (zlib \(code)).")

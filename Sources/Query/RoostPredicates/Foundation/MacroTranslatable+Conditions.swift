@@ -153,7 +153,7 @@ extension PredicateExpressions.StringContainsRegex: MacroTranslatable {
     /// Surrounds the regular expression with wildcards, because MATCHES compares the whole text.
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         guard let value = regex as? PredicateExpressions.Value<PredicateExpressions.PredicateRegex> else {
-            throw MacroTranslation.untranslatable("a regular expression that is not written in it")
+            throw MacroTranslation.untranslatable("a regular expression that is not a literal")
         }
         let pattern = "(?s:.*)(?:\(value.value.stringRepresentation))(?s:.*)"
         return .condition(

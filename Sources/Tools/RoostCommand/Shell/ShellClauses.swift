@@ -39,7 +39,7 @@ struct ShellClauses {
             let names = words.map(\.rawValue)
             let hint = nearestName(to: written.lowercased(), among: names).map { "did you mean '\($0)'?" }
             throw ShellSyntaxError(
-                "'\(written)' is not expected here; \(hint ?? "\(listed(names)) can follow")", at: first)
+                "'\(written)' is not expected here; \(hint ?? "expected \(listed(names))")", at: first)
         }
         for (index, start) in starts.enumerated() {
             let end = index + 1 < starts.count ? starts[index + 1].range.lowerBound : text.count

@@ -62,15 +62,15 @@
                 let destination = model.entities[relationship.destination]
                 if let set = node["set"]?.elements {
                     let seen = node["was"]?.elements?.compactMap(\.integer)
-                    return .order(try ids(set, entity: destination, model: model), seen: seen)
+                    return .order(try ids(set, of: name, entity: destination, model: model), seen: seen)
                 }
                 if node["add"] != nil || node["remove"] != nil {
                     return .objects(
-                        adding: try ids(node["add"]?.elements ?? [], entity: destination, model: model),
-                        removing: try ids(node["remove"]?.elements ?? [], entity: destination, model: model))
+                        adding: try ids(node["add"]?.elements ?? [], of: name, entity: destination, model: model),
+                        removing: try ids(node["remove"]?.elements ?? [], of: name, entity: destination, model: model))
                 }
                 if case .null = node.content { return .value(.null) }
-                return .value(.objectID(try id(node, entity: destination, model: model)))
+                return .value(.objectID(try id(node, of: name, entity: destination, model: model)))
             }
             let property: BatchProperties.Property
             do throws(StoreError) { property = try BatchProperties(entity, in: model).property(name) } catch {
@@ -80,14 +80,15 @@
             switch property {
             case .field(let found), .toOne(let found, _): field = found
             case .composite:
-                throw ViewerError(.badRequest, message: "'\(name)' is a composite; its elements have values.")
+                throw ViewerError(
+                    .badRequest, message: "'\(name)' is a composite; set its elements, each by its path.")
             }
             if case .null = node.content { return .value(.null) }
             guard let text = node.text,
                 let value = Self.value(text, field: field, model: model)
             else {
                 throw ViewerError(
-                    .badRequest, message: "This needs \(CellFormat.expectation(of: field.kind)).")
+                    .badRequest, message: "'\(name)' needs \(CellFormat.expectation(of: field.kind)).")
             }
             return .value(value)
         }
@@ -104,22 +105,22 @@
         }
 
         private static func ids(
-            _ nodes: [JSONNode], entity: ManagedObjectModel.Entity, model: ManagedObjectModel
+            _ nodes: [JSONNode], of property: String, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
         ) throws(ViewerError) -> [ObjectID] {
             var ids: [ObjectID] = []
-            for node in nodes { ids.append(try id(node, entity: entity, model: model)) }
+            for node in nodes { ids.append(try id(node, of: property, entity: entity, model: model)) }
             return ids
         }
 
         private static func id(
-            _ node: JSONNode, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
+            _ node: JSONNode, of property: String, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
         ) throws(ViewerError) -> ObjectID {
             // Names are compared as texts, because each new `EntityName` stays in memory.
             let name = node["entity"]?.text ?? entity.name.text
             guard let key = node["key"]?.integer, key > 0,
                 let own = model.entities.first(where: { $0.name.text == name }), entity.includes(own.number)
             else {
-                throw ViewerError(.badRequest, message: "This needs an object of \(entity.name).")
+                throw ViewerError(.badRequest, message: "'\(property)' needs an object of \(entity.name).")
             }
             return ObjectID(own.name, key: key)
         }
