@@ -109,6 +109,29 @@ struct ResultsTests {
         try context.save()
         #expect(controller.objects == tracks)
     }
+
+    @Test("results leave out an object that another context deleted, even after a refresh keeps its changed list")
+    func refreshOfDeletedElsewhere() throws {
+        let container = try Music.container()
+        let (context, other) = (container.makeContext(), container.makeContext())
+        context.mergesChangesAutomatically = true
+        let album: Album = try context.insert()
+        let track: Track = try context.insert()
+        (album.title, track.title) = ("Blue", "River")
+        try context.save()
+        let controller = try FetchedResultsController(FetchRequest("Album"), in: context)
+        #expect(controller.count == 1)
+        // Only the list changes; the row of the album stays.
+        album.tracks.append(track)
+        context.processPendingChanges()
+        other.delete(other.object(with: album.objectID))
+        try other.save()
+        context.processPendingChanges()
+        #expect(try context.fetchIDs(FetchRequest("Album")).isEmpty && controller.count == 0)
+        try context.refresh(album, mergingChanges: true)
+        context.processPendingChanges()
+        #expect(try context.fetchIDs(FetchRequest("Album")).isEmpty && controller.count == 0)
+    }
 }
 
 @Suite("Exact sums")

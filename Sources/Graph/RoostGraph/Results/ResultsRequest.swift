@@ -90,8 +90,13 @@ struct ResultsRequest {
         var missing: [Int64] = []
         var unread: [Int64] = []
         for (key, note) in noted {
+            // The row in memory does not show whether the store has the object.
+            let mustRead =
+                note.contains(.stored)
+                || !core.deletedElsewhere.isEmpty
+                    && core.deletedElsewhere.contains(ObjectPlace(root: entity.root, key: key))
             guard let object = core.registered(entity.root, key: key), let row = object.row,
-                !note.contains(.stored) || core.hasPendingRow(object)
+                !mustRead || core.hasPendingRow(object)
             else {
                 unread.append(key)
                 continue
