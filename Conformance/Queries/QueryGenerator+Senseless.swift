@@ -9,13 +9,11 @@ extension QueryGenerator {
         // The error may be in a part of the predicate that no object would evaluate.
         switch random.below(4) {
         case 0:
-            let scope = Scope(entity: model.entities[0], depth: 0)
             if let entity = model.entity(request.entity) {
                 request.predicate = .and([
                     .constant(false), predicate(Scope(entity: entity, depth: 1)), request.predicate ?? .constant(true),
                 ])
             }
-            _ = scope
         case 1: request.predicate = request.predicate.map { .not(.or([.constant(true), $0])) }
         case 2:
             request.predicate = request.predicate.map {

@@ -92,11 +92,10 @@ extension KeyValueStore {
         return try MetaSpace.readMetadata(reader, of: storage, type: type.name, location: location)
     }
 
-    /// Closes the storage of a store that could not be created or opened.
-    ///
-    /// Returns the error to throw.
-    private static func closing(_ storage: any OrderedKeyValueStorage, after error: StoreError) -> StoreError {
-        do throws(StoreError) { try storage.close() } catch { return error }
-        return error
+    /// Closes the storage of a store that could not be created or opened, and returns the reason.
+    private static func closing(_ storage: any OrderedKeyValueStorage, after cause: StoreError) -> StoreError {
+        // A second error would say less than the first.
+        try? storage.close()
+        return cause
     }
 }

@@ -297,7 +297,7 @@ final class LMDBLongWrite: KeyValueLongWrite {
     private func requireUsable() throws(StoreError) -> Handle {
         guard let handle else { throw StoreError(.closed, "The transaction was ended before") }
         guard !hasFailed else {
-            throw StoreError(.invalidRequest, "A part of the transaction failed; it can only be aborted")
+            throw StoreError(.closed, "A part of the transaction failed; it can only be aborted")
         }
         return handle
     }

@@ -32,7 +32,8 @@ struct BracketNesting {
             return false
         case "(", "[", "{": depth += 1
         case ")", "]", "}":
-            depth -= 1
+            // A bracket that closes nothing is reported when the predicate is parsed.
+            depth = max(0, depth - 1)
             return false
         default: break
         }

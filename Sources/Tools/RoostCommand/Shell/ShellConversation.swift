@@ -36,6 +36,7 @@ struct ShellConversation {
                 let text: String?
                 do throws(ShellSyntaxError) { text = try buffer.append(line) } catch {
                     session.console.printError(error.message)
+                    typed = ""
                     continue
                 }
                 guard let text else {
