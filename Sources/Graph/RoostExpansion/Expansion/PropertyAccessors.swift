@@ -2,8 +2,8 @@
     /// The code of a property's getter and setter.
     ///
     /// The code identifies a property by its position in the class, because a macro does not know
-    /// the offsets of fields in records. Generated classes of entities with subentities also use
-    /// positions.
+    /// the offsets of fields in records. Generated classes of entities with a superentity or
+    /// subentities also use positions.
     struct PropertyAccessors {
         private let getter: String
         private let setter: String
@@ -22,7 +22,7 @@
                 getter = "transient(\(place))" + (type.isOptional ? "" : fallback)
                 setter = "setTransient(newValue, \(place))"
             case .scalar(.int):
-                // Models have no type `Int`, so the accessor converts from `Int64`.
+                // Models have no attribute type `Int`, so the accessor converts from `Int64`.
                 getter =
                     type.isOptional
                     ? "optionalInt64(\(place)).map { Int(truncatingIfNeeded: $0) }"

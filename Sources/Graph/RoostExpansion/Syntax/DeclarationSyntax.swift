@@ -18,7 +18,7 @@
         let byteOffset: Int
         let arguments: [Argument]
 
-        /// Returns the argument with the given label.
+        /// Returns the value of the argument with the given label.
         func argument(_ label: String) -> SyntaxText? { arguments.first { $0.label == label }?.value }
     }
 
@@ -50,7 +50,7 @@
         let isConditional: Bool
     }
 
-    /// A type, or another declaration whose members are irrelevant.
+    /// A type, or another declaration that is read like a type.
     struct TypeSyntax: Equatable {
         var head: DeclarationHead
         /// The keyword before the name, such as `class`, `struct` or `func`.
