@@ -27,7 +27,7 @@
             return reader.readMember(isConditional: false)
         }
 
-        /// Reads the first attribute, or returns nil if there is none.
+        /// Reads the first attribute, or returns nil if the text begins without one.
         static func attribute(_ source: SourceText) -> AttributeSyntax? {
             var reader = DeclarationReader(source)
             return reader.readHead().attributes.first

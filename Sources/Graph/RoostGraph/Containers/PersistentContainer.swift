@@ -174,7 +174,7 @@ public final class PersistentContainer: Sendable {
 
     /// The commits to all stores of the container from now on, including other processes' commits.
     ///
-    /// As in `Store.changes`, notices of saves and of batch requests list each object.
+    /// See `Store.changes` for the notices that list each object.
     ///
     /// - Throws: `closed`, and errors from reading the stores.
     public var saves: SaveNotices {

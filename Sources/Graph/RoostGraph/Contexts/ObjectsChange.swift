@@ -8,7 +8,7 @@ public struct ObjectsChange {
     public let updated: [ManagedObject]
     /// The objects that were deleted in the event.
     public let deleted: [ManagedObject]
-    /// The objects whose values were refreshed from a store.
+    /// The objects that were refreshed: read again or turned into faults.
     public let refreshed: [ManagedObject]
     /// The objects that another context deleted.
     public let invalidated: [ManagedObject]
@@ -26,7 +26,8 @@ public final class ObservationToken {
 }
 
 extension ManagedObjectContext {
-    /// Calls `body` at the end of each event that changed objects, until the token is released.
+    /// Calls `body` at the end of each event that changed or refreshed objects, and after each
+    /// merge, until the token is released.
     ///
     /// `body` runs in the context's isolation.
     public func observe(_ body: @escaping (ObjectsChange) -> Void) -> ObservationToken {

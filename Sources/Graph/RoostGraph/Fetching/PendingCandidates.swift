@@ -36,7 +36,7 @@ struct PendingCandidates {
     ///
     /// - Parameters:
     ///   - root: The root of the requested entity.
-    ///   - limit: The maximum number of objects to examine.
+    ///   - limit: The number of objects above which the search stops.
     /// - Returns: The keys, including those of changed objects, or nil if a relationship has no
     ///   inverse or there are too many objects.
     /// - Throws: Errors from reading.

@@ -121,7 +121,7 @@ extension ManagedObject {
     }
 
     /// Returns whether the members of a to-many relationship are still unread, without reading
-    /// them.
+    /// them. False for other properties.
     public final func hasFault(for relationship: String) -> Bool {
         guard let number = info.entity.relationship(relationship)?.number else { return false }
         guard model(number).isToMany else { return false }

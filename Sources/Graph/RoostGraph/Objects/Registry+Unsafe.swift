@@ -9,8 +9,8 @@ internal import RoostCore
 /// used, and the capacity grows by a half, so an object takes 18 to 29 bytes. The capacity is a
 /// multiple of 16. A multiplication maps a hash to a group of 16 slots.
 ///
-/// SAFETY: an object is removed from the registry in its `deinit`, or earlier when its context is
-/// deallocated. So every pointer in the registry refers to a living object.
+/// SAFETY: an object is removed from the registry in its `deinit`, or earlier when it leaves its
+/// context. So every pointer in the registry refers to a living object.
 struct Registry: ~Copyable {
     private var tags: UnsafeMutablePointer<UInt32>
     private var objects: UnsafeMutablePointer<Unmanaged<ManagedObject>?>

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The members of an ordered to-many relationship: an array without duplicates.
 ///
-/// Changes immediately update the inverse. A save writes only the positions of members that moved.
+/// Changes immediately update the inverse. A save writes only the positions that must change.
 ///
 /// ```swift
 /// playlist.tracks.append(track)

@@ -13,8 +13,8 @@ internal import RoostStores
 /// ```
 ///
 /// At the end of each event of the context, after observers were called, the controller updates the
-/// result and reports one difference. Events include saves, merges of other contexts' saves and of
-/// batch requests, undo, rollbacks, refreshes and resets.
+/// result and reports the difference, if any. Events include saves, merges of other contexts' saves
+/// and of batch requests, undo, rollbacks, refreshes and resets.
 ///
 /// The controller guarantees:
 ///
@@ -70,7 +70,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
     ///     Values with equal names must be neighbors in the order. By default, the name is the text
     ///     of the value.
     /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``;
-    ///   `invalidRequest` for a path whose values have no order.
+    ///   `invalidRequest` for a path whose values have no order; `invalidModel` for a class that is
+    ///   not in the container.
     public convenience init(
         _ request: Fetch<Object>, in context: ManagedObjectContext, sections path: String? = nil,
         named name: ((Value) -> String)? = nil
