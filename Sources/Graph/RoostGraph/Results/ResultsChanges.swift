@@ -74,8 +74,7 @@ final class ResultsChannel: Sendable {
     ///
     /// - Parameters:
     ///   - change: The difference.
-    ///   - whole: Returns the whole result. Called if the difference cannot be added to those that
-    ///     wait.
+    ///   - whole: Returns the whole result. Called if the difference cannot wait with the others.
     func put(_ change: ResultsChange, _ whole: () -> [ResultsSection]) {
         let isFull = state.withLock { state in
             if state.waiting.first?.reload == nil, change.reload == nil, state.waiting.count < Self.mostChanges,

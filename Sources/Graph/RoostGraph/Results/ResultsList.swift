@@ -46,7 +46,7 @@ package struct ResultsList: Sendable {
     /// A section: the rows with the same section name.
     struct Section: Sendable {
         let name: String
-        /// The serial number of the section, which does not change.
+        /// The serial number of the section, which does not change when sections are inserted.
         let serial: UInt32
         var count = 0
         var chunks: [Chunk] = []
@@ -178,7 +178,8 @@ package struct ResultsList: Sendable {
         sections[position.section].chunks[position.chunk].entries[position.index].fingerprint = fingerprint
     }
 
-    /// Removes the row at a position, and its section if it becomes empty.
+    /// Removes the row at a position, and its section if that becomes empty and ``isOneSection`` is
+    /// false.
     ///
     /// Earlier positions remain valid.
     ///

@@ -55,7 +55,8 @@ enum RowAccess {
         row.storeBytes(of: next.littleEndian, toByteOffset: RecordLayout.Header.checksum, as: UInt64.self)
     }
 
-    /// Returns whether two rows of an entity have the same content, ignoring their versions.
+    /// Returns whether two rows of an entity have the same content, ignoring versions and
+    /// checksums.
     @inline(__always)
     static func haveEqualContent(
         _ left: UnsafeRawPointer, leftCount: Int, right: UnsafeRawPointer, rightCount: Int

@@ -168,7 +168,7 @@ extension GraphCore {
         return false
     }
 
-    /// Whether an object has changes that a background save did not include.
+    /// Returns whether the row of an object differs from its committed row.
     func isDirtyMeanwhile(_ object: ManagedObject) -> Bool {
         guard let row = object.row, let committed = PrivateRow.committed(row) else { return true }
         return !RowAccess.haveEqualContent(
@@ -222,7 +222,8 @@ extension GraphCore {
         }
     }
 
-    /// Copies the saved derived attributes into an object that changed during its save.
+    /// Copies the saved derived attributes into an object that changed during its save, and makes
+    /// the saved record its committed row.
     private func adoptDerived(_ object: ManagedObject, saved: RecordReader, version: UInt32? = nil) {
         guard !object.flags.contains(.orphan), let committed = object.committedRow else { return }
         let version = version ?? RowAccess.version(committed)

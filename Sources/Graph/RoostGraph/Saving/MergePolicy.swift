@@ -103,7 +103,7 @@ public enum MergeResolution: Sendable {
     case fail
 }
 
-/// An object of this context and a stored object that has the same unique values.
+/// A new object of this context and a stored object with the same unique values.
 public struct ConstraintConflict: Sendable {
     /// The attributes of the constraint.
     public let attributes: [String]
