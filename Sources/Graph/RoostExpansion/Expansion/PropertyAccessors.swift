@@ -9,11 +9,7 @@
         private let setter: String
         private let isDerived: Bool
 
-        /// Creates the accessors of a property.
-        ///
-        /// - Parameters:
-        ///   - property: The property.
-        ///   - slot: Its position, as an expression.
+        /// Creates the accessors of a property, whose position `slot` is an expression.
         init(_ property: ModelPropertySyntax, slot: String) {
             let (type, place) = (property.type, "slot: \(slot)")
             let fallback = property.initialValue.map { " ?? (\($0.text))" } ?? ""

@@ -40,11 +40,8 @@ extension GraphCore {
         ).with { $0.missingObjects = missing }
     }
 
-    /// Applies the changes of a child to this context.
+    /// Applies the changes of a child to this context, after ``prepareTaking(_:)``.
     ///
-    /// - Parameters:
-    ///   - child: The core of the child.
-    ///   - present: The result of ``prepareTaking(_:)``.
     /// - Throws: Errors from reading and from setting values. Some changes may have been applied.
     func take(_ child: GraphCore, present: [ManagedObject: ManagedObject]) throws(StoreError) {
         let objects = child.changed.filter { !$0.flags.contains(.inaccessible) }

@@ -20,12 +20,7 @@ public actor BackgroundContext {
     /// The executor of the actor, which has a separate thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Creates the actor.
-    ///
-    /// - Parameters:
-    ///   - container: The container.
-    ///   - name: The name of the context.
-    ///   - executor: The executor, or nil to create one.
+    /// Creates the actor, with a new executor if `executor` is nil.
     init(_ container: PersistentContainer, name: String?, executor: ContextExecutor? = nil) {
         self.executor = executor ?? ContextExecutor(name ?? "context")
         context = container.makeContext(name)

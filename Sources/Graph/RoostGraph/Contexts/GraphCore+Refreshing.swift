@@ -6,10 +6,8 @@ internal import RoostCore
 extension GraphCore {
     /// Resets each changed reference of an object to the committed destination.
     ///
-    /// Handles the relationships that have an inverse, and updates the inverses.
-    ///
-    /// - Returns: The committed references that delete rules of deleted objects had cleared. The
-    ///   caller must clear them again.
+    /// Handles the relationships that have an inverse, and updates the inverses. Returns the
+    /// references that delete rules had cleared; the caller must clear them again.
     func takeBackReferences(of object: ManagedObject) -> [(relationship: Int, key: Int64)] {
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
             let committed = PrivateRow.committed(row)

@@ -205,12 +205,9 @@ final class GraphCore {
     @inline(__always)
     func registered(_ root: Int, key: Int64) -> ManagedObject? { registry.find(root, key: key) }
 
-    /// Returns the object with a key: the registered object, or a new fault.
+    /// Returns the registered object with a key, or a new fault.
     ///
-    /// - Parameters:
-    ///   - entity: The number of the object's entity, or of a superentity if the entity is unknown.
-    ///   - key: The key.
-    /// - Returns: The object.
+    /// If the entity is unknown, `entity` is the number of a superentity.
     func object(_ entity: Int, key: Int64) -> ManagedObject {
         let root = table.root(entity)
         return registry.find(root, key: key) ?? makeObject(entity, root: root, key: key)

@@ -159,12 +159,10 @@ struct ResultsRequest {
 
     // MARK: The whole result
 
-    /// Fetches the result.
+    /// Fetches the result, and calls `body` with each object in order.
     ///
-    /// - Parameters:
-    ///   - context: The context.
-    ///   - endsEvent: Whether to end an open event first, as a fetch does.
-    ///   - body: Receives each object of the result in order.
+    /// If `endsEvent` is true, an open event ends first, as in a fetch.
+    ///
     /// - Throws: Errors from fetching.
     func fetch(
         _ context: ManagedObjectContext, endsEvent: Bool,

@@ -71,13 +71,7 @@ enum RowAccess {
         memcmp(left + range.lowerBound, right + range.lowerBound, range.count) == 0
     }
 
-    /// Returns whether two rows of an entity have the same references.
-    ///
-    /// - Parameters:
-    ///   - left: A row.
-    ///   - right: Another row.
-    ///   - ranges: The ranges of the references, 8 or 12 bytes each.
-    /// - Returns: Whether all bytes in the ranges are equal.
+    /// Returns whether two rows of an entity have the same references, of 8 or 12 bytes each.
     @inline(__always)
     static func haveEqualReferences(
         _ left: UnsafeRawPointer, right: UnsafeRawPointer, in ranges: [Range<Int>]
@@ -155,15 +149,9 @@ enum RowAccess {
         }
     }
 
-    /// Writes a copy of a row with one field of the tail replaced.
+    /// Writes a copy of a row into `target`, with one field of the tail replaced.
     ///
-    /// - Parameters:
-    ///   - row: The row to copy.
-    ///   - field: The index of the field.
-    ///   - byteOffset: The offset of the field's slot.
-    ///   - layout: The location of the tail.
-    ///   - bytes: The new bytes, or nil to set the field to null.
-    ///   - target: Memory for the new row.
+    /// `byteOffset` is the offset of the field's slot. If `bytes` is nil, the field becomes null.
     static func replaceTail(
         of row: UnsafeRawPointer, field: Int, byteOffset: Int, layout: TailLayout,
         with bytes: UnsafeRawBufferPointer?, into target: UnsafeMutableRawPointer

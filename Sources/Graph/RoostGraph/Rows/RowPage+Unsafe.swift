@@ -99,11 +99,7 @@ struct RowPage {
         /// The number of bytes before each row.
         private let prefixByteCount: Int
 
-        /// Creates a pool.
-        ///
-        /// - Parameters:
-        ///   - isFetched: Whether the pool is for fetched rows, which are stored without gaps.
-        ///   - prefixByteCount: The number of bytes to reserve before each row.
+        /// Creates a pool, with `prefixByteCount` reserved bytes before each row.
         init(isFetched: Bool, prefixByteCount: Int = 0) {
             self.isFetched = isFetched
             self.prefixByteCount = prefixByteCount

@@ -41,13 +41,9 @@ extension GraphCore {
         }
     }
 
-    /// Makes the row of an object its committed row.
+    /// Makes the row of an inserted or updated object its committed row.
     ///
-    /// - Parameters:
-    ///   - object: An object that was inserted or updated.
-    ///   - index: The position of its record.
-    ///   - isInsert: Whether it was inserted.
-    ///   - derived: The committed records, if they have derived attributes that the rows lack.
+    /// `derived` has the committed records, if these have derived attributes that the rows lack.
     @inline(__always)
     private func finish(_ object: ManagedObject, index: Int, isInsert: Bool, derived: RecordBatch?) {
         if object.flags.contains(.inFlight) {
@@ -82,10 +78,7 @@ extension GraphCore {
 
     /// Marks the current members of to-many relationships as stored.
     ///
-    /// - Parameters:
-    ///   - objects: The objects that were saved.
-    ///   - isInFlight: Whether the objects could change during the save. If true, later differences
-    ///     stay pending.
+    /// If `isInFlight` is true, differences that were made during the save stay pending.
     func commitMembers(of objects: UncountedObjects, isInFlight: Bool) {
         objects.forEach { if $0.extra != nil { commitMembers($0, isInFlight: isInFlight) } }
     }

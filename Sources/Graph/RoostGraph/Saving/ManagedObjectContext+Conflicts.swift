@@ -200,13 +200,8 @@ extension GraphCore {
         forgetBases(of: object)
     }
 
-    /// Returns whether an object needs no decision: both sides deleted it, or one side changed
+    /// Returns whether an object needs no policy: both sides deleted it, or one side changed
     /// nothing except positions in ordered relationships.
-    ///
-    /// - Parameters:
-    ///   - object: An object that this context changed or deleted.
-    ///   - theirs: The record in the store, or nil if another context deleted the object.
-    /// - Returns: Whether the object can be merged without a policy.
     func agrees(_ object: ManagedObject, with theirs: Record?) -> Bool {
         guard let committed = object.committedRow else { return false }
         let base = RecordReader(

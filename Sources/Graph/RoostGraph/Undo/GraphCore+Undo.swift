@@ -4,7 +4,7 @@ internal import RoostCore
 // the other ends are updated too.
 
 extension GraphCore {
-    /// A changed to-many relationship whose membership is stored in the rows of the members.
+    /// A to-many relationship of an object whose members or order change.
     struct ExchangedList: Hashable {
         let owner: ManagedObject
         let relationship: Int
@@ -39,7 +39,8 @@ extension GraphCore {
     /// Exchanges the content of a record with the state of its objects.
     ///
     /// - Parameters:
-    ///   - record: The former state of the objects. Afterwards, the record has their present state.
+    ///   - record: The former state of the objects. Afterwards, the record has their state before
+    ///     the call.
     ///   - others: Receives the former state of other objects that must change too.
     func exchange(_ record: UndoRecord, others: UndoRecord) {
         let former = undoRecord
@@ -171,7 +172,7 @@ extension GraphCore {
         guard rest.hasUnchanged else { return }
         let former = changed
         if rest.removedCount == former.count, !rest.hasRepeated {
-            // A changed object is in the list, and each row removed another object.
+            // The list has each changed object once, and each row removed a different object.
             changed = []
             record.formerChanged = former
             return
