@@ -18,7 +18,6 @@ struct PropertyCode {
     }
 
     let name: String
-    /// The Swift type.
     let type: String
     let documentation: String
     let getter: String

@@ -8,7 +8,6 @@
         let byteOffset: Int
     }
 
-    /// The result of a macro.
     struct MacroResult: Equatable {
         var source: String = ""
         var diagnostics: [MacroDiagnostic] = []

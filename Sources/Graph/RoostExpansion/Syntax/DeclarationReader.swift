@@ -15,7 +15,6 @@
             tokens = SwiftLexer.tokens(of: bytes)
         }
 
-        /// Reads a type with its variables.
         static func type(_ source: SourceText) -> TypeSyntax {
             var reader = DeclarationReader(source)
             return reader.readType()

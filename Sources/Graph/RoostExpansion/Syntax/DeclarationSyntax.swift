@@ -18,7 +18,6 @@
         let byteOffset: Int
         let arguments: [Argument]
 
-        /// Returns the value of the argument with the given label.
         func argument(_ label: String) -> SyntaxText? { arguments.first { $0.label == label }?.value }
     }
 
@@ -27,7 +26,6 @@
         var attributes: [AttributeSyntax] = []
         var modifiers: [String] = []
 
-        /// Returns the attribute with the given name.
         func attribute(_ name: String) -> AttributeSyntax? { attributes.first { $0.name == name } }
     }
 

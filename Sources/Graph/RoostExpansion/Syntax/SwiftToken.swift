@@ -32,7 +32,6 @@
         /// The maximum of ``depth``. A deeper interpolation is read as part of the string.
         private static let maximumDepth = 64
 
-        /// Returns the tokens of a text.
         static func tokens(of bytes: [UInt8]) -> [SwiftToken] {
             var lexer = SwiftLexer(bytes: bytes)
             lexer.run()

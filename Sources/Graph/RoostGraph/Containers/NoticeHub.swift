@@ -53,7 +53,6 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Whether the inbox collects notices.
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// Sets the closure that is called when a notice arrives in an empty inbox.
@@ -73,7 +72,6 @@ final class Inbox: Sendable {
     /// Returns whether a planted fault removes the object lists of the next notice.
     private func isLost(_ state: State) -> Bool { isPlanted(.dropsJoinedObjects) && !state.notices.isEmpty }
 
-    /// Whether the inbox contains notices.
     var hasNotices: Bool { state.withLock { !$0.notices.isEmpty } }
 
     /// Removes and returns all notices.

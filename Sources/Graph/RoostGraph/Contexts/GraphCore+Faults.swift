@@ -168,7 +168,6 @@ extension GraphCore {
         for object in objects where !object.flags.contains(.orphan) { object.awake(from: events) }
     }
 
-    /// Turns an object into a fault.
     func turnIntoFault(_ object: ManagedObject) {
         guard object.row != nil else { return }
         object.willTurnIntoFault()

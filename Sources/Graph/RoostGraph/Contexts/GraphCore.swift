@@ -38,7 +38,6 @@ final class GraphCore {
     ///
     /// If set, all reads use it.
     @exclusivity(unchecked) var pinned: EventReader?
-    /// Whether changes are tracked.
     @exclusivity(unchecked) var isTracking = true
     var deletesInaccessibleFaults = true
     /// Called at the first change, and at the first read that is not pinned, of an event.
@@ -63,7 +62,6 @@ final class GraphCore {
     @exclusivity(unchecked) private(set) var newState: ManagedObject.State = []
     /// The parent of the context, or nil for a context that saves to stores.
     var parent: ManagedObjectContext?
-    /// The children of the context.
     @exclusivity(unchecked) var children: [WeakCore] = []
     /// The number of commits of the context.
     var commitCount = 0
@@ -221,7 +219,7 @@ final class GraphCore {
         return object
     }
 
-    /// Removes an object that is being deallocated from the registry.
+    /// Removes an object from the registry and from observation.
     @inline(__always)
     func forget(_ object: ManagedObject) {
         registry.remove(object, root: table.root(Int(object.entityNumber)))

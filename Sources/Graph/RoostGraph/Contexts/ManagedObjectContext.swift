@@ -79,7 +79,6 @@ public final class ManagedObjectContext {
     let commits = CommitSequences()
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
-    /// Whether observers are being notified.
     var isNotifying = false
     /// The objects that other contexts inserted since observers were last notified.
     var mergedInserts: [ManagedObject] = []

@@ -45,7 +45,6 @@ extension ManagedObjectContext {
         return ObservationToken { [weak self] in self?.saveObservers.removeAll { $0.id == id } }
     }
 
-    /// Notifies observers of the changes of the event.
     func notifyObservers() {
         // An observer can end the event itself. The nested call must not report the same changes
         // again.

@@ -53,7 +53,6 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// Returns a cursor over the records of a request.
     private func cursor(
         _ request: FetchRequest, includesPendingChanges: Bool
     ) throws(StoreError) -> any RecordCursor {

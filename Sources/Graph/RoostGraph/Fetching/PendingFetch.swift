@@ -99,7 +99,6 @@ struct PendingFetch {
     /// Whether the changes cannot affect the request, so that the store's result suffices.
     var concernsStoreOnly: Bool { changedKeys.isEmpty && isStoreRight }
 
-    /// Returns the related objects with the changes applied.
     private func relatedObjects() throws(StoreError) -> any ObjectGraph {
         if let changedGraph { return changedGraph }
         return isLocal ? graph : try ChangedGraph(changes, over: graph)

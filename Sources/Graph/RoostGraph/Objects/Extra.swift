@@ -84,7 +84,6 @@ struct Members {
         isReordered = true
     }
 
-    /// Removes a member.
     mutating func remove(_ key: Int64, isOrdered: Bool) {
         // If the members were not read, an added key may also be stored.
         if added.remove(key) == nil || base == nil || storeHas(key) { removed.insert(key) }

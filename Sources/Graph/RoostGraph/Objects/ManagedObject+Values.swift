@@ -84,7 +84,6 @@ extension ManagedObject {
         }
     }
 
-    /// Returns the value of a field.
     final func value(of field: RecordLayout.Field) -> Value { withReader { $0.value(field) } }
 
     /// Runs `body` with a reader of the row.

@@ -16,7 +16,6 @@ struct Registry: ~Copyable {
     private var objects: UnsafeMutablePointer<Unmanaged<ManagedObject>?>
     /// The number of slots: a multiple of 16.
     private var capacity = 64
-    /// The number of objects.
     private(set) var count = 0
     /// The number of used slots, including those of removed objects.
     private var usedCount = 0

@@ -35,7 +35,6 @@ final class ObjectObservation {
 
     // MARK: Reading
 
-    /// Records that a property was read.
     func access(_ object: ManagedObject, property: ObservedProperty) {
         let id = ObjectIdentifier(object)
         if let known = registrars[id] { return known.access(object, keyPath: keyPaths[property]) }

@@ -6,7 +6,6 @@ internal import RoostStores
 // without reading.
 
 extension GraphCore {
-    /// Returns the destination of a to-one relationship.
     func destination(of object: ManagedObject, field: RecordLayout.Field) -> ManagedObject? {
         let row = object.firedRow
         guard let (entity, key) = RowAccess.reference(row, field: field) else { return nil }
@@ -277,7 +276,6 @@ extension GraphCore {
                 modifier: inverse.isToMany ? .any : .direct))
     }
 
-    /// Replaces the members of a to-many relationship.
     func setMembers(of owner: ManagedObject, relationship: Int, to objects: [ManagedObject]) {
         let isOrdered = model.relationships[relationship].isOrdered
         _ = latching { () throws(StoreError) in

@@ -33,7 +33,6 @@ public struct ToMany<Element: ManagedObject>: Collection {
             ?? []
     }
 
-    /// The members.
     var elements: [Element] {
         switch storage {
         case .list(let objects): return objects

@@ -214,7 +214,6 @@ final class FollowedResult: ResultsFollower {
         return object
     }
 
-    /// Returns the place of an object.
     func place(of object: ManagedObject) -> ResultsPlace? {
         guard object.core === context.core, object.root == request.entity.root else { return nil }
         return list.place(of: object.key)

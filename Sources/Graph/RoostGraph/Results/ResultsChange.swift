@@ -88,7 +88,6 @@ public struct ResultsChange: Hashable, Sendable {
 
     package init() {}
 
-    /// Whether the difference is empty.
     var isEmpty: Bool {
         reload == nil && deletedSections.isEmpty && insertedSections.isEmpty && entryCount == 0
     }

@@ -52,7 +52,6 @@ package struct ResultsList: Sendable {
         var chunks: [Chunk] = []
         /// The numbers of the chunks, which do not change when chunks are inserted.
         var chunkNumbers: [UInt32] = []
-        /// The number of rows in each chunk.
         var counts: [Int32] = []
     }
 
@@ -70,7 +69,6 @@ package struct ResultsList: Sendable {
     /// Whether the list always has exactly one section.
     let isOneSection: Bool
     private(set) var sections: [Section] = []
-    /// The serial numbers of the sections.
     private(set) var serials: [UInt32] = []
     private(set) var count = 0
     /// The chunk numbers by key.
@@ -93,7 +91,6 @@ package struct ResultsList: Sendable {
 
     func contains(_ key: Int64) -> Bool { chunkOfKey[key] != nil }
 
-    /// Returns the position of a key.
     func position(of key: Int64) -> Position? {
         guard let number = chunkOfKey[key],
             let section = serials.firstIndex(of: sectionOfChunk[Int(number)]),

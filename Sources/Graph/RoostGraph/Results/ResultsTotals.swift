@@ -71,7 +71,6 @@ public final class ResultsTotals {
     public var error: StoreError? { totals.error }
 }
 
-/// The implementation of totals.
 final class FollowedTotals: ResultsFollower {
     private let context: ManagedObjectContext
     private let request: ResultsRequest

@@ -50,7 +50,6 @@ final class ResultsTracker {
 
     // MARK: Recording
 
-    /// Records that an object changed.
     func note(_ object: ManagedObject) { note(ObjectPlace(root: object.root, key: object.key)) }
 
     /// Records that an object changed.

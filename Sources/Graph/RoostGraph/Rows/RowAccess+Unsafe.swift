@@ -6,14 +6,12 @@ internal import RoostCore
 /// SAFETY: rows have the structure of their entity's layout. Stores verify the structure of the
 /// rows that they return, and these functions preserve it.
 enum RowAccess {
-    /// Returns whether a field is null.
     @inline(__always)
     static func isNull(_ row: UnsafeRawPointer, field: Int) -> Bool {
         row.load(fromByteOffset: RecordLayout.Header.bitmap &+ field &>> 3, as: UInt8.self)
             & (1 &<< UInt8(truncatingIfNeeded: field & 7)) != 0
     }
 
-    /// Sets or clears the null bit of a field.
     @inline(__always)
     static func setNull(_ isNull: Bool, row: UnsafeMutableRawPointer, field: Int) {
         let offset = RecordLayout.Header.bitmap &+ field &>> 3
@@ -29,7 +27,6 @@ enum RowAccess {
         return false
     }
 
-    /// Returns the version of a row.
     @inline(__always)
     static func version(_ row: UnsafeRawPointer) -> UInt32 {
         UInt32(littleEndian: row.loadUnaligned(fromByteOffset: RecordLayout.Header.version, as: UInt32.self))
@@ -141,7 +138,6 @@ enum RowAccess {
                 ? layout.fields[layout.firstVariableField].byteOffset : layout.fixedByteCount
         }
 
-        /// Returns the number of bytes of a row.
         @inline(__always)
         func byteCount(_ row: UnsafeRawPointer) -> Int {
             firstByteOffset == tail

@@ -241,7 +241,6 @@ extension ManagedObjectContext {
 
     // MARK: The commit
 
-    /// The content of a commit.
     struct Outcome {
         var pending: PendingChanges
         /// The changes, with derived attributes and with objects that the model's rules changed.

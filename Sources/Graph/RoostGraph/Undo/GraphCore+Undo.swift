@@ -24,7 +24,6 @@ extension GraphCore {
         var affected: [ManagedObject] = []
         /// The ordered lists that need an order.
         var lists: Set<ExchangedList> = []
-        /// The one-to-one references that changed.
         var pairs: [ExchangedPair] = []
         /// Whether the list of changed objects contains objects without changes.
         var hasUnchanged = false
@@ -192,7 +191,6 @@ extension GraphCore {
         if rest.hasUnchanged { rest.hasRepeated = true }
     }
 
-    /// Calls the hooks of a record's objects.
     private func awake(_ record: UndoRecord) {
         let wasTracking = isTracking
         isTracking = false

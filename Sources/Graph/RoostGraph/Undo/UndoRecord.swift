@@ -74,7 +74,6 @@ final class UndoRecord {
         let keys: [Int64]
     }
 
-    /// The value of a transient attribute.
     struct TransientImage {
         let object: ManagedObject
         let name: String

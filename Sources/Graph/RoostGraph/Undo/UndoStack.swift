@@ -29,7 +29,6 @@ package import RoostCore
 /// - Complexity: An event keeps one copy of the row of each object that it changes. Undo exchanges
 ///   rows. It reads only faults and, after a save, changed relationships.
 public final class UndoStack {
-    /// Events that are undone together.
     private struct Step {
         var records: [UndoRecord] = []
         var name: String?
