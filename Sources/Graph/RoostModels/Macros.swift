@@ -4,8 +4,9 @@
     /// Derives an entity from a class.
     ///
     /// Stored properties become properties of the model. Properties with simple types, `Codable`
-    /// types or enumerations with raw values are attributes. Properties with classes of objects,
-    /// `ToMany` or `OrderedToMany` are relationships. A property's initial value is its default.
+    /// types or enumerations with raw values are attributes. Properties whose types are classes of
+    /// objects, `ToMany` or `OrderedToMany` are relationships. A property's initial value is its
+    /// default.
     ///
     /// ```swift
     /// @Model final class Album: ManagedObject {

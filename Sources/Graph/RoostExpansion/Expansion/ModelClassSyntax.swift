@@ -15,7 +15,7 @@
         }
 
         let syntax: TypeSyntax
-        /// The first inherited type as written, or nil for `ManagedObject` and without inheritance.
+        /// The first inherited type as written, or nil if it is `ManagedObject` or missing.
         let superclass: String?
         let properties: [ModelPropertySyntax]
         private(set) var uniqueGroups: [Group] = []
@@ -79,8 +79,8 @@
                             byteOffset: argument.value.byteOffset))
                     continue
                 }
-                // `address.city` is an element of a composite. A superclass may declare the
-                // property, which the macro cannot see.
+                // In `address.city`, the property is `address`. A superclass, whose text the macro
+                // does not see, may declare it.
                 let base = name.split(separator: ".").first.map(String.init) ?? name
                 if superclass == nil, !properties.contains(where: { $0.name == base }) {
                     problems.append(

@@ -85,7 +85,7 @@
 
         // MARK: Attributes of properties
 
-        /// Returns a problem if an attribute's property is not in a class with `@Model`.
+        /// Returns a problem if an attribute is on a property outside of a class with `@Model`.
         private func memberProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
             guard let text = expansion.context.first else {
                 return misplaced(expansion, place: "a property of a @Model class")
@@ -95,8 +95,8 @@
             return misplaced(expansion, place: "a property of a @Model class")
         }
 
-        /// Returns a problem if an attribute's type, or the type of its property, does not have
-        /// `@Model`.
+        /// Returns a problem if an attribute is neither on a class with `@Model` nor on a property
+        /// of one.
         private func typeProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
             if DeclarationReader.variable(expansion.declaration) != nil { return memberProblem(expansion) }
             guard DeclarationReader.type(expansion.declaration).head.attribute("Model") == nil else {

@@ -16,7 +16,7 @@
         let isUnique: Bool
         /// The property's index, or nil.
         ///
-        /// Its name is an expression.
+        /// The index's name is an expression.
         let index: Index?
         /// The name of the inverse relationship, or nil.
         let inverse: String?

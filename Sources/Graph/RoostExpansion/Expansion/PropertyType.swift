@@ -1,7 +1,7 @@
 #if Macros
     /// The type of a property, parsed from its text.
     struct PropertyType: Equatable {
-        /// The Swift types of attributes other than `ObjectID`, composites and `Codable` types.
+        /// The simple types, which the macro recognizes by their names.
         enum Scalar: String, CaseIterable {
             case int16 = "Int16"
             case int32 = "Int32"

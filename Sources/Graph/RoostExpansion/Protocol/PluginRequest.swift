@@ -41,8 +41,7 @@
             let role: Role
             let attribute: SourceText
             let declaration: SourceText
-            /// The type that contains the declaration. The compiler sends it for the role
-            /// `memberAttribute`.
+            /// The type that contains the declaration, for the role `memberAttribute`.
             let parent: SourceText?
             /// The name of the extended type, for the role `extension`.
             let extendedType: String?

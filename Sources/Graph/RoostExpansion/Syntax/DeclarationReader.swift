@@ -93,7 +93,8 @@
             "macro", "operator", "precedencegroup", "protocol", "struct", "subscript", "typealias", "var",
         ]
 
-        /// Returns whether a declaration can begin at an index. True after the last token.
+        /// Returns whether a declaration can begin at an index, or the index is after the last
+        /// token.
         private func beginsDeclaration(_ index: Int) -> Bool {
             guard let text = text(at: index) else { return true }
             return text == "@" || text == "#" || Self.modifiers.contains(text) || Self.introducers.contains(text)

@@ -2,7 +2,6 @@
     /// A piece of a declaration's text.
     struct SyntaxText: Equatable {
         let text: String
-        /// The offset in the file.
         let byteOffset: Int
     }
 

@@ -12,10 +12,9 @@
 
         let kind: Kind
         let range: Range<Int>
-        /// Whether a line ends before this token and after the previous one. True for the first
-        /// token.
+        /// Whether this is the first token, or a line ends between the previous token and this one.
         let beginsLine: Bool
-        /// Whether white space or a comment precedes the token. True for the first token.
+        /// Whether this is the first token, or white space or a comment precedes it.
         let followsSpace: Bool
     }
 
@@ -29,7 +28,9 @@
         private var tokens: [SwiftToken] = []
         /// The nesting depth of interpolations at the position.
         private var depth = 0
-        /// The maximum of ``depth``. A deeper interpolation is read as part of the string.
+        /// The maximum of ``depth``.
+        ///
+        /// A deeper interpolation is read as part of the string.
         private static let maximumDepth = 64
 
         static func tokens(of bytes: [UInt8]) -> [SwiftToken] {
@@ -149,7 +150,7 @@
 
         /// Skips a number of any base, with its exponent.
         ///
-        /// A point must precede a digit, unlike in `0..<5` or `1.description`.
+        /// A point belongs to the number only before a digit, unlike in `0..<5` or `1.description`.
         private mutating func takeNumber() {
             let isHexadecimal = begins("0x")
             while let byte = byte() {

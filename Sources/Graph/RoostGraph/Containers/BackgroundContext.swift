@@ -28,7 +28,8 @@ public actor BackgroundContext {
 
     /// Runs `body` with the context.
     ///
-    /// Merges other contexts' saves before the call. Ends the context's event after the call.
+    /// Before the call, merges other contexts' saves if the context merges automatically. After the
+    /// call, ends the context's event.
     public func perform<Result, Failure: Error>(
         _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

@@ -33,7 +33,7 @@ final class NoticeHub: Sendable {
 
 /// The notices that a context has not merged yet.
 ///
-/// It is the only part of a context that other threads access.
+/// The inbox is the only part of a context that other threads access.
 final class Inbox: Sendable {
     private struct State {
         var notices = WaitingNotices()

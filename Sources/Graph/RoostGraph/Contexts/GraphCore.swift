@@ -40,7 +40,7 @@ final class GraphCore {
     @exclusivity(unchecked) var pinned: EventReader?
     @exclusivity(unchecked) var isTracking = true
     var deletesInaccessibleFaults = true
-    /// Called at the first change, and at the first read that is not pinned, of an event.
+    /// Called at an event's first change, and at its first read unless the context is pinned.
     @exclusivity(unchecked) var onEventStart: (() -> Void)?
     /// The check that the context is used only in its isolation, or nil if checks are inactive.
     @exclusivity(unchecked) var isolation: IsolationCheck?
@@ -130,7 +130,7 @@ final class GraphCore {
 
     func clearLatched() { latched = nil }
 
-    /// Runs `body`, or stores its error and returns nil.
+    /// Runs `body` and returns its result, or stores its error and returns nil.
     func latching<Result>(_ body: () throws(StoreError) -> Result) -> Result? {
         do throws(StoreError) { return try body() } catch {
             latch(error)

@@ -219,8 +219,8 @@ public final class ManagedObjectContext {
     /// Returns the object for an ID: the registered object, or a new fault.
     ///
     /// Reads only if the entity has subentities, because the object's class then depends on its
-    /// actual entity. An unknown entity or an error from reading is thrown by the next save, fetch
-    /// or count. The result is then not the requested object.
+    /// actual entity. If the entity is unknown or cannot be read, the next save, fetch or count
+    /// throws an error, and the result is not the requested object.
     public func object(with id: ObjectID) -> ManagedObject {
         let found = core.latching { () throws(StoreError) in try requireObject(id) }
         return found ?? core.object(0, key: id.key)

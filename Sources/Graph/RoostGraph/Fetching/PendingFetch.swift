@@ -15,13 +15,13 @@ struct PendingFetch {
     private let graph: any ObjectGraph
     /// The related objects with the changes applied, or nil if the initializer did not need them.
     private let changedGraph: ChangedGraph?
-    /// The keys in the hierarchy of changed objects and of candidates (``PendingCandidates``).
+    /// The keys of changed objects and of candidates (``PendingCandidates``) in the hierarchy.
     private let changedKeys: Set<Int64>
     /// The entity's changed records and candidates, in the order of their keys.
     private let records: RecordBatch
     /// Whether the store's result is correct for all objects except ``changedKeys``.
     private let isStoreRight: Bool
-    /// Whether a record alone determines whether it matches and its position in the order.
+    /// Whether a record can be matched and sorted without other records.
     private let isLocal: Bool
 
     /// Prepares a fetch.

@@ -186,7 +186,6 @@ struct Members {
         var appended: [Int64]
     }
 
-    /// Returns the pending change of a member.
     func difference(of key: Int64) -> Difference {
         added.contains(key) ? .added : removed.contains(key) ? .removed : .none
     }

@@ -120,8 +120,8 @@ extension ManagedObject {
         return OrderedToMany(self, relationship: found.number)
     }
 
-    /// Returns whether the members of a to-many relationship are still unread, without reading
-    /// them. False for other properties.
+    /// Returns whether a property is a to-many relationship with unread members, without reading
+    /// them.
     public final func hasFault(for relationship: String) -> Bool {
         guard let number = info.entity.relationship(relationship)?.number else { return false }
         guard model(number).isToMany else { return false }

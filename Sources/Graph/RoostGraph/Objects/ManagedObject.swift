@@ -132,8 +132,9 @@ open class ManagedObject {
     public final var isFault: Bool { row == nil }
     /// Whether the next save will insert the object.
     public final var isInserted: Bool { flags.contains(.inserted) && !flags.contains(.deleted) }
-    /// Whether the object changed since the last save, even if its values are the same. False for
-    /// new and deleted objects.
+    /// Whether the object changed since the last save, even if its values are the same.
+    ///
+    /// False for new and deleted objects.
     public final var isUpdated: Bool {
         flags.contains(.changed) && flags.isDisjoint(with: [.inserted, .deleted, .inaccessible])
     }
@@ -176,7 +177,8 @@ open class ManagedObject {
     /// Called before ``ManagedObjectContext/delete(_:)`` or a cascading delete rule marks the
     /// object as deleted.
     open func prepareForDeletion() {}
-    /// Called before a save, and again if any call of `willSave` changes the object.
+    /// Called before a save for each changed object, and again if any call of `willSave` changes
+    /// the object.
     open func willSave() {}
     /// Called after a save that wrote the object.
     open func didSave() {}

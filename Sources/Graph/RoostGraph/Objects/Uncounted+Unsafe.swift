@@ -69,7 +69,6 @@ struct UncountedObjects {
 
     mutating func reserveCapacity(_ count: Int) { objects.reserveCapacity(count) }
 
-    /// Calls `body` for each object.
     @inline(__always)
     func forEach(_ body: (ManagedObject) -> Void) {
         for object in objects { object._withUnsafeGuaranteedRef(body) }

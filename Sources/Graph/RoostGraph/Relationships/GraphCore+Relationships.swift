@@ -231,7 +231,7 @@ extension GraphCore {
 
     /// Returns the objects with the given keys.
     ///
-    /// Reads those whose entity is uncertain. The other objects can be faults.
+    /// Reads objects whose entity is uncertain. Other objects can be faults.
     func objects(_ keys: [Int64], destination: Int) throws(StoreError) -> [ManagedObject] {
         let root = model.entities[destination].root
         let isPolymorphic = model.entities[destination].selfAndSubentities.count > 1

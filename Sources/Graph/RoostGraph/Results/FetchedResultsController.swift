@@ -41,7 +41,7 @@ internal import RoostStores
 /// - Another container or process changed the store, so the changed objects are unknown.
 /// - The last update failed.
 /// - The request does not include pending changes.
-/// - The context is a child that follows its parent, and an event of the parent changed objects.
+/// - The context is a child that merges automatically, and an event of the parent changed objects.
 ///
 /// After a rollback or a refresh, the controller reads the objects whose changes were discarded.
 ///

@@ -136,8 +136,8 @@ final class FollowedResult: ResultsFollower {
     ///   - changes: The changes. Rows that move past the last row of the window are changed to rows
     ///     that leave it.
     ///   - missing: The keys of objects that are not in the result.
-    /// - Returns: The maximum number of rows to keep, which is nil for all, or nil if the window
-    ///   must be fetched again.
+    /// - Returns: `.some` with the maximum number of rows to keep (nil for all), or nil if the
+    ///   window must be fetched again.
     private func followedLimit(_ changes: inout [ResultsRowChange], missing: [Int64]) -> Int?? {
         let (limit, offset) = (request.request.fetchLimit, request.request.fetchOffset ?? 0)
         guard limit != nil || offset > 0 else { return .some(nil) }

@@ -34,8 +34,8 @@ public struct ResultsPlace: Hashable, Comparable, Sendable {
 ///
 /// A difference guarantees:
 ///
-/// - An object is in at most one of the lists. An unchanged object that stays in its place is in
-///   none.
+/// - An object is in at most one of the lists. An unchanged object that stays in the result and
+///   does not move is in none.
 /// - If one object is moved past others, only that object is in ``moved``.
 /// - As in collection views, old places refer to the state before the whole difference, and new
 ///   places to the state after it.

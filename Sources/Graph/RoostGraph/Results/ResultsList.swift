@@ -36,7 +36,6 @@ package struct ResultsList: Sendable {
         var entity: UInt16
     }
 
-    /// Consecutive rows.
     struct Chunk: Sendable {
         static let mostRows = 128
         var entries: [Entry] = []

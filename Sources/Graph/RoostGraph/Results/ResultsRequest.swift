@@ -73,7 +73,7 @@ struct ResultsRequest {
 
     // MARK: Single objects
 
-    /// Calls `body` for the given objects that match the predicate. Ignores the window.
+    /// Calls `body` for the given objects that match the predicate, regardless of the window.
     ///
     /// - Parameters:
     ///   - noted: Objects of the request's hierarchy, by key.

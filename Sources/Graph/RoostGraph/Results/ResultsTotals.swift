@@ -75,7 +75,7 @@ final class FollowedTotals: ResultsFollower {
     private let context: ManagedObjectContext
     private let request: ResultsRequest
     private let attributes: [(name: String, fields: [RecordLayout.Field?])]
-    /// The contributions of each object to the sums, by key.
+    /// The contributions of objects to the sums, by key.
     private var parts: [Int64: [Value]] = [:]
     private var sums: [ExactSum]
     private let emptySums: [ExactSum]

@@ -170,7 +170,7 @@ extension GraphCore {
 
     // MARK: Saves in the background
 
-    /// Marks the rows that are being saved.
+    /// Marks the rows and members that are being saved.
     func beginFlight(_ pending: PendingChanges) {
         for objects in [pending.inserted, pending.updated] {
             objects.forEach { object in

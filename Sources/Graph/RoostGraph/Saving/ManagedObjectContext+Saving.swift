@@ -8,7 +8,8 @@ extension ManagedObjectContext {
 
     /// Saves all changes.
     ///
-    /// Each store commits all its changes or none. A child saves to its parent instead.
+    /// Each store commits all its changes or none. On return, the changes in persistent stores are
+    /// durable. A child saves to its parent instead.
     ///
     /// ``ManagedObject/willSave()`` is called first, then the model's rules are checked.
     /// ``mergePolicy`` resolves conflicts with other contexts' saves. An error leaves the store

@@ -16,6 +16,10 @@ public import RoostCore
 /// To-many relationships merge as sets under every policy: additions and removals of both sides
 /// apply.
 ///
+/// If a new object has a stored object's unique value, `error` makes the save fail. The other
+/// built-in policies drop the new object; `mergeByPropertyObjectTrump` and `overwrite` copy its
+/// values to the stored object.
+///
 /// ```swift
 /// context.mergePolicy = .mergeByPropertyObjectTrump
 /// ```

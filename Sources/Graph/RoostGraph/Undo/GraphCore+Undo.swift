@@ -18,7 +18,6 @@ extension GraphCore {
         let former: ManagedObject?
     }
 
-    /// The remaining work of an exchange.
     struct ExchangeRest {
         /// The objects whose state must be recomputed.
         var affected: [ManagedObject] = []
