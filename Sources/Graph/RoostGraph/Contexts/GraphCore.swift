@@ -112,7 +112,7 @@ final class GraphCore {
 
     // MARK: Errors
 
-    /// Stores the first error of a call that cannot throw.
+    /// Stores the first error of a call that cannot throw, until ``throwLatched()``.
     ///
     /// An error of an object that has left its context is stored in the former context.
     func latch(_ error: StoreError) {

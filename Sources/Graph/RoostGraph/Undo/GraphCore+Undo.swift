@@ -4,7 +4,7 @@ internal import RoostCore
 // the other ends are updated too.
 
 extension GraphCore {
-    /// A to-many relationship of an object whose members or order change.
+    /// A to-many relationship whose members or order change.
     struct ExchangedList: Hashable {
         let owner: ManagedObject
         let relationship: Int

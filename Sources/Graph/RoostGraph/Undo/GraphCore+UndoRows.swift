@@ -7,7 +7,7 @@ extension GraphCore {
         _ record: UndoRecord, isExact: Bool, rest: inout ExchangeRest, kept: inout Set<ObjectIdentifier>
     ) {
         // Neighboring records mostly have the same entity, so its information is looked up once.
-        // Rows without references and derived attributes are exchanged as they are.
+        // Rows with equal links and without derived attributes are exchanged as they are.
         var known: (entity: UInt16, hasLinks: Bool, hasDerived: Bool)?
         let isObserved = context?.observers.isEmpty == false
         let former = record.formerChanged

@@ -27,7 +27,7 @@ package import RoostCore
 /// their own.
 ///
 /// - Complexity: An event keeps one copy of the row of each object that it changes. Undo exchanges
-///   rows. It reads only faults and, after a save, changed relationships.
+///   rows. It reads only faults and, after a save, relationships.
 public final class UndoStack {
     private struct Step {
         var records: [UndoRecord] = []
