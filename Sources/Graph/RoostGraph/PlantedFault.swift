@@ -9,7 +9,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case makesSecondObject
     /// A fetch overwrites changed objects with the values of the store.
     case fetchesOverChanges
-    /// A fault is read without its neighbors.
+    /// A fault is always read alone.
     case readsOneByOne
     /// A value that `awakeFromFetch` sets counts as a change.
     case tracksAwaking
@@ -38,7 +38,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case connectsContexts
     /// The order that a program gives to members is lost.
     case forgetsOrder
-    /// A cascade stops at the first object.
+    /// A cascade deletes no other object.
     case cascadesNot
     /// The inverse still refers to a deleted object.
     case nullifiesNot

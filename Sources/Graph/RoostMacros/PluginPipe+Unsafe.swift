@@ -10,7 +10,7 @@
         /// A greater length means that the input is corrupt.
         private static let maximumByteCount = 1 << 30
 
-        /// Reads a message, or returns nil at the end of the input.
+        /// Reads a message, or returns nil if the input ends or is corrupt.
         static func read() -> [UInt8]? {
             guard let header = read(byteCount: 8) else { return nil }
             let count = header.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

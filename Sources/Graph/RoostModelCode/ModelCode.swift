@@ -22,7 +22,7 @@ package struct ModelCode {
         case package
         /// Visible everywhere.
         ///
-        /// Classes with subclasses are `open`.
+        /// Classes that can have subclasses are `open`.
         case `public`
     }
 
@@ -64,7 +64,8 @@ package struct ModelCode {
     /// Generates the code.
     ///
     /// - Returns: The files, in the order of their names.
-    /// - Throws: `invalidModel` if names cannot be used in Swift. The message lists all such names.
+    /// - Throws: `invalidModel` if names cannot be used in Swift, or if file names differ only in
+    ///   case.
     package func files(_ layout: Layout) throws(StoreError) -> [File] {
         let names = try ModelNames(model, source: source)
         let sections = try ModelSections(self, names: names)

@@ -82,8 +82,8 @@ struct ModelNames {
         }
     }
 
-    /// Returns the class name in the model without its module, or the entity's name if there is no
-    /// class.
+    /// Returns the class name in the model without its module, or the entity's name without a
+    /// usable class name.
     private static func className(of entity: EntityDescription) -> String {
         guard let text = entity.managedObjectClassName else { return entity.name }
         let name = text.split(separator: ".", omittingEmptySubsequences: false).last.map(String.init) ?? text

@@ -37,7 +37,7 @@ struct ModelSections {
             name: names.modelEnum, text: Self.modelEnum(code, names: names), usesFoundation: false)
     }
 
-    /// Returns the entities by name, but each after the entity that it inherits from.
+    /// Returns the entities by their number of superentities, then by name.
     private static func superentitiesFirst(_ model: ManagedObjectModel) -> [ManagedObjectModel.Entity] {
         func depth(_ entity: ManagedObjectModel.Entity) -> Int {
             var (depth, next) = (0, entity.superentity)

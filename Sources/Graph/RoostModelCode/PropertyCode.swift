@@ -5,9 +5,7 @@ struct PropertyCode {
     /// The parts of the names of a stored value's accessors.
     private struct Access {
         var type: String
-        /// The name of the getter.
-        ///
-        /// For an optional value, it begins with `optional`.
+        /// The name of the getter of a mandatory or always optional value.
         var name: String
         /// The last part of the names `set…`, `optional…` and `setOptional…`.
         var suffix: String
@@ -20,7 +18,6 @@ struct PropertyCode {
     }
 
     let name: String
-    /// The Swift type.
     let type: String
     let documentation: String
     let getter: String

@@ -81,9 +81,9 @@ enum SwiftText {
         return "\(hashes)\"\"\"\n\(body)\(indentation)\"\"\"\(hashes)"
     }
 
-    /// Returns a valid type name.
+    /// Returns a text as a type name.
     ///
-    /// Each of its words begins with an uppercase letter.
+    /// Each word begins with an uppercase letter.
     static func typeName(_ text: String) -> String {
         var result = ""
         var beginsWord = true

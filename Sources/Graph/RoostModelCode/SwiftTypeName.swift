@@ -1,7 +1,7 @@
 /// A checker of the Swift type that a model names as the class of a transformable attribute.
 enum SwiftTypeName {
-    /// Returns whether a text is a type: identifiers with dots, arrays, dictionaries and generic
-    /// arguments.
+    /// Returns whether a text is a type: identifiers with dots, arrays, dictionaries, generic
+    /// arguments, and optionals inside of these.
     ///
     /// Generated code contains the text, so no other syntax is allowed.
     static func isType(_ text: String) -> Bool {
@@ -30,7 +30,7 @@ enum SwiftTypeName {
                 guard take(">", rest: &rest) else { return false }
             }
         }
-        // Ignore `?` after the outermost type, because the property is already optional.
+        // `?` after the outermost type is refused, because the property is already optional.
         while depth > 0, rest.first == "?" { rest = rest.dropFirst() }
         skipSpaces(&rest)
         return true

@@ -4,8 +4,9 @@
     /// Derives an entity from a class.
     ///
     /// Stored properties become properties of the model. Properties with simple types, `Codable`
-    /// types or enumerations with raw values are attributes. Properties with other classes of
-    /// objects are relationships. A property's initial value is its default.
+    /// types or enumerations with raw values are attributes. Properties whose types are classes of
+    /// objects, `ToMany` or `OrderedToMany` are relationships. A property's initial value is its
+    /// default.
     ///
     /// ```swift
     /// @Model final class Album: ManagedObject {
@@ -17,7 +18,8 @@
     /// let model = try ManagedObjectModel(types: [Album.self, Artist.self, Track.self])
     /// ```
     ///
-    /// Constants and computed, `static` and `lazy` properties are not part of the model.
+    /// Constants with an initial value and computed, `static` and `lazy` properties are not part of
+    /// the model.
     ///
     /// - Parameters:
     ///   - entity: The name of the entity, or nil for the name of the class.
@@ -119,8 +121,8 @@
 
     /// Excludes a property of a `@Model` class from stores.
     ///
-    /// If its type is an attribute type, the property is a transient attribute of the model, and
-    /// contexts track its changes. Otherwise, it is an ordinary Swift property.
+    /// If its type is a simple attribute type, the property is a transient attribute of the model,
+    /// and contexts track its changes. Otherwise, it is an ordinary Swift property.
     @attached(peer)
     public macro Transient() = #externalMacro(module: "RoostMacros", type: "PropertyMacro")
 

@@ -1,5 +1,5 @@
 #if Macros
-    /// A checked class with `@Model`.
+    /// A declaration with `@Model`, and the problems in it.
     struct ModelClassSyntax {
         /// A problem at an offset in the file.
         struct Problem: Equatable {
@@ -10,12 +10,12 @@
         /// The properties that a `@Unique` or `@Index` attribute of the class lists.
         struct Group: Equatable {
             let names: [String]
-            /// The name of an index, as an expression.
+            /// The expression after `name:`, which names an index.
             let name: String?
         }
 
         let syntax: TypeSyntax
-        /// The superclass as the source names it, or nil for `ManagedObject`.
+        /// The first inherited type as written, or nil if it is `ManagedObject` or missing.
         let superclass: String?
         let properties: [ModelPropertySyntax]
         private(set) var uniqueGroups: [Group] = []
@@ -24,8 +24,8 @@
 
         /// Whether `@Model` adds members to the class.
         ///
-        /// False if the class itself has problems. Properties with problems are left out, because
-        /// members for them would cause further errors.
+        /// False if the declaration is not a class, has no superclass or is generic. ``properties``
+        /// omits properties with problems, because members for them would cause further errors.
         let canExpand: Bool
 
         var isFinal: Bool { syntax.head.modifiers.contains("final") }
@@ -79,8 +79,8 @@
                             byteOffset: argument.value.byteOffset))
                     continue
                 }
-                // A point and the name of an element may follow a composite's name. A superclass
-                // may declare the property.
+                // In `address.city`, the property is `address`. A superclass, whose text the macro
+                // does not see, may declare it.
                 let base = name.split(separator: ".").first.map(String.init) ?? name
                 if superclass == nil, !properties.contains(where: { $0.name == base }) {
                     problems.append(
@@ -102,7 +102,7 @@
 
     /// A parser of string literals without escapes and interpolations.
     enum StringLiteral {
-        /// Returns the value of a literal, or nil for any other expression.
+        /// Returns the value of such a literal, or nil for any other expression.
         static func value(of text: String) -> String? {
             guard text.count >= 2, text.first == "\"", text.last == "\"" else { return nil }
             let value = text.dropFirst().dropLast()

@@ -6,10 +6,13 @@
 
         init(_ model: ModelClassSyntax) { self.model = model }
 
-        /// Whether the class has neither subclasses nor a superclass with properties.
+        /// Whether the class is final and derives directly from `ManagedObject`.
         private var isFlat: Bool { model.isFinal && model.superclass == nil }
 
-        /// The description of the entity, and the function that finds property names by key paths.
+        /// The code of the members.
+        ///
+        /// Each class has a description of its entity. A class that is not flat also has a function
+        /// that finds property names by key paths.
         var members: String {
             let access = ["open", "public", "package"].first { model.syntax.head.modifiers.contains($0) }
             // A member of a final class is not open.
@@ -108,7 +111,7 @@
 
         // MARK: Names
 
-        /// Returns the function that finds the name of a property by its key path.
+        /// Returns the code of the function that finds the name of a property by its key path.
         ///
         /// A key path of an inherited property has the subclass as its root. So the function uses
         /// the key paths of the class on which it is called.

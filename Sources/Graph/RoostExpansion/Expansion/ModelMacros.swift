@@ -8,8 +8,8 @@
 
         /// Expands a macro on a declaration.
         ///
-        /// The compiler requests several roles for one macro. Only one of them reports a problem,
-        /// so that it appears once.
+        /// The compiler requests several roles for one macro. Only one role reports the problems of
+        /// a declaration, so that each problem appears once.
         mutating func expand(_ expansion: PluginRequest.Expansion) -> MacroResult {
             switch (expansion.macro, expansion.role) {
             case ("ModelMacro", .member): return members(expansion)
@@ -45,7 +45,7 @@
                 })
         }
 
-        /// Returns the attribute that adds accessors to a property, or an empty result for other
+        /// Returns the attribute that adds accessors to a property, or an empty string for other
         /// members.
         private mutating func memberAttribute(_ expansion: PluginRequest.Expansion) -> String {
             guard let parent = expansion.parent, let variable = DeclarationReader.variable(expansion.declaration) else {
@@ -85,7 +85,7 @@
 
         // MARK: Attributes of properties
 
-        /// Returns the problem if a property's attribute is outside of a model class.
+        /// Returns a problem if an attribute is on a property outside of a class with `@Model`.
         private func memberProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
             guard let text = expansion.context.first else {
                 return misplaced(expansion, place: "a property of a @Model class")
@@ -95,7 +95,8 @@
             return misplaced(expansion, place: "a property of a @Model class")
         }
 
-        /// Returns the problem of an attribute on a property or a class.
+        /// Returns a problem if an attribute is neither on a class with `@Model` nor on a property
+        /// of one.
         private func typeProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
             if DeclarationReader.variable(expansion.declaration) != nil { return memberProblem(expansion) }
             guard DeclarationReader.type(expansion.declaration).head.attribute("Model") == nil else {

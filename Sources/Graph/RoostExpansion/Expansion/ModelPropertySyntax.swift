@@ -9,16 +9,16 @@
         let byteOffset: Int
         let type: PropertyType
         let initialValue: SyntaxText?
-        /// `@Attribute` or `@Relationship`.
+        /// The attribute `@Attribute` or `@Relationship`, or nil.
         let options: AttributeSyntax?
         let isRelationship: Bool
         let isTransient: Bool
         let isUnique: Bool
         /// The property's index, or nil.
         ///
-        /// The index name is an expression.
+        /// The index's name is an expression.
         let index: Index?
-        /// The name of the inverse relationship.
+        /// The name of the inverse relationship, or nil.
         let inverse: String?
 
         struct Index: Equatable { let name: String? }
@@ -26,13 +26,13 @@
         /// Whether the value is computed when the object is saved.
         var isDerived: Bool { options?.argument("derivation") != nil }
 
-        /// The members of `ManagedObject` whose names a property cannot have.
+        /// Names that a property cannot have, most of them members of `ManagedObject`.
         static let reservedNames: Set<String> = [
             "objectID", "entity", "context", "isFault", "isInserted", "isUpdated", "isDeleted", "hasChanges",
             "hasPersistentChangedValues", "version", "dynamic", "hashValue", "description", "self",
         ]
 
-        /// Expressions whose value differs at each evaluation.
+        /// Text that occurs in expressions whose value differs at each evaluation.
         private static let changingValues = ["Date()", "Date.now", ".now", "UUID()", ".random("]
 
         /// Reads a variable, or returns nil if it is not a property of the model or has a problem.
@@ -213,9 +213,9 @@
             }
         }
 
-        /// Checks a property whose type is a class or a value type.
+        /// Checks a property of the kind ``PropertyType/Kind/other``.
         ///
-        /// Only the compiler can distinguish the two.
+        /// Without `@Relationship`, only the compiler knows whether it is a relationship.
         private static func checkToOneOrValue(_ type: PropertyType, name: String, report: inout Report) {
             let variable = report.variable
             if variable.head.attribute("Relationship") != nil {

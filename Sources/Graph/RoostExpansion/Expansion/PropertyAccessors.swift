@@ -2,18 +2,14 @@
     /// The code of a property's getter and setter.
     ///
     /// The code identifies a property by its position in the class, because a macro does not know
-    /// the offsets of fields in records. Generated classes of entities with subentities also use
-    /// positions.
+    /// the offsets of fields in records. Generated classes of entities with a superentity or
+    /// subentities also use positions.
     struct PropertyAccessors {
         private let getter: String
         private let setter: String
         private let isDerived: Bool
 
-        /// Creates the accessors of a property.
-        ///
-        /// - Parameters:
-        ///   - property: The property.
-        ///   - slot: Its position, as an expression.
+        /// Creates the accessors of a property, whose position `slot` is an expression.
         init(_ property: ModelPropertySyntax, slot: String) {
             let (type, place) = (property.type, "slot: \(slot)")
             let fallback = property.initialValue.map { " ?? (\($0.text))" } ?? ""
@@ -22,7 +18,7 @@
                 getter = "transient(\(place))" + (type.isOptional ? "" : fallback)
                 setter = "setTransient(newValue, \(place))"
             case .scalar(.int):
-                // Models have no type `Int`, so the accessor converts from `Int64`.
+                // Models have no attribute type `Int`, so the accessor converts from `Int64`.
                 getter =
                     type.isOptional
                     ? "optionalInt64(\(place)).map { Int(truncatingIfNeeded: $0) }"

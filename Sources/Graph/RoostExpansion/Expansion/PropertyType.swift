@@ -1,7 +1,7 @@
 #if Macros
     /// The type of a property, parsed from its text.
     struct PropertyType: Equatable {
-        /// The attribute types with specific accessors.
+        /// The simple types, which the macro recognizes by their names.
         enum Scalar: String, CaseIterable {
             case int16 = "Int16"
             case int32 = "Int32"
@@ -48,7 +48,7 @@
         }
 
         let kind: Kind
-        /// The type without the question mark.
+        /// The type, or the wrapped type if the type is optional.
         let text: String
         let isOptional: Bool
         /// Whether the type ends with an exclamation point.
@@ -90,7 +90,8 @@
             }
         }
 
-        /// Returns the generic argument of a type with one of the given names.
+        /// Returns the generic argument of a type with one of the given names, or nil for other
+        /// types.
         private static func argument(of names: [String], in text: String) -> String? {
             for name in names where text.hasPrefix("\(name)<") && text.hasSuffix(">") {
                 return String(text.dropFirst(name.count + 1).dropLast())
@@ -98,7 +99,8 @@
             return nil
         }
 
-        /// Creates the type of a literal, or returns nil for any other expression.
+        /// Creates the type of a Boolean, string or number literal, or returns nil for any other
+        /// expression.
         init?(ofLiteral text: String) {
             let bytes = Array(text.utf8)
             var tokens = SwiftLexer.tokens(of: bytes)[...]

@@ -1,25 +1,24 @@
 #if Macros
     internal import RoostJSONText
 
-    /// A problem of a declaration, at an offset in its file.
+    /// An error to show at an offset in a file.
     struct MacroDiagnostic: Error, Equatable {
         let message: String
         let fileName: String
         let byteOffset: Int
     }
 
-    /// The result of a macro.
     struct MacroResult: Equatable {
         var source: String = ""
         var diagnostics: [MacroDiagnostic] = []
     }
 
-    /// A conversation with the compiler, which answers its messages.
+    /// The plugin's side of the conversation with the compiler.
     package struct PluginConversation {
-        /// The supported version of the compiler's protocol.
+        /// The implemented version of the compiler's protocol, and the minimum that is accepted.
         static let version = 7
 
-        /// The compiler's version of the protocol, or nil until the compiler sends it.
+        /// The compiler's version of the protocol, or nil if the compiler has not sent it.
         private var compilerVersion: Int?
         private var macros = ModelMacros()
 
@@ -28,7 +27,7 @@
 
         /// Returns the answer to a message.
         ///
-        /// Invalid messages also get an answer.
+        /// The answer to an invalid message is an error for the compiler to show.
         package mutating func reply(to message: [UInt8]) -> [UInt8] {
             JSONText.bytes(reply(to: PluginRequest(message)))
         }
@@ -56,7 +55,7 @@
 
         private static let remedy = "Use a version of Roost for this compiler, or generated classes."
 
-        /// Returns the error for a compiler whose protocol version is not supported.
+        /// Returns the error for a compiler whose protocol version is too old or unknown.
         private func refusal(of expansion: PluginRequest.Expansion) -> MacroResult {
             let spoken = compilerVersion.map { "version \($0)" } ?? "no version"
             return MacroResult(diagnostics: [

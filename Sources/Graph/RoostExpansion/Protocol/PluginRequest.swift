@@ -14,7 +14,7 @@
             self.byteOffset = byteOffset
         }
 
-        /// Reads the text from a message, or returns nil for a message without text.
+        /// Reads a part of a message, or returns nil if it has no text.
         init?(_ node: JSONNode?) {
             guard let node, let text = node["source"]?.text else { return nil }
             let location = node["location"]
@@ -26,7 +26,7 @@
 
     /// A message from the compiler.
     ///
-    /// Only the keys that this program needs are read. Unknown keys are ignored.
+    /// Keys that this program does not need are ignored.
     enum PluginRequest {
         /// A role in which the compiler expands an attached macro.
         enum Role: String {
@@ -41,26 +41,26 @@
             let role: Role
             let attribute: SourceText
             let declaration: SourceText
-            /// The type that contains the declaration, only for the role `memberAttribute`.
+            /// The type that contains the declaration, for the role `memberAttribute`.
             let parent: SourceText?
-            /// The name of the extended type.
+            /// The name of the extended type, for the role `extension`.
             let extendedType: String?
-            /// Whether the type does not yet have the conformance.
+            /// Whether the role `extension` must add the conformance.
             let needsConformance: Bool
-            /// The declarations that contain the declaration, innermost first, without their
-            /// members.
+            /// The enclosing declarations, innermost first, without their members.
             let context: [String]
         }
 
         /// A request for the supported protocol version, with the compiler's own version.
         case capability(version: Int?)
         case expansion(Expansion)
-        /// The name of an unknown message.
+        /// A message that this program does not understand, with its name or a description.
         case unknown(String)
 
         /// Reads a message.
         ///
-        /// Text that is not JSON is an unknown message.
+        /// Text that is not a JSON object, and an expansion with missing parts, are
+        /// ``unknown(_:)``.
         init(_ bytes: [UInt8]) {
             guard let node = try? JSONNode(bytes), case .object(let members) = node.content, let first = members.first
             else {

@@ -15,19 +15,18 @@
             tokens = SwiftLexer.tokens(of: bytes)
         }
 
-        /// Reads a type with its variables.
         static func type(_ source: SourceText) -> TypeSyntax {
             var reader = DeclarationReader(source)
             return reader.readType()
         }
 
-        /// Reads a variable, or returns nil for any other declaration.
+        /// Reads a variable or constant, or returns nil for any other declaration.
         static func variable(_ source: SourceText) -> VariableSyntax? {
             var reader = DeclarationReader(source)
             return reader.readMember(isConditional: false)
         }
 
-        /// Reads an attribute.
+        /// Reads the first attribute, or returns nil if the text begins without one.
         static func attribute(_ source: SourceText) -> AttributeSyntax? {
             var reader = DeclarationReader(source)
             return reader.readHead().attributes.first
@@ -43,12 +42,13 @@
 
         private var isAtEnd: Bool { index >= tokens.count }
 
-        /// Returns the offset in the file of the token at an index, or of the end.
+        /// Returns the offset in the file of the token at an index, or of the text's end.
         private func byteOffset(_ index: Int) -> Int {
             source.byteOffset + (tokens.indices.contains(index) ? tokens[index].range.lowerBound : bytes.count)
         }
 
-        /// Returns the text of a range of tokens, including the space between them.
+        /// Returns the text of a range of tokens with the space between them, or nil for an empty
+        /// range.
         private func syntax(_ range: Range<Int>) -> SyntaxText? {
             guard !range.isEmpty, range.upperBound <= tokens.count else { return nil }
             let bytes = tokens[range.lowerBound].range.lowerBound..<tokens[range.upperBound - 1].range.upperBound
@@ -93,7 +93,8 @@
             "macro", "operator", "precedencegroup", "protocol", "struct", "subscript", "typealias", "var",
         ]
 
-        /// Returns whether the token at an index can begin a declaration.
+        /// Returns whether a declaration can begin at an index, or the index is after the last
+        /// token.
         private func beginsDeclaration(_ index: Int) -> Bool {
             guard let text = text(at: index) else { return true }
             return text == "@" || text == "#" || Self.modifiers.contains(text) || Self.introducers.contains(text)
@@ -143,7 +144,7 @@
             return AttributeSyntax(name: name, byteOffset: start, arguments: arguments)
         }
 
-        /// Returns the index after the closing bracket of the group at the position.
+        /// Returns the index after the closing bracket of the group at the current position.
         private func endOfGroup() -> Int {
             var copy = self
             copy.skip()
@@ -226,7 +227,7 @@
 
         // MARK: Members
 
-        /// Reads a whole member, or returns nil if it is not a variable.
+        /// Reads a whole member, or skips it and returns nil if it is not a variable or constant.
         private mutating func readMember(isConditional: Bool) -> VariableSyntax? {
             while take(";") {}
             let start = index

@@ -2,7 +2,6 @@
     /// A piece of a declaration's text.
     struct SyntaxText: Equatable {
         let text: String
-        /// The offset in the file.
         let byteOffset: Int
     }
 
@@ -18,7 +17,6 @@
         let byteOffset: Int
         let arguments: [Argument]
 
-        /// Returns the argument with the given label.
         func argument(_ label: String) -> SyntaxText? { arguments.first { $0.label == label }?.value }
     }
 
@@ -27,7 +25,6 @@
         var attributes: [AttributeSyntax] = []
         var modifiers: [String] = []
 
-        /// Returns the attribute with the given name.
         func attribute(_ name: String) -> AttributeSyntax? { attributes.first { $0.name == name } }
     }
 
@@ -50,7 +47,7 @@
         let isConditional: Bool
     }
 
-    /// A type, or another declaration whose members are irrelevant.
+    /// A type, or another declaration that is read like a type.
     struct TypeSyntax: Equatable {
         var head: DeclarationHead
         /// The keyword before the name, such as `class`, `struct` or `func`.

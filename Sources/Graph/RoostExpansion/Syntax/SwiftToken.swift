@@ -12,9 +12,9 @@
 
         let kind: Kind
         let range: Range<Int>
-        /// Whether a line ends between the previous token and this one.
+        /// Whether this is the first token, or a line ends between the previous token and this one.
         let beginsLine: Bool
-        /// Whether white space or a comment precedes the token.
+        /// Whether this is the first token, or white space or a comment precedes it.
         let followsSpace: Bool
     }
 
@@ -28,10 +28,11 @@
         private var tokens: [SwiftToken] = []
         /// The nesting depth of interpolations at the position.
         private var depth = 0
-        /// The maximum of ``depth``, which is also the compiler's limit.
+        /// The maximum of ``depth``.
+        ///
+        /// A deeper interpolation is read as part of the string.
         private static let maximumDepth = 64
 
-        /// Returns the tokens of a text.
         static func tokens(of bytes: [UInt8]) -> [SwiftToken] {
             var lexer = SwiftLexer(bytes: bytes)
             lexer.run()
@@ -149,7 +150,7 @@
 
         /// Skips a number of any base, with its exponent.
         ///
-        /// Excludes a point as in `0..<5` or `1.description`.
+        /// A point belongs to the number only before a digit, unlike in `0..<5` or `1.description`.
         private mutating func takeNumber() {
             let isHexadecimal = begins("0x")
             while let byte = byte() {

@@ -1,20 +1,23 @@
 internal import RoostCore
 
-/// A weak reference to a child context, because the child keeps its parent alive.
+/// A weak reference to the core of a child context.
+///
+/// It is weak because the child keeps its parent alive.
 struct WeakCore {
     weak var core: GraphCore?
 }
 
 extension GraphCore {
-    /// Finds and reads the objects that a child changed.
+    /// Finds this context's instances of the objects that a child changed, and reads them.
     ///
-    /// Runs before any change is applied to this context, because an error must leave it unchanged.
+    /// Runs before any change is applied to this context, because an error must leave this context
+    /// unchanged.
     ///
     /// - Parameter child: The core of the child.
-    /// - Returns: A dictionary from changed objects of the child to objects of this context. New
-    ///   objects are not included.
-    /// - Throws: `objectNotFound` if a changed object no longer exists in this context; errors from
-    ///   reading.
+    /// - Returns: A dictionary from changed objects of the child to objects of this context. It
+    ///   excludes new objects and objects that this context has deleted.
+    /// - Throws: `objectNotFound` if an object that the child changed, but did not delete, no
+    ///   longer exists in this context; errors from reading.
     func prepareTaking(_ child: GraphCore) throws(StoreError) -> [ManagedObject: ManagedObject] {
         var present: [ManagedObject: ManagedObject] = [:]
         var missing: [ObjectID] = []
@@ -37,12 +40,9 @@ extension GraphCore {
         ).with { $0.missingObjects = missing }
     }
 
-    /// Applies the changes of a child to this context.
+    /// Applies the changes of a child to this context, after ``prepareTaking(_:)``.
     ///
-    /// - Parameters:
-    ///   - child: The core of the child.
-    ///   - present: The result of ``prepareTaking(_:)``.
-    /// - Throws: Errors from reading. Some changes may have been applied.
+    /// - Throws: Errors from reading and from setting values. Some changes may have been applied.
     func take(_ child: GraphCore, present: [ManagedObject: ManagedObject]) throws(StoreError) {
         let objects = child.changed.filter { !$0.flags.contains(.inaccessible) }
         var own = present
@@ -125,7 +125,7 @@ extension GraphCore {
         }
     }
 
-    /// Returns whether an object is deleted in this context.
+    /// Returns whether an object is deleted or inaccessible in this context.
     private func isRemoved(_ entity: Int, key: Int64) -> Bool {
         guard let object = registered(table.root(entity), key: key) else { return false }
         return !object.flags.isDisjoint(with: [.deleted, .inaccessible])
@@ -140,8 +140,7 @@ extension GraphCore {
         }
         let (old, new) = (reader(committed), reader(row))
         let derived = Set(object.info.derivedFields.map(\.index))
-        // If the child set a property to its former value, that also counts as a change in the
-        // parent.
+        // The object counts as changed in the parent even if the child set only former values.
         note(here)
         for field in object.info.entity.layout.fields
         where field.kind != .order && !field.name.contains(".") && !derived.contains(field.index) {
@@ -159,8 +158,8 @@ extension GraphCore {
         }
     }
 
-    /// Applies the members that a child added to relationships stored as links, or removed from
-    /// them.
+    /// Applies the child's additions and removals of members in relationships that are stored as
+    /// links.
     private func takeLinks(_ extra: Extra, here: ManagedObject) throws(StoreError) {
         for (number, state) in extra.members where state.hasDifferences {
             let relationship = model.relationships[number]
@@ -195,7 +194,7 @@ extension GraphCore {
 
     // MARK: In the child
 
-    /// Replaces the committed rows of this context with the parent's current rows.
+    /// Makes the parent's current rows this context's committed rows, and clears the changes.
     func finishSaveToParent() {
         commitCount += 1
         let objects = changed
@@ -223,7 +222,7 @@ extension GraphCore {
         closeReader()
     }
 
-    /// Applies a rollback to the children that follow this context.
+    /// Applies a rollback of this context to its children that merge changes automatically.
     ///
     /// - Parameter objects: The objects whose changes were discarded, and whether each object was
     ///   new.

@@ -18,12 +18,13 @@ extension ManagedObjectContext {
     ///
     /// - A save of the child validates its objects and applies its changes to this context as one
     ///   event, which this context can undo. If both changed a property, the child's value wins.
-    ///   The save fails if this context has deleted an object that the child changed.
-    /// - A child reads through this context. After this context changes or its event ends, the next
+    ///   The save fails if this context has deleted an object that the child changed and did not
+    ///   delete.
+    /// - A child reads through this context. After this context changes or ends its event, the next
     ///   read of the child sees the new state. Objects of the child keep their values until they
-    ///   are refreshed. If the child has ``mergesChangesAutomatically`` set, they are updated at
-    ///   once.
-    /// - The child keeps this context alive and stays in its isolation.
+    ///   are refreshed. If the child has ``mergesChangesAutomatically`` set, they are updated when
+    ///   this context reports its changes.
+    /// - The child keeps this context alive and belongs to the same isolation.
     ///
     /// - Parameter name: A name for the child. The undo step of a save has the same name.
     /// - Returns: The child.
@@ -85,7 +86,7 @@ extension ManagedObjectContext {
 
     /// Runs `body` as one event, and reverts its changes after an error.
     ///
-    /// The error is thrown by `body` or is the pending error of a getter.
+    /// The error is thrown by `body`, or by a getter that `body` calls and that cannot throw.
     private func undoingErrors(_ name: String?, _ body: () throws(StoreError) -> Void) throws(StoreError) {
         let former = undo
         let stack = former ?? UndoStack()

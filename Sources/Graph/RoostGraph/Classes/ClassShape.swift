@@ -2,9 +2,9 @@ public import RoostCore
 
 /// The properties that a class of managed objects expects in its entity.
 ///
-/// Generated code has a shape for each class. When a container opens, it compares the shapes with
-/// the model. So a class of another model version is refused before any read. The index of a
-/// property in the list is its *slot*, which accessors use. A subclass lists the properties of its
+/// Generated code has a shape for each class. A new container compares the shapes with the model,
+/// and refuses a class that does not match. The index of a property in the list is its *slot*, by
+/// which accessors without a fixed offset identify it. A subclass lists the properties of its
 /// superclass first.
 ///
 /// ```swift
@@ -30,7 +30,7 @@ public struct ClassShape: Sendable {
         let kind: Kind
 
         /// A stored attribute or a to-one relationship of an entity without superentity and
-        /// subentities, at a fixed offset in its records.
+        /// subentities, at a fixed offset in the entity's records.
         public static func field(
             _ name: String, as kind: RecordLayout.Field.Kind, at offset: Int, field index: Int
         ) -> Property {
@@ -73,7 +73,7 @@ public struct ClassShape: Sendable {
 }
 
 extension ClassShape.Property {
-    /// Returns the location of the property in an entity's records.
+    /// Returns the field or relationship of an entity for the property.
     ///
     /// - Throws: `invalidModel` if the entity does not have the expected property.
     func slot(in entity: ManagedObjectModel.Entity, of type: ManagedObject.Type) throws(StoreError) -> EntityInfo.Slot {

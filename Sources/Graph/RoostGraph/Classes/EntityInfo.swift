@@ -3,22 +3,23 @@ internal import RoostStores
 
 /// The parts of an entity that contexts need, computed once for each container.
 final class EntityInfo: Sendable {
-    /// The location of a property of the entity's class.
+    /// The field or relationship for a property of the entity's class.
     struct Slot: Sendable {
         let name: String
-        /// The field, for a stored attribute or a to-one relationship.
+        /// The field of a stored attribute or a to-one relationship, or nil.
         let field: RecordLayout.Field?
-        /// The number, for a relationship.
+        /// The number of a relationship, or nil.
         let relationship: Int?
         let isTransient: Bool
     }
 
     let entity: ManagedObjectModel.Entity
     let type: ManagedObject.Type
-    /// The locations of the properties, by slot of the class.
+    /// The slots of the class, in order.
     let slots: [Slot]
     let tail: RowAccess.TailLayout
-    /// The index of each field, by byte offset.
+    /// The index of the field at each byte offset, or -1 if no field, or only a composite, begins
+    /// there.
     let fieldAtOffset: [Int32]
     /// The fields of to-one relationships, by relationship number; nil for other relationships.
     let references: [RecordLayout.Field?]
@@ -26,12 +27,12 @@ final class EntityInfo: Sendable {
     let referenceFields: [RecordLayout.Field]
     /// The byte ranges of ``referenceFields``.
     let referenceRanges: [Range<Int>]
-    /// The field with the object's position in an ordered to-many relationship, by relationship
-    /// number.
+    /// The field with the object's position in the ordered inverse of a to-one relationship, by
+    /// number of the to-one relationship.
     let places: [RecordLayout.Field?]
     /// The fields with positions in ordered relationships.
     let placeFields: [RecordLayout.Field]
-    /// The offsets of the words with references and with positions in ordered relationships.
+    /// The offsets of the 32-bit words with references and with positions in ordered relationships.
     let linkOffsets: [Int]
     /// The fields of derived attributes, which saves compute.
     let derivedFields: [RecordLayout.Field]
@@ -98,7 +99,7 @@ final class EntityInfo: Sendable {
         return true
     }
 
-    /// Replaces keys in the references of a row.
+    /// Replaces keys in the references of a row (default: only temporary keys).
     func replaceKeys(
         _ new: [ObjectPlace: Int64], in row: UnsafeMutableRawPointer, model: ManagedObjectModel,
         areTemporary: Bool = true

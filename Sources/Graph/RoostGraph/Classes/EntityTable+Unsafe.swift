@@ -32,28 +32,22 @@ struct EntityTable: @unchecked Sendable {
         }
     }
 
-    /// Frees the memory.
     func deallocate() { entries.deallocate() }
 
-    /// Returns the information about an entity.
     @inline(__always)
     func info(_ number: Int) -> EntityInfo { entries[number].info.takeUnretainedValue() }
 
-    /// Returns the class of an entity's objects.
     @inline(__always)
     func type(_ number: Int) -> ManagedObject.Type { entries[number].type }
 
-    /// Returns the root of an entity's hierarchy.
     @inline(__always)
     func root(_ number: Int) -> Int { entries[number].root }
 
-    /// Returns whether two rows of an entity have equal references and equal positions.
     @inline(__always)
     func haveEqualLinks(_ left: UnsafeRawPointer, right: UnsafeRawPointer, number: Int) -> Bool {
         entries[number].info._withUnsafeGuaranteedRef { $0.haveEqualLinks(left, right) }
     }
 
-    /// Returns the location of the tail in an entity's rows.
     @inline(__always)
     func tail(_ number: Int) -> RowAccess.TailLayout { entries[number].tail }
 }

@@ -3,7 +3,8 @@ public import RoostPredicates
 
 /// A class for the objects of one entity.
 ///
-/// `roost model generate` and the plugin `RoostModelPlugin` write such classes:
+/// `roost model generate` and the plugin `RoostModelPlugin` write such classes. The example uses
+/// one:
 ///
 /// ```swift
 /// let album: Album = try context.insert()
@@ -16,7 +17,7 @@ public protocol ManagedObjectClass: ManagedObject, EntityRepresentable {
 }
 
 extension ManagedObjectClass {
-    /// The typed ID of the object, which is `Sendable`.
+    /// The ID of the object, typed and `Sendable`.
     public var id: ManagedObjectID<Self> { ManagedObjectID(unchecked: objectID) }
 
     /// Returns a request for objects of the class.
@@ -52,7 +53,8 @@ public struct ManagedObjectID<Object: ManagedObject>: Hashable, Sendable {
 extension ManagedObjectID where Object: ManagedObjectClass {
     /// Creates a typed ID.
     ///
-    /// Returns nil if the ID's entity is outside the hierarchy of the class.
+    /// Returns nil unless the ID's entity is the class's entity, a subentity or a superentity of
+    /// it.
     ///
     /// - Parameters:
     ///   - objectID: The ID.

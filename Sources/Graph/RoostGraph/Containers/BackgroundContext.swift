@@ -4,7 +4,7 @@ internal import RoostSystem
 
 /// An actor that owns one context and a separate thread.
 ///
-/// Blocking calls of the context never occupy a thread of the cooperative pool.
+/// Blocking calls of the context occupy this thread instead of one of the cooperative pool.
 ///
 /// ```swift
 /// let background = container.makeBackgroundContext("import")
@@ -20,12 +20,7 @@ public actor BackgroundContext {
     /// The executor of the actor, which has a separate thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Creates the actor.
-    ///
-    /// - Parameters:
-    ///   - container: The container.
-    ///   - name: The name of the context.
-    ///   - executor: The executor, or nil to create one.
+    /// Creates the actor, with a new executor if `executor` is nil.
     init(_ container: PersistentContainer, name: String?, executor: ContextExecutor? = nil) {
         self.executor = executor ?? ContextExecutor(name ?? "context")
         context = container.makeContext(name)
@@ -33,7 +28,8 @@ public actor BackgroundContext {
 
     /// Runs `body` with the context.
     ///
-    /// Merges other contexts' saves before the call. Ends the context's event after the call.
+    /// Before the call, merges other contexts' saves if the context merges automatically. After the
+    /// call, ends the context's event.
     public func perform<Result, Failure: Error>(
         _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -44,16 +40,16 @@ public actor BackgroundContext {
     }
 }
 
-/// The idle threads of a container, reused for short tasks.
+/// The idle executors of a container, reused for short tasks.
 final class ExecutorPool: Sendable {
-    /// The maximum number of idle threads.
+    /// The maximum number of idle executors.
     private static let idleCount = 4
     private let idle = Mutex<[ContextExecutor]>([])
 
-    /// Returns an idle thread, or a new thread.
+    /// Returns an idle executor, or a new one.
     func take() -> ContextExecutor { idle.withLock { $0.popLast() } ?? ContextExecutor("container") }
 
-    /// Returns a thread to the pool, or releases the thread if the pool is full.
+    /// Puts an executor into the pool, or releases the executor if the pool is full.
     func put(_ executor: ContextExecutor) {
         idle.withLock { idle in
             if idle.count < Self.idleCount { idle.append(executor) }

@@ -24,7 +24,7 @@ final class NoticeHub: Sendable {
         inboxes.withLock { $0.contains { $0.inbox.map { $0 !== sender && $0.isOpen } ?? false } }
     }
 
-    /// Puts a notice into all inboxes except the sender's.
+    /// Puts a notice into all open inboxes except the sender's.
     func post(_ notice: SaveNotice, from sender: Inbox?) {
         let receivers = inboxes.withLock { $0.compactMap(\.inbox) }
         for inbox in receivers where inbox !== sender { inbox.put(notice) }
@@ -33,7 +33,7 @@ final class NoticeHub: Sendable {
 
 /// The notices that a context has not merged yet.
 ///
-/// Other threads access only the inbox of a context.
+/// The inbox is the only part of a context that other threads access.
 final class Inbox: Sendable {
     private struct State {
         var notices = WaitingNotices()
@@ -45,7 +45,7 @@ final class Inbox: Sendable {
 
     /// Sets whether the inbox collects notices.
     ///
-    /// A context that does not merge automatically closes its inbox.
+    /// A context that does not merge automatically closes its inbox. Closing discards the notices.
     func setOpen(_ isOpen: Bool) {
         state.withLock { state in
             state.isOpen = isOpen
@@ -53,7 +53,6 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Whether the inbox collects notices.
     var isOpen: Bool { state.withLock { $0.isOpen } }
 
     /// Sets the closure that is called when a notice arrives in an empty inbox.
@@ -73,7 +72,6 @@ final class Inbox: Sendable {
     /// Returns whether a planted fault removes the object lists of the next notice.
     private func isLost(_ state: State) -> Bool { isPlanted(.dropsJoinedObjects) && !state.notices.isEmpty }
 
-    /// Whether the inbox contains notices.
     var hasNotices: Bool { state.withLock { !$0.notices.isEmpty } }
 
     /// Removes and returns all notices.

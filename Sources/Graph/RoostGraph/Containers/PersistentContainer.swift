@@ -25,11 +25,12 @@ public final class PersistentContainer: Sendable {
     ///   - model: The program's model, which has the validation rules, or nil to use the first
     ///     store's model.
     ///   - types: The classes of the entities. An entity without a class uses the class of its
-    ///     superentity, or ``ManagedObject``.
+    ///     nearest superentity that has one, or ``ManagedObject``.
     ///   - configurations: The names of the model's configurations, one for each store. A single
     ///     store needs none.
     /// - Throws: `invalidModel` if a class does not match its entity, if a hierarchy is in no store
-    ///   or in two, or if a relationship connects two stores; `modelMismatch`.
+    ///   or in two, or if a relationship connects two stores; `invalidRequest` if `stores` is empty
+    ///   or the configurations do not match; `unknownEntity`; `modelMismatch`.
     public init(
         _ stores: [Store], model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = [],
         configurations: [String] = []
@@ -173,7 +174,7 @@ public final class PersistentContainer: Sendable {
 
     /// The commits to all stores of the container from now on, including other processes' commits.
     ///
-    /// As in `Store.changes`, notices of saves and of batch requests list each object.
+    /// See `Store.changes` for the notices that list each object.
     ///
     /// - Throws: `closed`, and errors from reading the stores.
     public var saves: SaveNotices {
@@ -223,7 +224,7 @@ public final class PersistentContainer: Sendable {
         return id.uriRepresentation(storeUUID: try store.metadata().storeUUID)
     }
 
-    /// Returns the ID for a URI, or nil if the URI refers to a store outside this container.
+    /// Returns the ID for a URI, or nil if the URI is invalid or refers to another store.
     ///
     /// - Throws: Errors from reading the stores' metadata.
     public func objectID(uri: String) throws(StoreError) -> ObjectID? {

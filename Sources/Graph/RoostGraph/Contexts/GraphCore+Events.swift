@@ -149,12 +149,12 @@ extension GraphCore {
             }
         }
         if latching({ () throws(StoreError) in try clearReferences(to: deleted) }) == nil { failed = deleted }
-        // If an object could not be read, its delete rules are applied again later.
+        // After a read error, the delete rules are applied again later.
         for object in failed where !object.flags.contains(.inserted) {
             object.flags.remove(.propagated)
             undeleted.append(object)
         }
-        // Objects that were never saved leave the context.
+        // Objects that were never saved, and are not being saved, leave the context.
         let unsaved = deleted.filter { $0.flags.contains(.inserted) && !$0.flags.contains(.inFlight) }
         guard !unsaved.isEmpty else { return }
         let gone = Set(unsaved)
@@ -220,7 +220,7 @@ extension GraphCore {
         }
     }
 
-    /// Sets references to deleted objects to null, for relationships without an inverse.
+    /// Removes deleted objects from relationships without an inverse.
     func clearReferences(to objects: [ManagedObject]) throws(StoreError) {
         for relationship in model.relationships where relationship.inverse == nil && !isPlanted(.keepsOneWayReferences)
         {
@@ -314,7 +314,7 @@ extension GraphCore {
         undeleted.removeAll { $0 === object }
     }
 
-    /// Discards all changes, without reading.
+    /// Discards all changes and undo steps, without reading.
     func rollback() {
         if !isPlanted(.keepsUndoSteps) { undoStack?.removeAll() }
         let objects = changed

@@ -4,11 +4,10 @@ internal import RoostStores
 extension GraphCore {
     /// The maximum number of neighboring rows to search for references that are read together.
     private static let companyCount = 256
-    /// The maximum number of rows that remain after their objects were released or before they are
-    /// requested.
+    /// The number of rows in ``readAhead`` above which the next read first drops all of them.
     private static let readAheadCount = 16_384
 
-    /// Reads the row of a fault, together with those of its neighbors.
+    /// Reads the row of a fault, perhaps together with other rows.
     ///
     /// - Returns: The row, or a row of nulls if the row is missing or cannot be read. The error
     ///   becomes the pending error, unless a missing object counts as deleted.
@@ -74,7 +73,7 @@ extension GraphCore {
         try read(keys, root: root)
     }
 
-    /// Appends the keys that neighbors of a row store in the same reference field.
+    /// Appends the keys that the rows after a row, in its page, have in a reference field.
     private func appendCompany(
         of company: (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int),
         to keys: inout [Int64]
@@ -98,7 +97,7 @@ extension GraphCore {
         }
     }
 
-    /// Whether the row of a fault was already read ahead.
+    /// Returns whether the row of a fault was already read ahead.
     func isReadAhead(_ object: ManagedObject) -> Bool {
         readAhead[ObjectPlace(root: object.root, key: object.key)] != nil
     }
@@ -109,7 +108,8 @@ extension GraphCore {
 
     /// Reads rows of one hierarchy.
     ///
-    /// Faults get their rows. Rows of other objects are stored until they are requested.
+    /// Faults get their rows. The rows also stay in ``readAhead`` for objects that are requested
+    /// later.
     func read(_ keys: [Int64], root: Int) throws(StoreError) {
         // A parent can resolve temporary keys of its new objects.
         let stored = parent == nil ? keys.filter { $0 > 0 } : keys
@@ -144,7 +144,7 @@ extension GraphCore {
         object.entityNumber = UInt16(truncatingIfNeeded: Self.entityNumber(of: row))
     }
 
-    /// Calls the hook of an object whose row was read.
+    /// Calls `awakeFromFetch` of an object whose row was read.
     ///
     /// Values that the hook sets are not changes.
     func wake(_ object: ManagedObject) {
@@ -168,7 +168,6 @@ extension GraphCore {
         for object in objects where !object.flags.contains(.orphan) { object.awake(from: events) }
     }
 
-    /// Turns an object into a fault.
     func turnIntoFault(_ object: ManagedObject) {
         guard object.row != nil else { return }
         object.willTurnIntoFault()

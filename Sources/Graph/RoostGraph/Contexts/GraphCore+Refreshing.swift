@@ -4,12 +4,10 @@ internal import RoostCore
 // sides of each relationship must stay consistent.
 
 extension GraphCore {
-    /// Resets the references that an object changed to their committed destinations.
+    /// Resets each changed reference of an object to the committed destination.
     ///
-    /// Removes the object from the other side of each relationship that no longer contains it.
-    ///
-    /// - Returns: The committed references to objects that are deleted in this context. They must
-    ///   be cleared again.
+    /// Handles the relationships that have an inverse, and updates the inverses. Returns the
+    /// references that delete rules had cleared; the caller must clear them again.
     func takeBackReferences(of object: ManagedObject) -> [(relationship: Int, key: Int64)] {
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
             let committed = PrivateRow.committed(row)

@@ -4,7 +4,8 @@ internal import RoostStores
 
 /// The implementation of a context: its objects, their rows and their changes.
 ///
-/// Objects refer to the core. The core keeps only changed objects alive.
+/// Objects refer to the core. Its registry does not keep objects alive, but its lists of changes
+/// do.
 @usableFromInline
 final class GraphCore {
     let classes: ModelClasses
@@ -23,13 +24,13 @@ final class GraphCore {
     @exclusivity(unchecked) var changed: [ManagedObject] = []
     /// The objects that changed in the current event.
     @exclusivity(unchecked) var touched: ContiguousArray<ManagedObject> = []
-    /// The number of touched objects in the current notification of observers.
+    /// The number of objects in ``touched`` that observers already know.
     var notifiedCount = 0
     /// The deleted objects whose delete rules were not yet applied.
     var undeleted: [ManagedObject] = []
     /// Whether delete rules were applied since the context last had no changes.
     var hasPropagatedDeletes = false
-    /// The first error of a getter, until a call throws it.
+    /// The first error of a call that cannot throw, until a later call throws it.
     private(set) var latched: StoreError?
     /// The reader of the current event.
     @exclusivity(unchecked) private(set) var reader: EventReader?
@@ -37,10 +38,9 @@ final class GraphCore {
     ///
     /// If set, all reads use it.
     @exclusivity(unchecked) var pinned: EventReader?
-    /// Whether changes are tracked.
     @exclusivity(unchecked) var isTracking = true
     var deletesInaccessibleFaults = true
-    /// Called at the first change and at the first read of an event.
+    /// Called at an event's first change, and at its first read unless the context is pinned.
     @exclusivity(unchecked) var onEventStart: (() -> Void)?
     /// The check that the context is used only in its isolation, or nil if checks are inactive.
     @exclusivity(unchecked) var isolation: IsolationCheck?
@@ -56,14 +56,12 @@ final class GraphCore {
     @exclusivity(unchecked) var observation: ObjectObservation? {
         didSet { newState = observation == nil ? [] : .observed }
     }
-    /// The objects that changed in this event, for results that follow changes, or nil if no such
-    /// results exist.
+    /// The tracker of changed objects for results that follow changes, or nil without such results.
     @exclusivity(unchecked) var results: ResultsTracker?
     /// The initial state of a new object.
     @exclusivity(unchecked) private(set) var newState: ManagedObject.State = []
     /// The parent of the context, or nil for a context that saves to stores.
     var parent: ManagedObjectContext?
-    /// The children of the context.
     @exclusivity(unchecked) var children: [WeakCore] = []
     /// The number of commits of the context.
     var commitCount = 0
@@ -77,7 +75,7 @@ final class GraphCore {
     @exclusivity(unchecked) var fetchedRows = RowPage.Pool(isFetched: true)
     @exclusivity(unchecked) var privateRows = RowPage.Pool(
         isFetched: false, prefixByteCount: PrivateRow.prefixByteCount)
-    /// The number of rows fetched since ``emptySparsePages()`` last ran.
+    /// The number of rows fetched since ``emptySparsePages()`` last searched for sparse pages.
     @exclusivity(unchecked) var fetchedRowCount = 0
     /// The rows that this event read for faults or read ahead.
     @exclusivity(unchecked) var readAhead: [ObjectPlace: (row: UnsafeRawPointer, byteCount: Int)] = [:]
@@ -92,7 +90,7 @@ final class GraphCore {
     /// The former core of this core's objects, which have left their context.
     private weak var former: GraphCore?
     private weak var knownOrphanage: GraphCore?
-    /// The information about objects that the current save has collected.
+    /// The information that the current save has collected about its objects.
     var survey = SaveSurvey()
     /// The last positions, as read, of the ordered relationships to which the next commit appends.
     var expectedPlaces: [ChangeSet.LastPlace] = []
@@ -114,7 +112,7 @@ final class GraphCore {
 
     // MARK: Errors
 
-    /// Stores the first error of a call that cannot throw.
+    /// Stores the first error of a call that cannot throw, until ``throwLatched()``.
     ///
     /// An error of an object that has left its context is stored in the former context.
     func latch(_ error: StoreError) {
@@ -132,9 +130,7 @@ final class GraphCore {
 
     func clearLatched() { latched = nil }
 
-    /// Runs `body`.
-    ///
-    /// Stores its error and returns nil if it throws.
+    /// Runs `body` and returns its result, or stores its error and returns nil.
     func latching<Result>(_ body: () throws(StoreError) -> Result) -> Result? {
         do throws(StoreError) { return try body() } catch {
             latch(error)
@@ -159,12 +155,13 @@ final class GraphCore {
         return fresh
     }
 
-    /// Whether the event has read anything.
+    /// Whether the event has a reader of its own, which a pinned context does not need.
     var isReading: Bool { reader != nil }
 
     /// Closes the reader of the current event.
     ///
-    /// The next read uses the newest state of the stores.
+    /// Unless the context is pinned, the next read uses the newest state. Children close their
+    /// readers too.
     func closeReader() {
         reader = nil
         dropReadAhead()
@@ -206,12 +203,9 @@ final class GraphCore {
     @inline(__always)
     func registered(_ root: Int, key: Int64) -> ManagedObject? { registry.find(root, key: key) }
 
-    /// Returns the object with a key: the registered object, or a new fault.
+    /// Returns the registered object with a key, or a new fault.
     ///
-    /// - Parameters:
-    ///   - entity: The number of the object's own entity.
-    ///   - key: The key.
-    /// - Returns: The object.
+    /// If the entity is unknown, `entity` is the number of a superentity.
     func object(_ entity: Int, key: Int64) -> ManagedObject {
         let root = table.root(entity)
         return registry.find(root, key: key) ?? makeObject(entity, root: root, key: key)
@@ -225,7 +219,7 @@ final class GraphCore {
         return object
     }
 
-    /// Removes an object that is being deallocated from the registry.
+    /// Removes an object from the registry and from observation.
     @inline(__always)
     func forget(_ object: ManagedObject) {
         registry.remove(object, root: table.root(Int(object.entityNumber)))
@@ -243,9 +237,9 @@ final class GraphCore {
         return fresh
     }
 
-    /// Removes an object from the context.
+    /// Moves an object from the context to the core of objects that have left it.
     ///
-    /// Its row stays readable.
+    /// The row stays readable. The caller removes the object from the registry.
     func orphan(_ object: ManagedObject, orphanage: GraphCore) {
         guard !object.flags.contains(.orphan) else { return }
         if let observation {
@@ -292,8 +286,8 @@ final class GraphCore {
 
     /// Prepares an object for a change of its row.
     ///
-    /// - Returns: Whether the object now has a private row; false if the object has left its
-    ///   context.
+    /// - Returns: Whether the object now has a private row. False if the object has left its
+    ///   context or cannot be read.
     @inline(never)
     func touch(_ object: ManagedObject) -> Bool {
         guard !object.flags.contains(.orphan) else { return false }
@@ -331,7 +325,7 @@ final class GraphCore {
 
     /// Gives an object a private copy of its row, because the row is being saved.
     ///
-    /// The row becomes the committed row of the copy.
+    /// The copy gets the committed row of the row being saved.
     private func leaveFlight(_ object: ManagedObject) {
         guard let row = object.row, row == object.extra?.rowInFlight else { return }
         let copy = privateRows.copy(row, byteCount: Int(object.byteCount))
@@ -405,7 +399,7 @@ final class GraphCore {
         RowPage.release(row)
     }
 
-    /// Replaces the values of an object with a private row.
+    /// Replaces all values of an object, in a private row.
     ///
     /// Does not update the other sides of relationships.
     func setPrivateRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
@@ -418,7 +412,7 @@ final class GraphCore {
         RowPage.release(old)
     }
 
-    /// Replaces an object's row with the row in a store, and discards the object's changes.
+    /// Replaces an object's row with a committed row, and discards the changes in the former row.
     func setCommittedRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
         results?.suspect(object)
@@ -451,7 +445,7 @@ extension ManagedObject {
         if let old { RowPage.release(old) }
     }
 
-    /// The row as last read from the store, or nil for a new object or a fault.
+    /// The row as last read or saved, or nil for a new object or a fault.
     final var committedRow: UnsafeRawPointer? {
         guard let row else { return nil }
         return state.contains(.privateRow) ? PrivateRow.committed(row) : row

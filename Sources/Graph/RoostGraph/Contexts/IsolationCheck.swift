@@ -9,8 +9,8 @@ internal import RoostSystem
 /// variable `ROOST_CHECK_ISOLATION=1`.
 ///
 /// The check covers the view context, background contexts and the contexts of attached actors. It
-/// covers fetches, saves, the first change of an object and reads from a store, but no other access
-/// to properties.
+/// covers fetches, inserts, deletes, saves, merges, the first change of an object and reads of
+/// faults, but no other access to properties.
 struct IsolationCheck {
     static let isActive: Bool = {
         #if DEBUG

@@ -6,9 +6,9 @@ extension ManagedObjectContext {
     ///
     /// Objects without changes get the new values. Objects with changes get the new values except
     /// for the properties that this context changed. Objects that the save deleted count as
-    /// deleted. Relationships show their new members.
+    /// deleted, unless this context changed them. Relationships show their new members.
     ///
-    /// - Throws: Errors from reading.
+    /// - Throws: Errors from reading, and from combining changes.
     public func mergeChanges(_ notice: SaveNotice) throws(StoreError) {
         try mergeChanges(inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted)
     }
@@ -108,7 +108,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Merges commits that no notice reported, by other containers and processes.
+    /// Merges commits without a complete notice, for example by other processes.
     ///
     /// These commits do not list the changed objects, so the versions of all objects of the context
     /// are compared.
@@ -156,7 +156,8 @@ extension GraphCore {
         deletedElsewhere.insert(ObjectPlace(root: object.root, key: object.key))
     }
 
-    /// Removes from pending relationships the objects that another context deleted.
+    /// Removes objects from the pending members of to-many relationships, after another context
+    /// deleted the objects.
     func forgetReferences(to gone: [ManagedObject]) {
         guard !gone.isEmpty else { return }
         for relationship in model.relationships where relationship.isToMany {

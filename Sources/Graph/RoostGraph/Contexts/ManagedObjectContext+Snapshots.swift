@@ -31,9 +31,8 @@ extension ManagedObjectContext {
 
     /// Ends the event, and discards the values of unchanged objects.
     ///
-    /// They are read again when needed.
-    ///
-    /// Does not read. Use this method if other processes may have changed the objects.
+    /// They are read again when needed. Use this method if other processes may have changed the
+    /// objects.
     package func forgetUnchangedObjects() {
         processPendingChanges()
         core.closeReader()

@@ -6,8 +6,8 @@ internal import RoostStores
 ///
 /// A context is not `Sendable`. The context and its objects stay in one isolation: the main actor
 /// (``PersistentContainer/viewContext``), one call of ``PersistentContainer/perform(_:)``, an actor
-/// of the program, or a task. The compiler enforces this. A context has at most one object for each
-/// ID.
+/// of the program, or a task. In language mode 6, the compiler enforces this. A context has at most
+/// one object for each ID.
 ///
 /// ```swift
 /// let context = container.makeContext()
@@ -20,7 +20,8 @@ internal import RoostStores
 /// All reads within one event see the same state of the stores, from the first read to the end of
 /// the event. `save`, a merge, ``processPendingChanges()`` and the end of `perform` end an event.
 /// The view context and the context of an attached actor also end an event soon after its first
-/// change or read.
+/// change or read. In all other contexts, each fetch and count begins a new event. A refresh, a
+/// rollback and a reset also make the next read use the newest state.
 public final class ManagedObjectContext {
     let core: GraphCore
     let inbox: Inbox
@@ -35,7 +36,7 @@ public final class ManagedObjectContext {
     public var mergePolicy: MergePolicy = .error
     /// Whether the context merges other contexts' saves at the end of each event.
     ///
-    /// The default is true for the view context, and false for all others.
+    /// True for the view context and contexts of attached actors; otherwise false by default.
     ///
     /// Commits of other containers and processes are merged, too: all objects whose versions
     /// changed are read again. These commits wake the view context and contexts of attached actors.
@@ -53,16 +54,17 @@ public final class ManagedObjectContext {
     }
     /// Whether an object whose row is missing counts as deleted.
     ///
-    /// If true, the properties of a fault read as null, and the object is not validated. Values
-    /// that were already read stay readable. If false, reading the fault is an error that the next
-    /// save, fetch or count throws.
+    /// If true, the properties of such a fault read as null, and the object is not validated.
+    /// Values that were already read stay readable. If false, reading the fault is an error that
+    /// the next save, fetch or count throws.
     public var deletesInaccessibleFaults: Bool {
         get { core.deletesInaccessibleFaults }
         set { core.deletesInaccessibleFaults = newValue }
     }
     /// Whether delete rules apply at the end of the event instead of at once.
     public var propagatesDeletesAtEndOfEvent = true
-    /// Whether the context keeps all its objects alive, not only objects with changes.
+    /// Whether the context keeps the objects alive that it inserts, fetches and merges, not only
+    /// objects with changes.
     public var retainsRegisteredObjects = false {
         didSet { if !retainsRegisteredObjects { retained.removeAll() } }
     }
@@ -77,7 +79,6 @@ public final class ManagedObjectContext {
     let commits = CommitSequences()
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
-    /// Whether observers are being notified.
     var isNotifying = false
     /// The objects that other contexts inserted since observers were last notified.
     var mergedInserts: [ManagedObject] = []
@@ -196,8 +197,8 @@ public final class ManagedObjectContext {
 
     /// Inserts a new object of a class.
     ///
-    /// - Throws: `invalidRequest` for a class of an abstract entity; `invalidModel` for a class
-    ///   that is not in the container.
+    /// - Throws: `unknownEntity`; `invalidRequest` for a class of an abstract entity;
+    ///   `invalidModel` for a class that is not in the container.
     public func insert<Object: ManagedObjectClass>(_ type: Object.Type = Object.self) throws(StoreError) -> Object {
         let object = try insert(Object.entityName)
         guard let typed = object as? Object else {
@@ -218,8 +219,8 @@ public final class ManagedObjectContext {
     /// Returns the object for an ID: the registered object, or a new fault.
     ///
     /// Reads only if the entity has subentities, because the object's class then depends on its
-    /// actual entity. An unknown entity is an error that the next save, fetch or count throws. The
-    /// result is then a fault that cannot be read.
+    /// actual entity. If the entity is unknown or cannot be read, the next save, fetch or count
+    /// throws an error, and the result is not the requested object.
     public func object(with id: ObjectID) -> ManagedObject {
         let found = core.latching { () throws(StoreError) in try requireObject(id) }
         return found ?? core.object(0, key: id.key)
@@ -248,7 +249,8 @@ public final class ManagedObjectContext {
 
     /// Reads and returns the object for an ID.
     ///
-    /// - Throws: `objectNotFound` if it does not exist; `unknownEntity`; errors from reading.
+    /// - Throws: The error of a getter since the last call; `objectNotFound` if the object does not
+    ///   exist; `unknownEntity`; errors from reading.
     public func existingObject(with id: ObjectID) throws(StoreError) -> ManagedObject {
         try core.throwLatched()
         let object = try requireObject(id)
@@ -283,7 +285,7 @@ public final class ManagedObjectContext {
 
     /// The objects that the next save inserts.
     public var insertedObjects: Set<ManagedObject> { objects(where: \.isInserted) }
-    /// The objects that changed since the last save.
+    /// The objects that changed since the last save, without new and deleted objects.
     public var updatedObjects: Set<ManagedObject> { objects(where: \.isUpdated) }
     /// The objects that the next save deletes.
     public var deletedObjects: Set<ManagedObject> { objects { $0.flags.contains(.deleted) } }
@@ -323,7 +325,7 @@ public final class ManagedObjectContext {
         core.updateResults()
     }
 
-    /// Begins an event.
+    /// Merges waiting saves and updates results, before an event.
     func beginEvent() {
         mergeInbox()
         core.updateResults()
@@ -351,7 +353,7 @@ public final class ManagedObjectContext {
 
     /// Runs `body` without tracking its changes.
     ///
-    /// The changes do not update inverses, send no notices, and are not saved.
+    /// The changes do not update inverses, send no notices, and do not cause a save of the object.
     ///
     /// Use this method for derived state in `awakeFromFetch` and `willSave`.
     public func withoutTracking<Result, Failure: Error>(
@@ -365,7 +367,7 @@ public final class ManagedObjectContext {
 
     // MARK: Discarding
 
-    /// Discards all inserts, changes and deletes, without reading.
+    /// Discards all inserts, changes, deletes and undo steps, without reading.
     public func rollback() {
         core.clearLatched()
         let objects = core.changed
@@ -394,8 +396,8 @@ public final class ManagedObjectContext {
     /// Discards an object's changes and turns it into a fault, or reads its current row and keeps
     /// its changes.
     ///
-    /// The changes of other objects remain. An object that was added to a to-many relationship from
-    /// the other side remains a member.
+    /// Does nothing for a new object. The changes of other objects remain. An object that was added
+    /// to a to-many relationship from the other side remains a member.
     ///
     /// - Parameters:
     ///   - object: An object of the context.

@@ -8,7 +8,7 @@ public struct ObjectsChange {
     public let updated: [ManagedObject]
     /// The objects that were deleted in the event.
     public let deleted: [ManagedObject]
-    /// The objects whose values were refreshed from a store.
+    /// The objects that were refreshed: read again or turned into faults.
     public let refreshed: [ManagedObject]
     /// The objects that another context deleted.
     public let invalidated: [ManagedObject]
@@ -26,7 +26,8 @@ public final class ObservationToken {
 }
 
 extension ManagedObjectContext {
-    /// Calls `body` at the end of each event that changed objects, until the token is released.
+    /// Calls `body` at the end of each event that changed or refreshed objects, and after each
+    /// merge, until the token is released.
     ///
     /// `body` runs in the context's isolation.
     public func observe(_ body: @escaping (ObjectsChange) -> Void) -> ObservationToken {
@@ -44,7 +45,6 @@ extension ManagedObjectContext {
         return ObservationToken { [weak self] in self?.saveObservers.removeAll { $0.id == id } }
     }
 
-    /// Notifies observers of the changes of the event.
     func notifyObservers() {
         // An observer can end the event itself. The nested call must not report the same changes
         // again.

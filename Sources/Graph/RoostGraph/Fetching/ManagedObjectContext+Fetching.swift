@@ -53,7 +53,6 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// Returns a cursor over the records of a request.
     private func cursor(
         _ request: FetchRequest, includesPendingChanges: Bool
     ) throws(StoreError) -> any RecordCursor {
@@ -163,7 +162,8 @@ extension ManagedObjectContext {
     ///
     /// The context may release an object after `body` has returned.
     ///
-    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``, and errors from `body`.
+    /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``; `invalidModel` for a class that
+    ///   is not in the container; errors from `body`.
     public func forEach<Object: ManagedObjectClass>(
         _ request: Fetch<Object>, _ body: (Object) throws -> Void
     ) throws {
@@ -304,7 +304,7 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 
     /// The object at a position, or nil for an object of another class.
     ///
-    /// If the object is a fault, its page is read. The properties of an object that was deleted
+    /// If the object is a fault, its page is read. The properties of a fault that was deleted
     /// meanwhile are null.
     public subscript(position: Int) -> Object? {
         let object = context.object(with: ids[position])
@@ -329,7 +329,8 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 extension ManagedObjectContext {
     /// Returns the objects of a request, and reads them on a thread of Roost.
     ///
-    /// If the context has unsaved changes, the request is executed in the caller's isolation.
+    /// If the context is pinned or has unsaved changes that the request includes, the request is
+    /// executed in the caller's isolation.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(

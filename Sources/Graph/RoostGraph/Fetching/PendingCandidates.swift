@@ -15,13 +15,7 @@ struct PendingCandidates {
     private let before: any ObjectGraph
     private let after: any ObjectGraph
 
-    /// Prepares the search.
-    ///
-    /// - Parameters:
-    ///   - followed: The numbers of the relationships that the request follows.
-    ///   - changes: The changes.
-    ///   - before: The objects without the changes.
-    ///   - after: The objects with the changes.
+    /// Prepares a search through the relationships with the numbers `followed`.
     init(following followed: [Int], changes: ChangeSet, from before: any ObjectGraph, to after: any ObjectGraph) {
         (self.changes, model, self.before, self.after) = (changes, changes.model, before, after)
         self.followed = followed.map { changes.model.relationships[$0] }
@@ -36,7 +30,7 @@ struct PendingCandidates {
     ///
     /// - Parameters:
     ///   - root: The root of the requested entity.
-    ///   - limit: The maximum number of objects to examine.
+    ///   - limit: The number of objects above which the search stops.
     /// - Returns: The keys, including those of changed objects, or nil if a relationship has no
     ///   inverse or there are too many objects.
     /// - Throws: Errors from reading.

@@ -4,24 +4,24 @@ internal import RoostStores
 
 /// A fetch that includes unsaved changes.
 ///
-/// The changes form one change set, as in a save. The store's own predicates and orders compare its
-/// records with the request, on a graph with the changes applied (`ChangedGraph`). So a predicate
-/// has the same meaning in the store and in the context.
+/// The changes form one change set, as in a save. The code that compares a store's records with a
+/// request also compares the changed records, on a graph with the changes applied (`ChangedGraph`).
+/// So a predicate has the same meaning in the store and in the context.
 struct PendingFetch {
     private let checked: CheckedFetchRequest
     private let entity: ManagedObjectModel.Entity
     private let changes: ChangeSet
     private let snapshot: any StoreSnapshot
     private let graph: any ObjectGraph
-    /// The related objects with the changes applied, or nil if they were not yet needed.
+    /// The related objects with the changes applied, or nil if the initializer did not need them.
     private let changedGraph: ChangedGraph?
-    /// The keys of the hierarchy that are in the change set.
+    /// The keys of changed objects and of candidates (``PendingCandidates``) in the hierarchy.
     private let changedKeys: Set<Int64>
-    /// The changed records of the entity, in the order of their keys.
+    /// The entity's changed records and candidates, in the order of their keys.
     private let records: RecordBatch
-    /// Whether the store's result is correct for all unchanged objects.
+    /// Whether the store's result is correct for all objects except ``changedKeys``.
     private let isStoreRight: Bool
-    /// Whether a record alone determines its position in the order and whether it matches.
+    /// Whether a record can be matched and sorted without other records.
     private let isLocal: Bool
 
     /// Prepares a fetch.
@@ -34,7 +34,7 @@ struct PendingFetch {
     ///   - followed: The relationships that the request follows, or nil if they are unknown.
     ///   - snapshot: The state of the store.
     ///   - graph: The objects of the snapshot.
-    /// - Throws: Errors from compiling the request.
+    /// - Throws: Errors from compiling the request and from reading.
     init(
         _ request: FetchRequest, entity: ManagedObjectModel.Entity, changes: ChangeSet, isStoreRight: Bool,
         following followed: [Int]?, snapshot: any StoreSnapshot, graph: any ObjectGraph
@@ -99,7 +99,6 @@ struct PendingFetch {
     /// Whether the changes cannot affect the request, so that the store's result suffices.
     var concernsStoreOnly: Bool { changedKeys.isEmpty && isStoreRight }
 
-    /// Returns the related objects with the changes applied.
     private func relatedObjects() throws(StoreError) -> any ObjectGraph {
         if let changedGraph { return changedGraph }
         return isLocal ? graph : try ChangedGraph(changes, over: graph)
@@ -132,7 +131,8 @@ struct PendingFetch {
     }
 }
 
-/// A visitor of a cursor's records merged with changed records.
+/// A visitor of changed records and of a cursor's records, without the stored states of changed
+/// objects.
 ///
 /// Keys ascend if the cursor's keys ascend.
 private final class PendingRecords: RecordVisitor {

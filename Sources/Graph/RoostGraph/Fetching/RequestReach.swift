@@ -9,8 +9,8 @@ struct RequestReach {
     let root: Int
     /// The roots of the hierarchies of related objects.
     let followedRoots: Set<Int>
-    /// The numbers of the relationships that the request follows, or nil if a path may begin at any
-    /// object.
+    /// The numbers of the relationships that the request follows, or nil if a path may begin at an
+    /// object other than the compared one.
     let followed: [Int]?
 
     init(_ request: FetchRequest, entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
@@ -32,7 +32,8 @@ struct RequestReach {
 private struct PathNames {
     /// The last names of paths.
     ///
-    /// The request reads a reference with such a name, but not its destination.
+    /// For a to-one relationship with such a name, the request reads the reference but not its
+    /// destination.
     private var last: Set<String> = []
     /// All other names of paths.
     private var followed: Set<String> = []

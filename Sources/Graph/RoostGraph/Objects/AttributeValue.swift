@@ -3,7 +3,8 @@ public import RoostCore
 
 /// A Swift type of attribute values.
 public protocol AttributeValue: Sendable {
-    /// Creates the value from an attribute value, or nil if the types differ.
+    /// Creates the value from an attribute value, or returns nil if `value` has another type or is
+    /// out of range.
     init?(attribute value: Value)
     /// The value as an attribute value.
     var attributeValue: Value { get }
@@ -15,7 +16,7 @@ extension Value: AttributeValue {
     /// The value itself.
     public var attributeValue: Value { self }
 
-    /// Returns whether the value is valid for an attribute of the given type.
+    /// Returns whether the value, which is not null, is valid for an attribute of the given type.
     func fits(_ type: AttributeType) -> Bool {
         switch (self, type) {
         case (_, .undefined), (.bool, .boolean), (.double, .double), (.double, .float), (.decimal, .decimal),
@@ -31,7 +32,7 @@ extension Value: AttributeValue {
 }
 
 extension Bool: AttributeValue {
-    /// Creates the value, or nil if it has another type.
+    /// Unwraps `value`, or returns nil if it has another type.
     public init?(attribute value: Value) {
         guard case .bool(let value) = value else { return nil }
         self = value
@@ -41,7 +42,7 @@ extension Bool: AttributeValue {
 }
 
 extension Double: AttributeValue {
-    /// Creates the value, or nil if it has another type.
+    /// Unwraps `value`, or returns nil if it has another type.
     public init?(attribute value: Value) {
         guard case .double(let value) = value else { return nil }
         self = value
@@ -51,7 +52,7 @@ extension Double: AttributeValue {
 }
 
 extension Decimal: AttributeValue {
-    /// Creates the value, or nil if it has another type.
+    /// Unwraps `value`, or returns nil if it has another type.
     public init?(attribute value: Value) {
         guard case .decimal(let value) = value else { return nil }
         self = value
@@ -61,7 +62,7 @@ extension Decimal: AttributeValue {
 }
 
 extension Data: AttributeValue {
-    /// Creates the value, or nil if it has another type.
+    /// Unwraps `value`, or returns nil if it has another type.
     public init?(attribute value: Value) {
         guard case .data(let value) = value else { return nil }
         self = value
@@ -71,7 +72,7 @@ extension Data: AttributeValue {
 }
 
 extension Date: AttributeValue {
-    /// Creates the value, or nil if it has another type.
+    /// Unwraps `value`, or returns nil if it has another type.
     public init?(attribute value: Value) {
         guard case .date(let value) = value else { return nil }
         self = value
@@ -81,7 +82,7 @@ extension Date: AttributeValue {
 }
 
 extension UUID: AttributeValue {
-    /// Creates the value, or nil if it has another type.
+    /// Unwraps `value`, or returns nil if it has another type.
     public init?(attribute value: Value) {
         guard case .uuid(let value) = value else { return nil }
         self = value
@@ -91,7 +92,7 @@ extension UUID: AttributeValue {
 }
 
 extension ObjectID: AttributeValue {
-    /// Creates the value, or nil if it has another type.
+    /// Unwraps `value`, or returns nil if it has another type.
     public init?(attribute value: Value) {
         guard case .objectID(let value) = value else { return nil }
         self = value
@@ -101,7 +102,7 @@ extension ObjectID: AttributeValue {
 }
 
 extension Int16: AttributeValue {
-    /// Creates the value, or nil if it has another type or is out of range.
+    /// Unwraps `value`, or returns nil if it has another type or is out of range.
     public init?(attribute value: Value) {
         guard case .int(let number) = value else { return nil }
         self.init(exactly: number)
@@ -111,7 +112,7 @@ extension Int16: AttributeValue {
 }
 
 extension Int32: AttributeValue {
-    /// Creates the value, or nil if it has another type or is out of range.
+    /// Unwraps `value`, or returns nil if it has another type or is out of range.
     public init?(attribute value: Value) {
         guard case .int(let number) = value else { return nil }
         self.init(exactly: number)
@@ -121,7 +122,7 @@ extension Int32: AttributeValue {
 }
 
 extension Int64: AttributeValue {
-    /// Creates the value, or nil if it has another type or is out of range.
+    /// Unwraps `value`, or returns nil if it has another type or is out of range.
     public init?(attribute value: Value) {
         guard case .int(let number) = value else { return nil }
         self.init(exactly: number)
@@ -131,7 +132,7 @@ extension Int64: AttributeValue {
 }
 
 extension Int: AttributeValue {
-    /// Creates the value, or nil if it has another type or is out of range.
+    /// Unwraps `value`, or returns nil if it has another type or is out of range.
     public init?(attribute value: Value) {
         guard case .int(let number) = value else { return nil }
         self.init(exactly: number)
@@ -141,7 +142,7 @@ extension Int: AttributeValue {
 }
 
 extension Float: AttributeValue {
-    /// Creates the value, or nil if it has another type.
+    /// Unwraps `value`, or returns nil if it has another type.
     public init?(attribute value: Value) {
         guard case .double(let number) = value else { return nil }
         self.init(number)
@@ -151,7 +152,7 @@ extension Float: AttributeValue {
 }
 
 extension String: AttributeValue {
-    /// Creates the value, or nil if it is neither text nor a URI.
+    /// Unwraps `value`, or returns nil if it is neither text nor a URI.
     public init?(attribute value: Value) {
         switch value {
         case .string(let text), .uri(let text): self = text

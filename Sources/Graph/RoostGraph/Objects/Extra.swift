@@ -6,7 +6,7 @@ final class Extra {
     var members: [(relationship: Int, state: Members)] = []
     /// The values of transient attributes.
     var transients: [String: Value] = [:]
-    /// The decoded values of transformable attributes, each with its encoded bytes.
+    /// The decoded values of transformable attributes, by slot.
     var decoded: [Int: any Sendable] = [:]
     /// The row at the beginning of the event, if the object already had changes then.
     var eventRow: UnsafeRawPointer?
@@ -31,7 +31,7 @@ struct Members {
     /// The stored keys, in their order, or nil before they are read.
     private(set) var base: [Int64]?
     private var baseKeys: Set<Int64> = []
-    /// The keys of members that are not stored.
+    /// The keys of added members, which may already be stored if ``base`` is nil.
     private(set) var added: Set<Int64> = []
     /// The keys of former members, which may still be stored.
     private(set) var removed: Set<Int64> = []
@@ -84,7 +84,6 @@ struct Members {
         isReordered = true
     }
 
-    /// Removes a member.
     mutating func remove(_ key: Int64, isOrdered: Bool) {
         // If the members were not read, an added key may also be stored.
         if added.remove(key) == nil || base == nil || storeHas(key) { removed.insert(key) }
@@ -187,7 +186,6 @@ struct Members {
         var appended: [Int64]
     }
 
-    /// Returns the pending change of a member.
     func difference(of key: Int64) -> Difference {
         added.contains(key) ? .added : removed.contains(key) ? .removed : .none
     }
@@ -265,7 +263,7 @@ struct Members {
 
     /// Marks the differences as being saved.
     ///
-    /// Later differences are recorded separately.
+    /// They also remain in ``added`` and ``removed`` until ``land()``.
     mutating func takeOff() {
         inFlight = hasDifferences ? (added, removed, isReordered) : nil
         isReordered = false

@@ -1,8 +1,9 @@
 public import Foundation
 public import RoostCore
 
-// The accessors that generated classes call. Each accessor has two forms: with constant offsets,
-// for entities without superentity and subentities, and with a slot of the class (``ClassShape``).
+// The accessors that generated classes and classes with `@Model` call. Most have two forms: with
+// constant offsets, for generated classes of entities without superentity and subentities, and with
+// a slot of the class (``ClassShape``).
 //
 // SAFETY of the whole file: when a container opens, it compares the offsets with the records'
 // layout, and each row has that layout.
@@ -10,10 +11,10 @@ public import RoostCore
 extension ManagedObject {
     /// The row of the object.
     ///
-    /// If the object is a fault, its row is read first.
+    /// If the object is a fault, its row is read first. If this fails, the row contains nulls.
     final var firedRow: UnsafeRawPointer { row ?? core.fire(self) }
 
-    /// Returns the row for reading the field at an offset, if the object is a fault or observable.
+    /// Returns the row of an object that is a fault or observable, to read the field at an offset.
     @usableFromInline @inline(never)
     final func slowRow(at offset: Int) -> UnsafeRawPointer {
         let row = firedRow
@@ -96,7 +97,7 @@ extension ManagedObject {
         }
     }
 
-    /// Returns the field at a slot of the class.
+    /// Returns the field at a slot of the class, or stores an error and returns nil.
     final func field(_ slot: Int) -> RecordLayout.Field? {
         let slots = info.slots
         if slots.indices.contains(slot), let field = slots[slot].field { return field }

@@ -120,7 +120,7 @@ extension ManagedObject {
         return OrderedToMany(self, relationship: found.number)
     }
 
-    /// Returns whether the members of a to-many relationship are still unread, without reading
+    /// Returns whether a property is a to-many relationship with unread members, without reading
     /// them.
     public final func hasFault(for relationship: String) -> Bool {
         guard let number = info.entity.relationship(relationship)?.number else { return false }

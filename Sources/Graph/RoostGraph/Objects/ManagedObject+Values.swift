@@ -7,8 +7,8 @@ extension ManagedObject {
     /// The value of a property by name.
     ///
     /// The value of a to-one relationship is the ID of its destination. If the name is unknown or
-    /// the value has the wrong type, the next save, fetch or count throws an error.
-    /// ``setValue(_:for:)`` throws it immediately.
+    /// the value has the wrong type, the next save, fetch or count throws an error. ``value(_:)``
+    /// and ``setValue(_:for:)`` throw it immediately.
     public final subscript(_ name: String) -> Value {
         get { core.latching { () throws(StoreError) in try value(name) } ?? .null }
         set { _ = core.latching { () throws(StoreError) in try setValue(newValue, for: name) } }
@@ -36,8 +36,8 @@ extension ManagedObject {
     /// The value of a to-one relationship is the ID of its destination.
     ///
     /// - Throws: `unknownProperty`, with a similar name in the message; `invalidValue` for a value
-    ///   of the wrong type or out of range; `invalidRequest` for a to-many relationship. After an
-    ///   error, the object is unchanged.
+    ///   of the wrong type or out of range; `invalidRequest` for a to-many relationship or a
+    ///   derived attribute; `closed`. After an error, the object is unchanged.
     public final func setValue(_ value: Value, for name: String) throws(StoreError) {
         if let attribute = info.transients[name] { return try setTransient(value, attribute: attribute) }
         guard let field = info.entity.layout.field(name) else { throw unknown(name) }
@@ -84,7 +84,6 @@ extension ManagedObject {
         }
     }
 
-    /// Returns the value of a field.
     final func value(of field: RecordLayout.Field) -> Value { withReader { $0.value(field) } }
 
     /// Runs `body` with a reader of the row.
@@ -162,8 +161,8 @@ extension ManagedObject {
 
     /// The value of a transformable attribute, decoded from JSON.
     ///
-    /// The decoded value is cached until the row changes. If the bytes cannot be decoded, the next
-    /// save, fetch or count throws an error.
+    /// The decoded value is cached until the attribute is set or the row is replaced. If the bytes
+    /// cannot be decoded, the next save, fetch or count throws an error.
     public final func coded<T: Codable & Sendable>(slot: Int) -> T? {
         guard let field = field(slot) else { return nil }
         let row = firedRow
@@ -186,7 +185,7 @@ extension ManagedObject {
 
     /// Sets a transformable attribute.
     ///
-    /// Equal values are encoded as equal bytes.
+    /// JSON objects are encoded with sorted keys, so that equal dictionaries have equal bytes.
     public final func setCoded<T: Codable & Sendable>(_ value: T?, slot: Int) {
         guard let field = field(slot) else { return }
         guard let value else {

@@ -6,9 +6,9 @@ public import RoostCore
 /// instance. An object and its context stay in one isolation, because neither is `Sendable`. Pass
 /// the ``objectID`` to other isolations.
 ///
-/// An object is a *fault* until its values are needed. Then they are read, together with the values
-/// of neighboring objects. If a property cannot be read, its value is null or zero, and the next
-/// save, fetch or count of the context throws the error.
+/// An object is a *fault* until its values are needed. Then they are read, often together with the
+/// values of other faults. If a property cannot be read, its value is null, zero or empty, and the
+/// next save, fetch or count of the context throws the error.
 ///
 /// ```swift
 /// let album = try context.insert("Album")
@@ -16,8 +16,8 @@ public import RoostCore
 /// try context.save()
 /// ```
 ///
-/// Subclasses add computed properties and methods. A stored property of a subclass is not saved,
-/// and a rollback does not reset it.
+/// Subclasses add computed properties and methods. A stored Swift property of a subclass is not
+/// saved, and a rollback does not reset it.
 open class ManagedObject {
     /// The address that accessors use: the record's address, or an odd value that they must not
     /// read.
@@ -122,8 +122,8 @@ open class ManagedObject {
     public final var entity: ManagedObjectModel.Entity { info.entity }
     /// The context, or nil after the object has left it.
     ///
-    /// An object leaves its context if its insertion is rolled back, its deletion is saved, or the
-    /// context is reset or deallocated.
+    /// An object leaves its context if its unsaved insertion is discarded or deleted, its deletion
+    /// is saved, or the context is reset or deallocated.
     public final var context: ManagedObjectContext? { core.context }
 
     // MARK: State
@@ -132,7 +132,9 @@ open class ManagedObject {
     public final var isFault: Bool { row == nil }
     /// Whether the next save will insert the object.
     public final var isInserted: Bool { flags.contains(.inserted) && !flags.contains(.deleted) }
-    /// Whether a property was set since the last save, even if its value did not change.
+    /// Whether the object changed since the last save, even if its values are the same.
+    ///
+    /// False for new and deleted objects.
     public final var isUpdated: Bool {
         flags.contains(.changed) && flags.isDisjoint(with: [.inserted, .deleted, .inaccessible])
     }
@@ -172,9 +174,11 @@ open class ManagedObject {
     /// Override this method to update state that is computed from values. Values that the method
     /// sets do not count as changes.
     open func awake(from events: SnapshotEvents) {}
-    /// Called by each ``ManagedObjectContext/delete(_:)``, before delete rules apply.
+    /// Called before ``ManagedObjectContext/delete(_:)`` or a cascading delete rule marks the
+    /// object as deleted.
     open func prepareForDeletion() {}
-    /// Called before a save, and again if any call of `willSave` changes the object.
+    /// Called before a save for each changed object, and again if any call of `willSave` changes
+    /// the object.
     open func willSave() {}
     /// Called after a save that wrote the object.
     open func didSave() {}

@@ -9,14 +9,13 @@ internal import RoostCore
 /// used, and the capacity grows by a half, so an object takes 18 to 29 bytes. The capacity is a
 /// multiple of 16. A multiplication maps a hash to a group of 16 slots.
 ///
-/// SAFETY: an object is removed from the registry in its `deinit`, or earlier when its context is
-/// deallocated. So every pointer in the registry refers to a living object.
+/// SAFETY: an object is removed from the registry in its `deinit`, or earlier when it leaves its
+/// context. So every pointer in the registry refers to a living object.
 struct Registry: ~Copyable {
     private var tags: UnsafeMutablePointer<UInt32>
     private var objects: UnsafeMutablePointer<Unmanaged<ManagedObject>?>
     /// The number of slots: a multiple of 16.
     private var capacity = 64
-    /// The number of objects.
     private(set) var count = 0
     /// The number of used slots, including those of removed objects.
     private var usedCount = 0

@@ -18,7 +18,6 @@ extension Array: UncountedList where Element == ManagedObject {}
 extension ContiguousArray: UncountedList where Element == ManagedObject {}
 
 extension UncountedList {
-    /// Calls `body` for each object.
     @inline(__always)
     func forEachUncounted(_ body: (ManagedObject) -> Void) {
         withUnsafeBufferPointer { buffer in
@@ -47,7 +46,6 @@ extension UncountedList {
         if let failure { throw failure }
     }
 
-    /// Returns the objects for which `isIncluded` is true.
     @inline(__always)
     func filterUncounted(_ isIncluded: (ManagedObject) -> Bool) -> [ManagedObject] {
         var result: [ManagedObject] = []
@@ -71,7 +69,6 @@ struct UncountedObjects {
 
     mutating func reserveCapacity(_ count: Int) { objects.reserveCapacity(count) }
 
-    /// Calls `body` for each object.
     @inline(__always)
     func forEach(_ body: (ManagedObject) -> Void) {
         for object in objects { object._withUnsafeGuaranteedRef(body) }

@@ -8,8 +8,8 @@ internal import RoostCore
 /// changes by merges, rollback and undo. These changes are reported at the end of the call, when
 /// the graph is consistent again.
 ///
-/// An object gets a registrar when one of its properties is first read. Its earlier changes are not
-/// collected.
+/// An object gets an `ObservationRegistrar` when one of its properties is first read. Its earlier
+/// changes are not collected.
 final class ObjectObservation {
     /// The unreported changes of an object.
     private struct Pending {
@@ -35,7 +35,6 @@ final class ObjectObservation {
 
     // MARK: Reading
 
-    /// Records that a property was read.
     func access(_ object: ManagedObject, property: ObservedProperty) {
         let id = ObjectIdentifier(object)
         if let known = registrars[id] { return known.access(object, keyPath: keyPaths[property]) }

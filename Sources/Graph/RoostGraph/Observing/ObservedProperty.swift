@@ -1,4 +1,3 @@
-/// An observable property of an object.
 enum ObservedProperty: Hashable {
     /// The index of the field of a stored attribute or a to-one relationship.
     case field(Int)

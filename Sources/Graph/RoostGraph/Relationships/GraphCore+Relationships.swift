@@ -6,7 +6,6 @@ internal import RoostStores
 // without reading.
 
 extension GraphCore {
-    /// Returns the destination of a to-one relationship.
     func destination(of object: ManagedObject, field: RecordLayout.Field) -> ManagedObject? {
         let row = object.firedRow
         guard let (entity, key) = RowAccess.reference(row, field: field) else { return nil }
@@ -232,7 +231,7 @@ extension GraphCore {
 
     /// Returns the objects with the given keys.
     ///
-    /// An object can be a fault if its entity is certain.
+    /// Reads objects whose entity is uncertain. Other objects can be faults.
     func objects(_ keys: [Int64], destination: Int) throws(StoreError) -> [ManagedObject] {
         let root = model.entities[destination].root
         let isPolymorphic = model.entities[destination].selfAndSubentities.count > 1
@@ -277,7 +276,6 @@ extension GraphCore {
                 modifier: inverse.isToMany ? .any : .direct))
     }
 
-    /// Replaces the members of a to-many relationship.
     func setMembers(of owner: ManagedObject, relationship: Int, to objects: [ManagedObject]) {
         let isOrdered = model.relationships[relationship].isOrdered
         _ = latching { () throws(StoreError) in

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The members of an ordered to-many relationship: an array without duplicates.
 ///
-/// Changes immediately update the inverse. A save writes only the positions of members that moved.
+/// Changes immediately update the inverse. A save writes only the positions that must change.
 ///
 /// ```swift
 /// playlist.tracks.append(track)
@@ -87,7 +87,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 
     /// Replaces the members in a range.
     ///
-    /// An object that is already a member moves to its last position among `objects`.
+    /// An object that is already a member moves to its first position among `objects`.
     public mutating func replaceSubrange(_ range: Range<Int>, with objects: some Collection<Element>) {
         let former = elements
         let new = Array(objects)
@@ -122,7 +122,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         set(objects)
     }
 
-    /// Runs `body` with an array of the members, then applies the order of the array.
+    /// Runs `body` with an array of the members, then replaces the members with the array.
     public mutating func withContiguousMutableStorageIfAvailable<Result>(
         _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> Result
     ) rethrows -> Result? {

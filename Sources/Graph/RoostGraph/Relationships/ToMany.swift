@@ -33,7 +33,6 @@ public struct ToMany<Element: ManagedObject>: Collection {
             ?? []
     }
 
-    /// The members.
     var elements: [Element] {
         switch storage {
         case .list(let objects): return objects
@@ -87,7 +86,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
 
     /// Returns the members that match a predicate, with unsaved changes applied.
     ///
-    /// Reads only these members.
+    /// If the relationship has an inverse, reads only these members.
     ///
     /// - Throws: `invalidRequest` for a set that is not bound to a relationship; `closed` if the
     ///   owning object has left its context; the same errors as

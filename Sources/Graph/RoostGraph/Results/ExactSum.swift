@@ -28,7 +28,7 @@ package struct ExactSum: Sendable {
 
     /// Adds or subtracts a number.
     ///
-    /// Ignores null.
+    /// Ignores null and values of other types.
     package mutating func add(_ value: Value, isRemoved: Bool = false) {
         switch value {
         case .int(let number): whole += isRemoved ? -Int128(number) : Int128(number)

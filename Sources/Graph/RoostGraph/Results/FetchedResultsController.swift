@@ -13,8 +13,8 @@ internal import RoostStores
 /// ```
 ///
 /// At the end of each event of the context, after observers were called, the controller updates the
-/// result and reports one difference. Events include saves, merges of other contexts' saves and of
-/// batch requests, undo, rollbacks, refreshes and resets.
+/// result and reports the difference, if any. Events include saves, merges of other contexts' saves
+/// and of batch requests, undo, rollbacks, refreshes and resets.
 ///
 /// The controller guarantees:
 ///
@@ -41,7 +41,7 @@ internal import RoostStores
 /// - Another container or process changed the store, so the changed objects are unknown.
 /// - The last update failed.
 /// - The request does not include pending changes.
-/// - The context is a child that follows its parent, and an event of the parent changed objects.
+/// - The context is a child that merges automatically, and an event of the parent changed objects.
 ///
 /// After a rollback or a refresh, the controller reads the objects whose changes were discarded.
 ///
@@ -70,7 +70,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
     ///     Values with equal names must be neighbors in the order. By default, the name is the text
     ///     of the value.
     /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``;
-    ///   `invalidRequest` for a path whose values have no order.
+    ///   `invalidRequest` for a path whose values have no order; `invalidModel` for a class that is
+    ///   not in the container.
     public convenience init(
         _ request: Fetch<Object>, in context: ManagedObjectContext, sections path: String? = nil,
         named name: ((Value) -> String)? = nil

@@ -136,7 +136,8 @@ final class FollowedResult: ResultsFollower {
     ///   - changes: The changes. Rows that move past the last row of the window are changed to rows
     ///     that leave it.
     ///   - missing: The keys of objects that are not in the result.
-    /// - Returns: The maximum number of rows to keep, or nil if the window must be fetched again.
+    /// - Returns: `.some` with the maximum number of rows to keep (nil for all), or nil if the
+    ///   window must be fetched again.
     private func followedLimit(_ changes: inout [ResultsRowChange], missing: [Int64]) -> Int?? {
         let (limit, offset) = (request.request.fetchLimit, request.request.fetchOffset ?? 0)
         guard limit != nil || offset > 0 else { return .some(nil) }
@@ -192,7 +193,7 @@ final class FollowedResult: ResultsFollower {
 
     /// Returns the object at a place.
     ///
-    /// Reads its neighbors in the same step.
+    /// If the object is a fault, reads it together with its neighbors.
     func object(at place: ResultsPlace) -> ManagedObject {
         let section = list.sections[place.section]
         let (chunk, index) = section.position(ofItem: place.item)
@@ -213,7 +214,6 @@ final class FollowedResult: ResultsFollower {
         return object
     }
 
-    /// Returns the place of an object.
     func place(of object: ManagedObject) -> ResultsPlace? {
         guard object.core === context.core, object.root == request.entity.root else { return nil }
         return list.place(of: object.key)

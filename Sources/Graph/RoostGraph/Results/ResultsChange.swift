@@ -34,7 +34,8 @@ public struct ResultsPlace: Hashable, Comparable, Sendable {
 ///
 /// A difference guarantees:
 ///
-/// - An object is in at most one of the lists. Unchanged objects are in none.
+/// - An object is in at most one of the lists. An unchanged object that stays in the result and
+///   does not move is in none.
 /// - If one object is moved past others, only that object is in ``moved``.
 /// - As in collection views, old places refer to the state before the whole difference, and new
 ///   places to the state after it.
@@ -79,15 +80,14 @@ public struct ResultsChange: Hashable, Sendable {
     public internal(set) var moved: [Move] = []
     /// The objects that changed without moving relative to other objects, by new place.
     public internal(set) var updated: [Move] = []
-    /// The whole new result if differences were dropped; otherwise nil.
+    /// The whole new result, if it replaces differences; otherwise nil.
     ///
-    /// Only ``ResultsChanges`` drops differences, for slow readers. All lists of such an element
-    /// are empty.
+    /// This happens in ``ResultsChanges`` for slow readers, and if the program fetches while a
+    /// difference is reported. All lists of such a difference are empty.
     public internal(set) var reload: [ResultsSection]?
 
     package init() {}
 
-    /// Whether the difference is empty.
     var isEmpty: Bool {
         reload == nil && deletedSections.isEmpty && insertedSections.isEmpty && entryCount == 0
     }

@@ -12,8 +12,8 @@ internal import RoostSystem
 ///
 /// The sequence guarantees:
 ///
-/// - All differences since the creation of the sequence are delivered in order. The sequence ends
-///   when its controller is deallocated.
+/// - Differences since the creation of the sequence are delivered in order. The sequence ends when
+///   its controller is deallocated.
 /// - At most 64 differences with together at most 10 000 objects wait for a slow reader. Beyond
 ///   that limit, one element with the whole new result replaces them; see ``ResultsChange/reload``.
 ///   So a slow reader does not exhaust memory, and ``ResultsChange/applying(to:)`` always gives the
@@ -74,7 +74,7 @@ final class ResultsChannel: Sendable {
     ///
     /// - Parameters:
     ///   - change: The difference.
-    ///   - whole: Returns the whole result. Called if too many differences wait.
+    ///   - whole: Returns the whole result. Called if the difference cannot wait with the others.
     func put(_ change: ResultsChange, _ whole: () -> [ResultsSection]) {
         let isFull = state.withLock { state in
             if state.waiting.first?.reload == nil, change.reload == nil, state.waiting.count < Self.mostChanges,

@@ -93,7 +93,7 @@ extension ResultsList {
         }
     }
 
-    /// Returns the difference between a complete old list and this list.
+    /// Returns the difference between an old list and this list.
     ///
     /// Sections with the same name count as the same section.
     ///
@@ -172,7 +172,7 @@ struct ResultsDifference {
         let from: ResultsPlace?
         /// Whether the values of the row changed.
         ///
-        /// Such a row is always reported.
+        /// If so, the row is always reported.
         let isChanged: Bool
         var to: ResultsPlace?
         /// The numbers of rows before this row that are not displaced, in its old and its new
@@ -262,9 +262,9 @@ struct ResultsDifference {
         measure(\.to, gap: \.gap.present)
     }
 
-    /// Returns the positions of displaced rows that did not actually move.
+    /// Returns the indexes in ``displaced`` of rows that did not actually move.
     ///
-    /// If several rows are in one gap, the rows that kept their relative order did not move.
+    /// If several rows are in one gap, a longest run in the old order did not move.
     private func staying(_ newSerials: [UInt32]) -> Set<Int> {
         struct Gap: Hashable {
             let section: Int

@@ -36,7 +36,6 @@ package struct ResultsList: Sendable {
         var entity: UInt16
     }
 
-    /// Consecutive rows.
     struct Chunk: Sendable {
         static let mostRows = 128
         var entries: [Entry] = []
@@ -46,13 +45,12 @@ package struct ResultsList: Sendable {
     /// A section: the rows with the same section name.
     struct Section: Sendable {
         let name: String
-        /// The serial number of the section, which does not change.
+        /// The serial number of the section, which does not change when sections are inserted.
         let serial: UInt32
         var count = 0
         var chunks: [Chunk] = []
         /// The numbers of the chunks, which do not change when chunks are inserted.
         var chunkNumbers: [UInt32] = []
-        /// The number of rows in each chunk.
         var counts: [Int32] = []
     }
 
@@ -70,7 +68,6 @@ package struct ResultsList: Sendable {
     /// Whether the list always has exactly one section.
     let isOneSection: Bool
     private(set) var sections: [Section] = []
-    /// The serial numbers of the sections.
     private(set) var serials: [UInt32] = []
     private(set) var count = 0
     /// The chunk numbers by key.
@@ -93,7 +90,6 @@ package struct ResultsList: Sendable {
 
     func contains(_ key: Int64) -> Bool { chunkOfKey[key] != nil }
 
-    /// Returns the position of a key.
     func position(of key: Int64) -> Position? {
         guard let number = chunkOfKey[key],
             let section = serials.firstIndex(of: sectionOfChunk[Int(number)]),
@@ -178,7 +174,8 @@ package struct ResultsList: Sendable {
         sections[position.section].chunks[position.chunk].entries[position.index].fingerprint = fingerprint
     }
 
-    /// Removes the row at a position, and its section if it becomes empty.
+    /// Removes the row at a position, and its section if that becomes empty and ``isOneSection`` is
+    /// false.
     ///
     /// Earlier positions remain valid.
     ///

@@ -73,13 +73,13 @@ struct ResultsRequest {
 
     // MARK: Single objects
 
-    /// Calls `body` for the given objects that are in the current result.
+    /// Calls `body` for the given objects that match the predicate, regardless of the window.
     ///
     /// - Parameters:
     ///   - noted: Objects of the request's hierarchy, by key.
     ///   - context: The context.
-    ///   - body: Receives the record of each object that is in the result.
-    /// - Returns: The keys of the objects that are not in the result.
+    ///   - body: Receives the record of each object that matches.
+    /// - Returns: The keys of the other objects.
     /// - Throws: Errors from reading and comparing.
     func examine(
         _ noted: [Int64: ResultsNote], context: ManagedObjectContext,
@@ -116,7 +116,7 @@ struct ResultsRequest {
             try core.openReader().graph(ofEntity: entity.number).read(
                 stored, inHierarchyOf: entity.root, into: &batch)
             try batch.forEachRecord { (record) throws(StoreError) in
-                // A fault may have been found to be deleted in this event.
+                // The object may be deleted in this context.
                 if let object = core.registered(entity.root, key: record.key), object.flags.contains(.deleted) {
                     return
                 }
@@ -164,12 +164,10 @@ struct ResultsRequest {
 
     // MARK: The whole result
 
-    /// Fetches the result.
+    /// Fetches the result, and calls `body` with each object in order.
     ///
-    /// - Parameters:
-    ///   - context: The context.
-    ///   - endsEvent: Whether to end an open event first, as a fetch does.
-    ///   - body: Receives each object of the result in order.
+    /// If `endsEvent` is true, an open event ends first, as in a fetch.
+    ///
     /// - Throws: Errors from fetching.
     func fetch(
         _ context: ManagedObjectContext, endsEvent: Bool,

@@ -20,8 +20,9 @@ public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
         (self.content, self.model) = (content, model)
     }
 
-    /// The text of the value that the section's objects share; empty for null and for a result
-    /// without sections.
+    /// The name: by default, the text of the value that the section's objects share.
+    ///
+    /// Empty for null and for a result without sections.
     public var name: String { content.name }
     /// The first character of the name in upper case, for an index beside a list.
     public var indexTitle: String { String(name.prefix(1)).uppercased() }

@@ -14,8 +14,8 @@ internal import RoostStores
 /// contribution is replaced. The request is executed again only if a ``FetchedResultsController``
 /// without a window would fetch again.
 ///
-/// Sums of whole numbers are exact. A sum of floating-point numbers is computed exactly and rounded
-/// once, so it does not depend on the order of changes. Null is ignored.
+/// Sums of whole numbers are exact within 64 bits. A sum of floating-point numbers is computed
+/// exactly and rounded once, so it does not depend on the order of changes. Null is ignored.
 ///
 /// - Complexity: Each object of the result takes about 30 bytes of memory, and about 100 bytes more
 ///   if there are sums. The time of an event is proportional to the number of changed objects.
@@ -57,8 +57,8 @@ public final class ResultsTotals {
     /// - Complexity: O(1).
     public func sum(_ attribute: String) -> Value { totals.sum(attribute) }
 
-    /// Called in the isolation of the context, at the end of each event that changed the count or a
-    /// sum.
+    /// Called in the isolation of the context, after each event that changed an object's
+    /// contribution to the count or a sum.
     public var onChange: (() -> Void)? {
         get { totals.onChange }
         set { totals.onChange = newValue }
@@ -71,12 +71,11 @@ public final class ResultsTotals {
     public var error: StoreError? { totals.error }
 }
 
-/// The implementation of totals.
 final class FollowedTotals: ResultsFollower {
     private let context: ManagedObjectContext
     private let request: ResultsRequest
     private let attributes: [(name: String, fields: [RecordLayout.Field?])]
-    /// The contributions of each object to the sums, by key.
+    /// The contributions of objects to the sums, by key.
     private var parts: [Int64: [Value]] = [:]
     private var sums: [ExactSum]
     private let emptySums: [ExactSum]

@@ -19,9 +19,9 @@ struct ResultsNote: OptionSet {
     let rawValue: UInt8
     /// The object has certainly changed.
     static let touched = ResultsNote(rawValue: 1)
-    /// The object's changes were discarded, so its state must be read from the store.
+    /// The object's changes were discarded, or another context deleted the object.
     ///
-    /// Another context may have deleted the object.
+    /// Its state must be read from the store.
     static let stored = ResultsNote(rawValue: 2)
 }
 
@@ -50,7 +50,6 @@ final class ResultsTracker {
 
     // MARK: Recording
 
-    /// Records that an object changed.
     func note(_ object: ManagedObject) { note(ObjectPlace(root: object.root, key: object.key)) }
 
     /// Records that an object changed.
@@ -89,7 +88,7 @@ final class ResultsTracker {
     /// Changes that the program makes during a report are reported afterwards. So, during a report,
     /// results show the state after the reported difference.
     ///
-    /// - Returns: Whether any change was recorded.
+    /// - Returns: Whether results were updated.
     func update() -> Bool {
         guard !isUpdating, !noted.isEmpty || needsFetch else { return false }
         isUpdating = true

@@ -6,14 +6,12 @@ internal import RoostCore
 /// SAFETY: rows have the structure of their entity's layout. Stores verify the structure of the
 /// rows that they return, and these functions preserve it.
 enum RowAccess {
-    /// Returns whether a field is null.
     @inline(__always)
     static func isNull(_ row: UnsafeRawPointer, field: Int) -> Bool {
         row.load(fromByteOffset: RecordLayout.Header.bitmap &+ field &>> 3, as: UInt8.self)
             & (1 &<< UInt8(truncatingIfNeeded: field & 7)) != 0
     }
 
-    /// Sets or clears the null bit of a field.
     @inline(__always)
     static func setNull(_ isNull: Bool, row: UnsafeMutableRawPointer, field: Int) {
         let offset = RecordLayout.Header.bitmap &+ field &>> 3
@@ -29,7 +27,6 @@ enum RowAccess {
         return false
     }
 
-    /// Returns the version of a row.
     @inline(__always)
     static func version(_ row: UnsafeRawPointer) -> UInt32 {
         UInt32(littleEndian: row.loadUnaligned(fromByteOffset: RecordLayout.Header.version, as: UInt32.self))
@@ -55,7 +52,8 @@ enum RowAccess {
         row.storeBytes(of: next.littleEndian, toByteOffset: RecordLayout.Header.checksum, as: UInt64.self)
     }
 
-    /// Returns whether two rows of an entity have the same content, ignoring their versions.
+    /// Returns whether two rows of an entity have the same content, ignoring versions and
+    /// checksums.
     @inline(__always)
     static func haveEqualContent(
         _ left: UnsafeRawPointer, leftCount: Int, right: UnsafeRawPointer, rightCount: Int
@@ -70,13 +68,7 @@ enum RowAccess {
         memcmp(left + range.lowerBound, right + range.lowerBound, range.count) == 0
     }
 
-    /// Returns whether two rows of an entity have the same references.
-    ///
-    /// - Parameters:
-    ///   - left: A row.
-    ///   - right: Another row.
-    ///   - ranges: The ranges of the references, 8 or 12 bytes each.
-    /// - Returns: Whether all bytes in the ranges are equal.
+    /// Returns whether two rows of an entity have the same references, of 8 or 12 bytes each.
     @inline(__always)
     static func haveEqualReferences(
         _ left: UnsafeRawPointer, right: UnsafeRawPointer, in ranges: [Range<Int>]
@@ -146,7 +138,6 @@ enum RowAccess {
                 ? layout.fields[layout.firstVariableField].byteOffset : layout.fixedByteCount
         }
 
-        /// Returns the number of bytes of a row.
         @inline(__always)
         func byteCount(_ row: UnsafeRawPointer) -> Int {
             firstByteOffset == tail
@@ -154,15 +145,9 @@ enum RowAccess {
         }
     }
 
-    /// Writes a copy of a row with one field of the tail replaced.
+    /// Writes a copy of a row into `target`, with one field of the tail replaced.
     ///
-    /// - Parameters:
-    ///   - row: The row to copy.
-    ///   - field: The index of the field.
-    ///   - byteOffset: The offset of the field's slot.
-    ///   - layout: The location of the tail.
-    ///   - bytes: The new bytes, or nil to set the field to null.
-    ///   - target: Memory for the new row.
+    /// `byteOffset` is the offset of the field's slot. If `bytes` is nil, the field becomes null.
     static func replaceTail(
         of row: UnsafeRawPointer, field: Int, byteOffset: Int, layout: TailLayout,
         with bytes: UnsafeRawBufferPointer?, into target: UnsafeMutableRawPointer

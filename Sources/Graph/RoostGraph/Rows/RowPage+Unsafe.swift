@@ -4,8 +4,8 @@ internal import RoostSystem
 /// A block of memory with the rows of objects: complete records, one after the other.
 ///
 /// A row is a record in the format of the stores. Pages are aligned to their size, so a row's
-/// address determines its page without additional memory. A page counts its used rows, and is freed
-/// when the count reaches zero.
+/// address determines its page without additional memory. A page counts the uses of its rows, and
+/// is freed when the count reaches zero.
 ///
 /// SAFETY of the whole file: pages and rows are confined to the region of one context. A row is
 /// accessed only while its owner retains it. The page's fields are in the header, before the first
@@ -53,7 +53,7 @@ struct RowPage {
         if page.pointee.useCount == 0 { UnsafeMutableRawPointer(page).deallocate() }
     }
 
-    /// Returns whether less than a quarter of the rows in a row's page are still used.
+    /// Returns whether a row's page has fewer uses than a quarter of its rows.
     @inline(__always)
     static func isSparse(_ row: UnsafeRawPointer) -> Bool {
         header(of: row).map { $0.pointee.useCount &* 4 < $0.pointee.rowCount } ?? false
@@ -99,11 +99,7 @@ struct RowPage {
         /// The number of bytes before each row.
         private let prefixByteCount: Int
 
-        /// Creates a pool.
-        ///
-        /// - Parameters:
-        ///   - isFetched: Whether the pool is for fetched rows, which are stored without gaps.
-        ///   - prefixByteCount: The number of bytes to reserve before each row.
+        /// Creates a pool, with `prefixByteCount` reserved bytes before each row.
         init(isFetched: Bool, prefixByteCount: Int = 0) {
             self.isFetched = isFetched
             self.prefixByteCount = prefixByteCount
@@ -158,8 +154,7 @@ struct RowPage {
 /// Functions for private rows, which are the rows of changed objects.
 ///
 /// The eight bytes before a private row point to the committed row, which is the row as last read
-/// from the store. They are zero for a new object. A private row counts as one use of its committed
-/// row.
+/// or saved. They are zero for a new object. A private row counts as one use of its committed row.
 enum PrivateRow {
     static let prefixByteCount = 8
 

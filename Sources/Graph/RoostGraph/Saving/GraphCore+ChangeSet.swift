@@ -18,7 +18,7 @@ struct PendingChanges {
     ///
     /// Their relationships may differ.
     var unwritten = UncountedObjects()
-    /// Whether any changed object has to-many relationships or other state in an ``Extra``.
+    /// Whether any changed object that is not deleted has an ``Extra``.
     var hasExtras = false
 
     var isEmpty: Bool { changes.isEmpty && changes.unchanged.isEmpty }
@@ -37,7 +37,7 @@ extension ManagedObjectContext {
     ///
     /// Used by benchmarks.
     ///
-    /// - Throws: Errors from reading deleted faults and ordered links.
+    /// - Throws: Errors from reading ordered links.
     package func pendingChangeSet() throws(StoreError) -> ChangeSet {
         core.survey = SaveSurvey()
         core.changed.forEachUncounted { core.survey.note($0, flags: $0.flags, state: $0.state) }
@@ -56,7 +56,7 @@ extension GraphCore {
     ///     result includes only changes that can affect it, and the records have no checksums. For
     ///     a commit, the result includes expectations about the store.
     /// - Returns: The changes.
-    /// - Throws: Errors from reading deleted faults and ordered links.
+    /// - Throws: Errors from reading ordered links.
     func pendingChanges(store: Int, in reach: RequestReach? = nil) throws(StoreError) -> PendingChanges {
         let forCommit = reach == nil
         let isWholeStore = stores?.stores.count == 1
@@ -132,8 +132,8 @@ extension GraphCore {
         pending.deleted.append(object)
     }
 
-    /// Adds the expectations of a commit: existing destinations, deletes without references, and
-    /// last positions.
+    /// Adds the expectations of a commit: destinations exist, no object refers to deleted objects,
+    /// and last positions are current.
     private func addExpectations(to pending: inout PendingChanges, destinations: Set<ObjectID>, store: Int) {
         let isWholeStore = stores?.stores.count == 1
         pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(destinations)
@@ -178,7 +178,7 @@ extension GraphCore {
             if let committed, RowAccess.reference(committed, field: field)?.key == key { continue }
             let root = table.root(entity)
             if let destination = registry.find(root, key: key) {
-                // Objects that this save inserts exist. The store reports deleted destinations.
+                // A new object needs no check. The store reports deleted destinations.
                 if destination.flags.contains(.inserted) { continue }
                 found.insert(destination.objectID)
             } else if table.info(entity).entity.selfAndSubentities.count == 1 {

@@ -47,9 +47,8 @@ extension GraphCore {
 
     /// Returns the failures of rules that depend on one record alone.
     ///
-    /// - Parameter survey: Receives information about the objects. One pass checks the rules and
-    ///   collects the information, because memory access limits the speed of a pass.
-    /// - Returns: The failures.
+    /// The same pass collects the survey, because memory access limits the speed of a pass.
+    ///
     /// - Throws: `timedOut` if matching a value against its pattern takes too long.
     func ruleFailures(_ survey: inout SaveSurvey) throws(StoreError) -> [ValidationFailure] {
         var failures = FailureList()

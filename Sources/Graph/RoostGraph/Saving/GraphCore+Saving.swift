@@ -41,13 +41,9 @@ extension GraphCore {
         }
     }
 
-    /// Makes the row of an object its committed row.
+    /// Makes the row of an inserted or updated object its committed row.
     ///
-    /// - Parameters:
-    ///   - object: An object that was inserted or updated.
-    ///   - index: The position of its record.
-    ///   - isInsert: Whether it was inserted.
-    ///   - derived: The committed records, if they have derived attributes that the rows lack.
+    /// `derived` has the committed records, if these have derived attributes that the rows lack.
     @inline(__always)
     private func finish(_ object: ManagedObject, index: Int, isInsert: Bool, derived: RecordBatch?) {
         if object.flags.contains(.inFlight) {
@@ -82,10 +78,7 @@ extension GraphCore {
 
     /// Marks the current members of to-many relationships as stored.
     ///
-    /// - Parameters:
-    ///   - objects: The objects that were saved.
-    ///   - isInFlight: Whether the objects could change during the save. If true, later differences
-    ///     stay pending.
+    /// If `isInFlight` is true, differences that were made during the save stay pending.
     func commitMembers(of objects: UncountedObjects, isInFlight: Bool) {
         objects.forEach { if $0.extra != nil { commitMembers($0, isInFlight: isInFlight) } }
     }
@@ -168,7 +161,7 @@ extension GraphCore {
         return false
     }
 
-    /// Whether an object has changes that a background save did not include.
+    /// Returns whether the row of an object differs from its committed row.
     func isDirtyMeanwhile(_ object: ManagedObject) -> Bool {
         guard let row = object.row, let committed = PrivateRow.committed(row) else { return true }
         return !RowAccess.haveEqualContent(
@@ -177,7 +170,7 @@ extension GraphCore {
 
     // MARK: Saves in the background
 
-    /// Marks the rows that are being saved.
+    /// Marks the rows and members that are being saved.
     func beginFlight(_ pending: PendingChanges) {
         for objects in [pending.inserted, pending.updated] {
             objects.forEach { object in
@@ -222,7 +215,8 @@ extension GraphCore {
         }
     }
 
-    /// Copies the saved derived attributes into an object that changed during its save.
+    /// Copies the saved derived attributes into an object that changed during its save, and makes
+    /// the saved record its committed row.
     private func adoptDerived(_ object: ManagedObject, saved: RecordReader, version: UInt32? = nil) {
         guard !object.flags.contains(.orphan), let committed = object.committedRow else { return }
         let version = version ?? RowAccess.version(committed)

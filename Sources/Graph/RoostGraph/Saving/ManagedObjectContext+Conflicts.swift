@@ -4,7 +4,8 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Resolves the error of a failed commit.
     ///
-    /// - Returns: Whether the commit can be tried again; false if the policy makes the save fail.
+    /// - Returns: Whether the commit can be tried again; false if the error or the policy makes the
+    ///   save fail.
     func resolve(_ error: StoreError) throws(StoreError) -> Bool {
         switch error.code {
         case .conflict: return try resolveConflicts(error)
@@ -199,13 +200,8 @@ extension GraphCore {
         forgetBases(of: object)
     }
 
-    /// Returns whether an object needs no decision: both sides deleted it, or one side changed only
-    /// positions in ordered relationships.
-    ///
-    /// - Parameters:
-    ///   - object: An object that this context changed or deleted.
-    ///   - theirs: The record in the store, or nil if another context deleted the object.
-    /// - Returns: Whether the object can be merged without a policy.
+    /// Returns whether an object needs no policy: both sides deleted it, or one side changed
+    /// nothing except positions in ordered relationships.
     func agrees(_ object: ManagedObject, with theirs: Record?) -> Bool {
         guard let committed = object.committedRow else { return false }
         let base = RecordReader(

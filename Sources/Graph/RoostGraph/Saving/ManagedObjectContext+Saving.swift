@@ -8,7 +8,8 @@ extension ManagedObjectContext {
 
     /// Saves all changes.
     ///
-    /// Each store commits all its changes or none. On return, the changes are durable.
+    /// Each store commits all its changes or none. On return, the changes in persistent stores are
+    /// durable. A child saves to its parent instead.
     ///
     /// ``ManagedObject/willSave()`` is called first, then the model's rules are checked.
     /// ``mergePolicy`` resolves conflicts with other contexts' saves. An error leaves the store
@@ -18,7 +19,7 @@ extension ManagedObjectContext {
     /// - Throws: The error of a getter since the last call; `validationFailed` with all
     ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``;
     ///   `constraintViolation`; `objectNotFound` with all ``StoreError/missingObjects``;
-    ///   `deleteDenied`; errors from committing.
+    ///   `deleteDenied`; `invalidRequest` during another save; errors from committing.
     public func save() throws(StoreError) {
         if let parent = core.parent { return try save(to: parent) }
         guard !isSaving else {
@@ -54,8 +55,8 @@ extension ManagedObjectContext {
     ///
     /// A thread of Roost commits, without blocking the isolation.
     ///
-    /// Changes that are made during the commit remain pending. After an error, all changes remain
-    /// pending. An earlier background save is finished first.
+    /// Changes that are made during the commit remain pending. After an error, all changes that
+    /// were not committed remain pending. An earlier background save is finished first.
     ///
     /// - Throws: The same errors as ``save()``.
     public nonisolated(nonsending) func saveInBackground() async throws(StoreError) {
@@ -178,7 +179,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Validates the changes like a save, without saving.
+    /// Validates the changes like a save, without calling `willSave` and without saving.
     ///
     /// - Throws: `validationFailed` and `deleteDenied`, with all reasons; errors from reading.
     package func validateChanges() throws(StoreError) {
@@ -241,7 +242,6 @@ extension ManagedObjectContext {
 
     // MARK: The commit
 
-    /// The content of a commit.
     struct Outcome {
         var pending: PendingChanges
         /// The changes, with derived attributes and with objects that the model's rules changed.

@@ -16,6 +16,10 @@ public import RoostCore
 /// To-many relationships merge as sets under every policy: additions and removals of both sides
 /// apply.
 ///
+/// If a new object has a stored object's unique value, `error` makes the save fail. The other
+/// built-in policies drop the new object; `mergeByPropertyObjectTrump` and `overwrite` copy its
+/// values to the stored object.
+///
 /// ```swift
 /// context.mergePolicy = .mergeByPropertyObjectTrump
 /// ```
@@ -103,7 +107,7 @@ public enum MergeResolution: Sendable {
     case fail
 }
 
-/// An object of this context and a stored object that has the same unique values.
+/// A new object of this context and a stored object with the same unique values.
 public struct ConstraintConflict: Sendable {
     /// The attributes of the constraint.
     public let attributes: [String]

@@ -23,7 +23,8 @@ enum MergeStep {
     case settle(ManagedObject, Record?, former: [Int: ManagedObject], from: Int)
     /// Makes both sides of a one-to-one relationship consistent after their rows were read.
     case settlePair(ManagedObject, relationship: Int, partner: ManagedObject?, former: [ManagedObject])
-    /// Makes an object the partner of another object after the row of its former partner was read.
+    /// Makes an object the partner of another object, after the row of the other's former partner
+    /// was read.
     case takePartner(ManagedObject, relationship: Int, partner: ManagedObject, rival: ManagedObject?)
     /// Records that an object did not change in this event.
     case forgetTouch(ManagedObject)
@@ -101,14 +102,10 @@ extension GraphCore {
         }
     }
 
-    /// Makes both sides of an object's relationships consistent after its changes were merged.
+    /// Makes both sides of an object's relationships consistent after its changes were merged, and
+    /// returns the remaining steps.
     ///
-    /// - Parameters:
-    ///   - object: An object whose changes were merged.
-    ///   - theirs: The record in the store, or nil if another context deleted the object.
-    ///   - former: The object's one-to-one partners before the merge.
-    ///   - start: The position of the first reference to process.
-    /// - Returns: The remaining steps.
+    /// `former` has the one-to-one partners before the merge.
     private func settleReferences(
         of object: ManagedObject, theirs: Record?, former: [Int: ManagedObject], from start: Int
     ) -> [MergeStep] {

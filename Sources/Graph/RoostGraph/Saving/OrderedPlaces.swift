@@ -8,7 +8,8 @@ enum OrderedPlaces {
     /// The distance between two new places.
     static let distance: Int64 = 1 << 20
 
-    /// Returns ascending places that keep as many of the present places as possible.
+    /// Returns ascending places that keep as many present places as possible, or new places if a
+    /// gap is too small.
     ///
     /// If two contexts assigned the same place, the keys determine the order, as in stores.
     ///

@@ -4,7 +4,7 @@ internal import RoostCore
 // the other ends are updated too.
 
 extension GraphCore {
-    /// A changed to-many relationship whose membership is stored in the rows of the members.
+    /// A to-many relationship whose members or order change.
     struct ExchangedList: Hashable {
         let owner: ManagedObject
         let relationship: Int
@@ -18,13 +18,11 @@ extension GraphCore {
         let former: ManagedObject?
     }
 
-    /// The remaining work of an exchange.
     struct ExchangeRest {
         /// The objects whose state must be recomputed.
         var affected: [ManagedObject] = []
         /// The ordered lists that need an order.
         var lists: Set<ExchangedList> = []
-        /// The one-to-one references that changed.
         var pairs: [ExchangedPair] = []
         /// Whether the list of changed objects contains objects without changes.
         var hasUnchanged = false
@@ -39,7 +37,8 @@ extension GraphCore {
     /// Exchanges the content of a record with the state of its objects.
     ///
     /// - Parameters:
-    ///   - record: The former state of the objects. Afterwards, the record has their present state.
+    ///   - record: The former state of the objects. Afterwards, the record has their state before
+    ///     the call.
     ///   - others: Receives the former state of other objects that must change too.
     func exchange(_ record: UndoRecord, others: UndoRecord) {
         let former = undoRecord
@@ -171,7 +170,7 @@ extension GraphCore {
         guard rest.hasUnchanged else { return }
         let former = changed
         if rest.removedCount == former.count, !rest.hasRepeated {
-            // A changed object is in the list, and each row removed another object.
+            // The list has each changed object once, and each row removed a different object.
             changed = []
             record.formerChanged = former
             return
@@ -191,7 +190,6 @@ extension GraphCore {
         if rest.hasUnchanged { rest.hasRepeated = true }
     }
 
-    /// Calls the hooks of a record's objects.
     private func awake(_ record: UndoRecord) {
         let wasTracking = isTracking
         isTracking = false

@@ -5,7 +5,7 @@ internal import RoostCore
 extension GraphCore {
     /// Records whether an object is a member of a relationship, and the order of the members.
     ///
-    /// If the inverse is to-one, the membership is stored in the rows of the members.
+    /// If the inverse is to-one, the members' rows record the membership.
     func noteMember(
         _ key: Int64, of owner: ManagedObject, relationship: ManagedObjectModel.Relationship, state: Members
     ) {
@@ -18,8 +18,8 @@ extension GraphCore {
                 wasMember: isMember(key, of: owner, state: state), difference: state.difference(of: key)))
     }
 
-    /// Whether an object is a member of a relationship that is stored as links, or nil if the store
-    /// must be read to decide.
+    /// Returns whether an object is a member of a relationship that is stored as links, or nil if
+    /// only the store knows.
     func isMember(_ key: Int64, of owner: ManagedObject, state: Members?) -> Bool? {
         // A new object has no stored links.
         state?.knows(key) ?? (owner.flags.contains(.inserted) ? false : nil)
@@ -58,7 +58,8 @@ extension GraphCore {
             UndoRecord.OrderImage(owner: owner, relationship: relationship, order: state.order))
     }
 
-    /// Records the members of an object that is deleted, which no store has any more after a save.
+    /// Records the members and transient values of a deleted object, because no store has them
+    /// after a save.
     func noteContents(of object: ManagedObject) throws(StoreError) {
         guard isTracking, let undoRecord else { return }
         for name in (object.extra?.transients ?? [:]).keys { noteTransient(name, of: object) }
@@ -88,7 +89,7 @@ extension GraphCore {
         undoRecord = nil
         defer {
             undoRecord = record
-            // Later changes of the program must be recorded first.
+            // The next change of these objects by the program must be recorded.
             if start < touched.count { for object in touched[start...] { object.state.remove(.touched) } }
         }
         return try body()

@@ -51,7 +51,7 @@ extension GraphCore {
         }
     }
 
-    /// Adds an object that has left the context again, as a new object with the same key.
+    /// Brings back an object that has left the context, as a new object with the same key.
     private func readmit(_ object: ManagedObject) {
         guard object.flags.contains(.orphan), object.row != nil else { return }
         let left = object.core
@@ -64,7 +64,7 @@ extension GraphCore {
         registry.insert(object, root: object.root)
     }
 
-    /// Marks an object as new, so that it is not stored.
+    /// Marks an object as new, because no store contains it.
     func becomeNew(_ object: ManagedObject) {
         guard let row = object.row else { return }
         if !object.state.contains(.privateRow) {
@@ -115,12 +115,9 @@ extension GraphCore {
             .filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
     }
 
-    /// Returns the objects that may still refer to objects that are being removed.
+    /// Returns the members of relationships that may still refer to removed objects.
     ///
     /// These references were set by other contexts, or while undo was disabled.
-    ///
-    /// - Parameter objects: The objects.
-    /// - Returns: The objects, with the members of their relationships.
     func connections(
         of objects: [ManagedObject]
     ) -> [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)] {
@@ -143,7 +140,7 @@ extension GraphCore {
         return found
     }
 
-    /// Removes objects that are being removed from the other sides of their relationships.
+    /// Removes the objects from the other sides of their relationships.
     func endConnections(
         _ connections: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)]
     ) {

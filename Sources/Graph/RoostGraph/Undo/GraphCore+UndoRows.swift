@@ -7,7 +7,7 @@ extension GraphCore {
         _ record: UndoRecord, isExact: Bool, rest: inout ExchangeRest, kept: inout Set<ObjectIdentifier>
     ) {
         // Neighboring records mostly have the same entity, so its information is looked up once.
-        // Rows without references and derived attributes are exchanged as they are.
+        // Rows with equal links and without derived attributes are exchanged as they are.
         var known: (entity: UInt16, hasLinks: Bool, hasDerived: Bool)?
         let isObserved = context?.observers.isEmpty == false
         let former = record.formerChanged
@@ -49,12 +49,7 @@ extension GraphCore {
 
     /// Exchanges an image's row with the present row of its object.
     ///
-    /// - Parameters:
-    ///   - object: The object.
-    ///   - current: Its present row.
-    ///   - committed: Its committed row, or nil for a new object.
-    ///   - isClean: Whether the image's row has the content of the committed row.
-    ///   - image: The image.
+    /// If `isClean` is true, the image's row has the content of the committed row.
     @inline(__always)
     private func swapRows(
         of object: ManagedObject, current: UnsafeRawPointer, committed: UnsafeRawPointer?, isClean: Bool,
@@ -88,7 +83,7 @@ extension GraphCore {
         image.isPrivate = isPrivate
     }
 
-    /// Whether a recorded row has the content of the committed row.
+    /// Returns whether a recorded row has the content of the committed row.
     private func isEqual(
         _ row: UnsafeRawPointer, byteCount: Int, to committed: UnsafeRawPointer?, of object: ManagedObject
     ) -> Bool {
@@ -100,12 +95,7 @@ extension GraphCore {
 
     /// Adds an object whose row was exchanged to the list of changed objects, or removes it.
     ///
-    /// - Parameters:
-    ///   - object: The object.
-    ///   - isUnchanged: Whether the object is without changes now.
-    ///   - isListed: Whether the object, if it had no changes, is in the list nevertheless.
-    ///   - image: The row that the object had.
-    ///   - rest: The remaining work.
+    /// If `isListed` is true, the list contains the object although it had no changes.
     @inline(__always)
     private func noteExchange(
         of object: ManagedObject, isUnchanged: Bool, isListed: Bool, image: inout UndoRecord.RowImage,
@@ -125,7 +115,8 @@ extension GraphCore {
         }
     }
 
-    /// Exchanges a row if its references differ, or if its object has a special state.
+    /// Exchanges a row whose links differ, or whose object has derived attributes or another
+    /// special state.
     private func exchangeSlowly(
         _ object: ManagedObject, image: inout UndoRecord.RowImage, info: EntityInfo, rest: inout ExchangeRest
     ) {

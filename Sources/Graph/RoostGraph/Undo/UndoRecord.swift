@@ -74,7 +74,6 @@ final class UndoRecord {
         let keys: [Int64]
     }
 
-    /// The value of a transient attribute.
     struct TransientImage {
         let object: ManagedObject
         let name: String
@@ -194,13 +193,9 @@ final class UndoRecord {
         notes.append(Note(object: object, presence: nil, wasChanged: hadChanges(object)))
     }
 
-    /// Replaces keys.
+    /// Replaces keys in the record.
     ///
-    /// - Parameters:
-    ///   - new: The new keys.
-    ///   - model: The model.
-    ///   - areTemporary: Whether all keys to replace are temporary.
-    ///   - isOfChild: Whether rows that are not private can contain temporary keys, too.
+    /// If `isOfChild` is true, rows that are not private can contain temporary keys, too.
     func replaceKeys(_ new: [ObjectPlace: Int64], model: ManagedObjectModel, areTemporary: Bool, isOfChild: Bool) {
         for index in links.indices {
             let link = links[index]

@@ -19,17 +19,16 @@ package import RoostCore
 ///
 /// A save ends an event and does not clear the stack. Undoing a saved change sets the old value as
 /// a pending change. Undoing a saved deletion inserts the object again, with its ID. Undoing a
-/// saved insertion deletes the object. References to the deleted object that other contexts or
-/// unrecorded changes have set become null.
+/// saved insertion deletes the object. References to that object become null, even if other
+/// contexts or unrecorded changes set them.
 ///
-/// Reading and merging the saves of other contexts are not recorded. A rollback and a reset empty
-/// the stack. Changes inside of ``ManagedObjectContext/withoutTracking(_:)`` do not form a step of
+/// Reads, and merges of other contexts' saves, are not recorded. A rollback and a reset empty the
+/// stack. Changes inside of ``ManagedObjectContext/withoutTracking(_:)`` do not form a step of
 /// their own.
 ///
 /// - Complexity: An event keeps one copy of the row of each object that it changes. Undo exchanges
-///   rows. It reads only objects that have since been turned into faults.
+///   rows. It reads only faults and, after a save, relationships.
 public final class UndoStack {
-    /// Events that are undone together.
     private struct Step {
         var records: [UndoRecord] = []
         var name: String?
@@ -188,7 +187,7 @@ public final class UndoStack {
         return try body()
     }
 
-    /// Runs `body` as one step, or as part of the open group.
+    /// Runs `body` as one step or as part of the open group, unless the stack is disabled.
     ///
     /// Reverts its changes if it throws.
     ///
@@ -248,7 +247,7 @@ public final class UndoStack {
         forget(former)
     }
 
-    /// Removes the records of dropped steps from the other lists.
+    /// Removes the records of dropped steps from ``unresolved``.
     private func forget(_ steps: some Collection<Step>) {
         // Deallocating an object can run code of the program, so the steps are released last.
         defer { withExtendedLifetime(steps) {} }
@@ -327,7 +326,7 @@ public final class UndoStack {
     func closeEvent() {
         guard let core = context?.core, let record = core.undoRecord else { return }
         guard !record.isEmpty else {
-            // There was a save since the previous event.
+            // There may have been a save since the previous event.
             (record.commitCount, record.outsideCount) = (core.commitCount, core.outsideCount)
             return
         }
@@ -362,11 +361,7 @@ public final class UndoStack {
         unresolved.removeAll()
     }
 
-    /// Replaces keys in all steps.
-    ///
-    /// - Parameters:
-    ///   - new: The new keys.
-    ///   - areTemporary: Whether all keys to replace are temporary.
+    /// Replaces keys in all steps (default: only temporary keys).
     func replaceKeys(_ new: [ObjectPlace: Int64], areTemporary: Bool = true) {
         guard let core = context?.core else { return }
         for record in allRecords + [core.undoRecord].compactMap({ $0 }) {
