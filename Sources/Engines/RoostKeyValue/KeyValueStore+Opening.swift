@@ -10,7 +10,7 @@ extension KeyValueStore {
     ///   - location: The location of the store, for messages and for temporary files of large
     ///     loads. If the store is a file, these files are beside it.
     ///   - model: The model to embed.
-    ///   - options: Identity, user metadata, timeout.
+    ///   - options: Identity, user metadata, timeout and history.
     /// - Throws: `alreadyExists` if the storage contains a store, `limitExceeded` if the model has
     ///   too many parts, and errors of the storage.
     public convenience init(
@@ -53,7 +53,7 @@ extension KeyValueStore {
     ///   - location: The location of the store, for messages and for temporary files.
     ///   - options: The required model, the timeout and other options.
     /// - Throws: `notAStore`, `unsupportedVersion`, `corrupted`; `modelMismatch` if the options
-    ///   name a model that is not compatible.
+    ///   name a model that is not compatible; errors of the storage.
     public convenience init(
         opening storage: any OrderedKeyValueStorage, type: any PersistentStoreType, location: StoreLocation,
         options: StoreOptions
@@ -94,7 +94,7 @@ extension KeyValueStore {
 
     /// Closes the storage of a store that could not be created or opened.
     ///
-    /// Returns the error to throw.
+    /// Returns the error of closing if there is one, otherwise `error`.
     private static func closing(_ storage: any OrderedKeyValueStorage, after error: StoreError) -> StoreError {
         do throws(StoreError) { try storage.close() } catch { return error }
         return error

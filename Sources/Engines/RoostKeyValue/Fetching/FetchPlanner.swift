@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Finds the best access to the objects that can match a request's predicate.
+/// Finds the best access (``KeyAccess``) to the objects that can match a request's predicate.
 ///
 /// The planner reads the predicate, the model and object counts, but no objects. Its choice affects
 /// the speed of a fetch, never its result. The request must be compiled first (``RecordFilter``),
@@ -191,7 +191,8 @@ struct FetchPlanner {
             || plan.constraints.contains { $0.fields.contains { $0.index == field.index } }
     }
 
-    /// Returns an access to the objects whose to-one relationship refers to given objects.
+    /// Returns an access to the objects whose to-one relationship refers to given objects; nil for
+    /// other comparisons.
     private func references(
         _ field: RecordLayout.Field, comparison: FetchRequest.Comparison, position: Int
     ) -> AccessChoice? {

@@ -5,8 +5,8 @@ internal import RoostSystem
 ///
 /// Its memory is reused for the next key.
 ///
-/// The order of the bytes is the order of the parts. No part is a prefix of another part, so parts
-/// can have different lengths. FORMAT.md lists all keys.
+/// The order of the bytes is the order of the parts, although parts have different lengths.
+/// FORMAT.md lists all keys.
 struct StorageKey: Sendable, Hashable {
     private(set) var bytes: [UInt8] = []
 

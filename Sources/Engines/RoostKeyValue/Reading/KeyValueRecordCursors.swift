@@ -108,7 +108,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
     }
 }
 
-/// The records of given objects, in the order of their IDs.
+/// The records of given objects, in the given order.
 final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let ids: [ObjectID]
