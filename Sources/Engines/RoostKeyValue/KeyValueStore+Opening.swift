@@ -94,7 +94,7 @@ extension KeyValueStore {
 
     /// Closes the storage of a store that could not be created or opened.
     ///
-    /// Returns the error of closing if there is one, otherwise `error`.
+    /// Returns the error of closing if closing fails, otherwise `error`.
     private static func closing(_ storage: any OrderedKeyValueStorage, after error: StoreError) -> StoreError {
         do throws(StoreError) { try storage.close() } catch { return error }
         return error

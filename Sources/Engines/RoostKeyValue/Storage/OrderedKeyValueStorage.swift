@@ -25,7 +25,8 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// with each read.
     var holdsCheckedMemory: Bool { get }
 
-    /// The value of `StoreMetadata.formatVersion` (default: the version of the engine's format).
+    /// The value of `StoreMetadata.formatVersion` for stores without required features (default:
+    /// the version of the engine's format).
     ///
     /// Override it for a storage whose file has its own format instead of the engine's keys and
     /// values.
