@@ -121,8 +121,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         }
         slots = [:]
         idleCount = 0
-        // This finalizes statements that callers still hold. Each statement's own flag prevents
-        // later use.
+        // This finalizes statements that callers still hold. `isClosed` prevents later use.
         while let open = sqlite3_next_stmt(handle, nil) { sqlite3_finalize(open) }
         let code = sqlite3_close(handle)
         guard code == SQLITE_OK else { throw failure(code, what: "Closing") }

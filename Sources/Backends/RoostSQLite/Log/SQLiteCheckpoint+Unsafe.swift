@@ -29,8 +29,6 @@ extension SQLiteConnection {
 
     /// Moves all of the write-ahead log into the database and empties the log (TRUNCATE).
     ///
-    /// Returns false if a lock prevented this.
-    ///
     /// SQLite before 3.51.3 can lose data if a checkpoint runs concurrently with a commit. TRUNCATE
     /// acquires the writer lock itself, so that no other connection commits meanwhile. Without the
     /// lock, SQLite would continue as PASSIVE, so this method interrupts the checkpoint before any

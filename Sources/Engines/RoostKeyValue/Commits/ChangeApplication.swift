@@ -21,7 +21,6 @@ struct ChangeApplication {
     /// The entries to remove for the current object.
     private var gone = EntryArena()
     /// The entries of references and indexes to write after all removals.
-    ///
     private var pending = EntryArena()
     /// The unique values to write after all removals.
     ///

@@ -138,7 +138,6 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
     ///
     /// Returns false at the end.
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
-        // These copies avoid reading the properties for each record.
         let (ids, reader) = (ids, snapshot.reader)
         var next = index
         defer { index = next }
@@ -251,7 +250,6 @@ final class KeyedRecordVisitor: RecordVisitor {
 
     /// Calls `body` with the records of the current keys, until `body` returns false.
     private func show(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
-        // These copies avoid reading the properties for each record.
         let (keys, entity, reader, verifier) = (keys, entity, snapshot.reader, snapshot.verifier(root: entity.root))
         var (next, shouldContinue) = (index, true)
         defer { index = next }

@@ -113,7 +113,7 @@ package struct SQLStep: Sendable {
     package let nullMask: UInt8
     /// The offset of the field's slot in the record.
     package let byteOffset: Int32
-    /// The column of the row.
+    /// The column of the row; −1 if it is omitted.
     package let column: Int32
     /// The column with the entity number, for references that have this column; otherwise −1.
     package let entityColumn: Int32
