@@ -25,7 +25,8 @@ final class DocumentLoader: BulkLoader {
     private let storage: JSONStorage
     private let options: BulkLoadOptions
     private let metadata: StoreMetadata
-    /// The write transaction, which is open until the load ends.
+    /// The write transaction, which is open until the load ends or the engine's loader continues
+    /// it.
     private var place: (any KeyValueLongWrite)?
     private var state = State.waiting
     private var tally: StoreTally
@@ -66,7 +67,7 @@ final class DocumentLoader: BulkLoader {
         self.place = place
     }
 
-    /// Returns the tally of an empty store, and the last used or reserved key of each hierarchy.
+    /// Returns the tally of an empty store, and the last key of each hierarchy in the options.
     private static func beginning(
         _ store: KeyValueStore, options: BulkLoadOptions
     ) throws(StoreError) -> (StoreTally, [Int: Int64]) {
