@@ -4,8 +4,7 @@ internal import RoostQuery
 /// A view of a document that is not in memory.
 ///
 /// Whole lists are read directly from the file, in constant memory. Any other request for contents
-/// reads the document into memory. The view is meant for callers that read the whole store once,
-/// such as conversions and their verification.
+/// reads the document into memory.
 final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot,
     VisitableSnapshot, AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {

@@ -286,7 +286,7 @@ final class LMDBEnvironment: Sendable {
 
     /// Removes LMDB's lock file if the store is not open elsewhere.
     ///
-    /// Only the store and its own lock file then remain.
+    /// Releases all locks of the store.
     private func removeLibraryLockFile() {
         soundness?.release()
         writerLock.withLock { $0?.close() }
@@ -314,7 +314,8 @@ final class LMDBEnvironment: Sendable {
 
     // MARK: The gate
 
-    /// Checks at the beginning of a transaction that the file is still at its path.
+    /// Checks at the beginning of a transaction that the file and LMDB's lock file are still at
+    /// their paths.
     ///
     /// Before a write, also checks that the file has no other hard link.
     func verifyFile(forWriting: Bool = false) throws(StoreError) {

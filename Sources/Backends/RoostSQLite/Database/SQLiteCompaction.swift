@@ -5,8 +5,7 @@ internal import RoostSQL
 /// A rebuild of an open store's file that removes unused space.
 ///
 /// VACUUM writes the whole new content as one transaction into the write-ahead log. The store
-/// changes when the transaction commits. Readers continue, and writers wait. The checkpoint
-/// afterwards is the same as after any commit.
+/// changes when the transaction commits. Readers continue, and writers wait.
 struct SQLiteCompaction {
     let store: SQLStore
     let path: String
