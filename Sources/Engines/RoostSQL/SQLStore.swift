@@ -43,7 +43,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         /// Lower bounds of the last keys in the database, by position in the schema's object
         /// tables.
         ///
-        /// They never decrease.
+        /// The bounds never decrease.
         var recordedLastKeys: [Int64]
         /// The rows of the tallies that this store's last commit wrote.
         var knownTallies: SQLKnownTallies

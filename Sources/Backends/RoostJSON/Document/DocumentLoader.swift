@@ -6,10 +6,10 @@ internal import RoostKeyValue
 /// in document order.
 ///
 /// The store must be empty and unpublished. If the model has subentities, records have another
-/// order in documents than in other stores, so the loader first sorts the records as text. It
-/// compares hashes of unique values. Sorting and comparing use bounded memory. If a batch is out of
-/// order or invalid, the key-value engine's loader reads the document written so far and continues
-/// the load.
+/// order in documents than in other stores, so the loader first sorts the records as text. Unique
+/// values are compared by their hashes. Sorting and comparing use bounded memory. If a batch is out
+/// of order or invalid, the key-value engine's loader reads the document written so far and
+/// continues the load.
 final class DocumentLoader: BulkLoader {
     /// The state of the load.
     private enum State {

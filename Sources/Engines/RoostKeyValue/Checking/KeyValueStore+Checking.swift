@@ -143,7 +143,7 @@ final class StoreCheck {
                 isFound = RecordEntries.all(of: record, plan: plan).contains { $0.space == space && $0.key == key }
             }
         } catch {
-            // The check has already reported the damaged record. Its entries are unknown.
+            // The check has already reported the damaged record, whose entries are unknown.
             guard error.code == .corrupted else { throw error }
             return true
         }

@@ -57,7 +57,7 @@ struct ChangeApplication {
         let previous = tally.generation
         let unchanged = try requirements.unchangedConflicts()
         try writeUpdates()
-        // This precedes the deletes: a link that the change set removes does not deny a delete.
+        // Links are removed first, because a removed link does not deny a delete.
         if conflicts.isEmpty {
             for batch in change.removedLinks {
                 for link in batch.links { try remove(link, relationship: batch.relationship) }

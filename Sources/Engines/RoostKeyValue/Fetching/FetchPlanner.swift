@@ -249,8 +249,8 @@ struct FetchPlanner {
     /// Returns an access to the entries that match conditions on an index's properties; nil without
     /// a condition on the first property.
     ///
-    /// It uses conditions on the leading properties, up to and including the first condition that
-    /// is not a list of values.
+    /// The access uses conditions on the leading properties, up to and including the first
+    /// condition that is not a list of values.
     private func entries(
         of values: StorePlan.Values, space: KeySpace, conditions: [String: IndexedCondition]
     ) -> AccessChoice? {

@@ -36,7 +36,7 @@ struct IndexEntries: Sendable {
 
 /// The rank of an access: lower ranks are expected to find fewer objects.
 ///
-/// It uses no statistics. The order, from the lowest rank:
+/// Ranks use no statistics. The order, from the lowest rank:
 ///
 /// - nothing
 /// - given keys

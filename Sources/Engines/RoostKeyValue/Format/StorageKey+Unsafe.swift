@@ -236,7 +236,7 @@ struct KeyParts {
         let start = offset + 1
         guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }
         offset = start + byteCount
-        // Most numbers end at least four bytes after the start of the key. Then a word that ends
+        // Most numbers end at least four bytes after the start of the key. If so, a word that ends
         // with the number can be loaded.
         if byteCount <= 4, offset >= 4 {
             // SAFETY: four bytes precede `offset`, which is not past the end.

@@ -215,7 +215,7 @@ final class KeyedRecordVisitor: RecordVisitor {
     }
 
     /// Like ``show(_:)`` for ascending keys, but reads all records from the first key on and skips
-    /// others.
+    /// those with other keys.
     private func walk(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let cursor: any KeyValueCursor
         if let known = self.cursor { cursor = known } else { cursor = try snapshot.reader.cursor(in: .records) }

@@ -175,7 +175,7 @@ extension SQLCommit {
 
     /// Reads the record at the place of an item.
     ///
-    /// Its entity may differ from that of the item.
+    /// The record's entity may differ from the item's.
     private func read(
         _ item: PreparedChange.Item, into batch: inout RecordBatch, locking lock: SQLRowLock? = nil
     ) throws(StoreError) {

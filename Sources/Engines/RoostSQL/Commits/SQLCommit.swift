@@ -68,7 +68,7 @@ struct SQLCommit {
         try requireCurrentVersions()
         try requireLastPlaces()
         try checkConstraints()
-        // This precedes the deletes: a link that the change set removes does not deny a delete.
+        // Links are removed first, because a removed link does not deny a delete.
         try removeLinks()
         try deleteObjects()
         try writeUpdates()

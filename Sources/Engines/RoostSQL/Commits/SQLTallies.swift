@@ -31,8 +31,8 @@ package enum SQLTallies {
     /// Returns the generation of a store with one or several writer places.
     ///
     /// With several places, it is the sum of random numbers, one for each commit; see
-    /// ``Generation/highestSum``. Its highest bits are omitted, so that a store can count commits
-    /// after its history was turned on.
+    /// ``Generation/highestSum``. The highest bits of the sum are omitted, so that the generation
+    /// can count commits after the history is turned on.
     package static func generation(sum: Int64, writerPlaceCount: Int) -> Generation {
         let bits = UInt64(bitPattern: sum)
         return Generation(number: writerPlaceCount > 1 ? bits & Generation.highestSum : bits)

@@ -35,7 +35,7 @@ final class SQLTable: Sendable {
     let quotedName: String
     /// The property columns.
     ///
-    /// Those of a superentity come first.
+    /// Columns of a superentity come first.
     let columns: [SQLColumn]
     /// The columns of each entity's fields, by field index; nil for entities of other hierarchies.
     let fields: [[SQLFieldColumns]?]
