@@ -94,7 +94,6 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         return connection
     }
 
-    /// Throws like ``open()``.
     func requireOpen() throws(StoreError) { _ = try open() }
 
     private var wasClosed: StoreError { StoreError(.closed, "The snapshot of '\(store.location)' was closed before.") }
