@@ -50,8 +50,8 @@ struct JSONOpening {
 
     /// Opens the store for reading it once, or returns nil if it must be read into memory instead.
     ///
-    /// The store must have a document with a checksum and no journal. Any error also returns nil,
-    /// because reading the store into memory reports it.
+    /// The store must have a document with a checksum and no journal. Errors of reading also return
+    /// nil, because reading the store into memory reports them.
     ///
     /// - Throws: Errors of taking the store's lock, such as `busy`.
     func openStreamed() throws(StoreError) -> StreamedJSONStore? {

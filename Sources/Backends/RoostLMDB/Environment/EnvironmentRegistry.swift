@@ -55,8 +55,8 @@ enum EnvironmentRegistry {
     ///
     /// Opens the file unless this process has it open. The call waits
     ///
-    /// - while this process has the file open under the temporary name that it had before it
-    ///   replaced the store,
+    /// - while this process has the file open under a temporary name, from before the file replaced
+    ///   the store,
     /// - while this process has the file open that was formerly at the path.
     ///
     /// - Throws: `busy` after the timeout.

@@ -13,7 +13,7 @@ struct SQLiteCompaction {
 
     /// Compacts the store.
     ///
-    /// Returns false if the log could not be emptied in time or before a cancellation.
+    /// Returns false if the log could not be emptied before the timeout or a cancellation.
     func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(StoreError) -> Bool {
         // A small store may be compacted before SQLite first calls the progress handler.
         guard !isCancelled() else { throw cancelled }

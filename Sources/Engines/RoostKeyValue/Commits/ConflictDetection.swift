@@ -2,9 +2,9 @@ internal import RoostCore
 
 /// Compares the requirements of a change set with a store: the optimistic detection of conflicts.
 ///
-/// A change set contains the version of each object that its caller read. A stored object with
-/// another version or entity is a conflict, and so is a missing object. The SQL engine's
-/// counterpart is in SQLCommit+ConflictDetection.swift.
+/// A change set contains the version of each object that its caller read. A missing object, or one
+/// with another version or entity, is a conflict. The SQL engine's counterpart is in
+/// SQLCommit+ConflictDetection.swift.
 struct ConflictDetection {
     let change: PreparedChange
     let reader: any KeyValueReader

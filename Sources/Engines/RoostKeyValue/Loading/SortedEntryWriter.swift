@@ -151,7 +151,7 @@ struct SortedEntryWriter: Sendable {
     }
 }
 
-/// Pairs of objects that links of relationships with two ordered ends connect.
+/// The pairs of objects that links connect, for relationships with two ordered ends.
 ///
 /// They are sorted before a load's entries, in a separate group, and are not stored.
 enum SortedPairs {
