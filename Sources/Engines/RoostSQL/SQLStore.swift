@@ -152,8 +152,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// Runs `body` in a write transaction that excludes other writers.
     ///
-    /// On return, all changes are durable; after an error, none are. `body` runs again if another
-    /// transaction prevented the commit.
+    /// On return, all changes are durable; an error (except `outcomeUnknown`) undoes them. `body`
+    /// runs again if another transaction prevented the commit.
     func writing<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
         // A repeated transaction sees the value that the other transaction wrote first.
         try repeating(after: [.busy]) { (_) throws(StoreError) in
@@ -164,9 +164,10 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// Runs `body` in a write transaction during which other transactions may write.
     ///
-    /// On return, all changes are durable; after an error, none are. `body` must lock the rows that
-    /// it relies on when it reads them. It runs again if it failed because of concurrent writes. If
-    /// the store has only one writer place, this method is equivalent to ``writing(_:)``.
+    /// On return, all changes are durable; an error (except `outcomeUnknown`) undoes them. `body`
+    /// must lock the rows that it relies on when it reads them. It runs again if it failed because
+    /// of concurrent writes. If the store has only one writer place, this method is equivalent to
+    /// ``writing(_:)``.
     func writingBesideOthers<Result>(
         _ body: (SQLWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
