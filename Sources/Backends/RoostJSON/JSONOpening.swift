@@ -5,7 +5,7 @@ internal import RoostMemory
 
 /// Opens stores.
 ///
-/// All checks are made before any file is changed.
+/// All checks are made before document and journal are changed.
 struct JSONOpening {
     private let location: StoreLocation
     private let path: String
@@ -50,10 +50,10 @@ struct JSONOpening {
 
     /// Opens the store for reading it once, or returns nil if it must be read into memory instead.
     ///
-    /// The store must have a document with a checksum and no journal. Any error except `busy` also
-    /// returns nil, because reading the store into memory reports it.
+    /// The store must have a document with a checksum and no journal. Errors of reading also return
+    /// nil, because reading the store into memory reports them.
     ///
-    /// - Throws: `busy` if the store's lock is not free in time.
+    /// - Throws: Errors of taking the store's lock, such as `busy`.
     func openStreamed() throws(StoreError) -> StreamedJSONStore? {
         guard settings.isReadOnly else { return nil }
         do throws(StoreError) {
@@ -191,7 +191,7 @@ struct JSONOpening {
 
     // MARK: The journal
 
-    /// A journal, or nil if the store has none.
+    /// The journal and its identity; both are nil if the store has no journal.
     private final class OpenJournal {
         private var file: RegularFile?
         let identity: FileIdentity?

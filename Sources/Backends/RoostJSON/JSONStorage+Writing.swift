@@ -56,10 +56,10 @@ extension JSONStorage {
         files.withLock { settings.journalLimit($0?.document.file.byteCount ?? 0) }
     }
 
-    /// Makes a transaction durable, then visible.
+    /// Makes a transaction durable (unless the store is unpublished), then visible.
     ///
-    /// - Throws: Errors of the system, `storeReplaced` or `limitExceeded`. The transaction then has
-    ///   no effect.
+    /// - Throws: Errors of the system, `storeReplaced`, `hasOtherNames` or `limitExceeded`. The
+    ///   transaction is then not visible.
     func commit(_ operations: JournalOperations, write: any KeyValueLongWrite) throws(StoreError) {
         // One lock is held throughout, so that no thread closes the store between the writes to
         // disk and to memory.
@@ -154,8 +154,7 @@ extension JSONStorage {
         files.isDirty = false
     }
 
-    /// Returns whether an unpublished store has not changed since its creation, except for its
-    /// metadata.
+    /// Returns whether an unpublished store has not changed since its creation.
     func isUntouched() throws(StoreError) -> Bool {
         try withFiles { files in settings.isUnpublished && !files.isDirty && files.document.generation == .initial }
     }

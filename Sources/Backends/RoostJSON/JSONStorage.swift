@@ -5,9 +5,11 @@ internal import RoostMemory
 
 /// Ordered key-value storage in memory, persisted in a JSON document and a journal beside it.
 ///
-/// FORMAT.md describes both. Creating a snapshot costs O(1) and does not wait. A commit appends its
-/// changes to the journal, or writes a new document if the journal would exceed its limit. Then the
-/// commit is durable and visible. The storage is safe for use from any thread.
+/// FORMAT.md describes both. In a store open for writing, creating a snapshot costs O(1) and waits
+/// for no commit. A commit appends its changes to the journal, or writes a new document if the
+/// journal would exceed its limit or failed. Then the commit is durable and visible. Commits to an
+/// unpublished store stay in memory until ``sync()`` or ``close()``. The storage is safe for use
+/// from any thread.
 final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The document's path with symbolic links resolved.
     let path: String
@@ -281,7 +283,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Merges the journal into the document if the store is writable, and closes the files.
     ///
-    /// - Throws: The error that prevented the merge. Document and journal then hold all
+    /// - Throws: The error that prevented the merge. The files of a published store then hold all
     ///   acknowledged commits.
     func close() throws(StoreError) {
         isClosed.withLock { $0 = true }

@@ -7,8 +7,8 @@ package import RoostKeyValue
 /// FORMAT.md describes its content.
 ///
 /// Reads are zero-copy from the mapped file and run concurrently with the writer, in this process
-/// and others. Each commit is one LMDB transaction and durable on return. The storage is safe for
-/// use from any thread.
+/// and others. Each commit is one LMDB transaction, durable on return unless the storage was opened
+/// unpublished. The storage is safe for use from any thread.
 package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
     /// Whether every write throws `readOnly`.
     package let isReadOnly: Bool
@@ -25,7 +25,7 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Opens the storage in an existing file.
     ///
-    /// The file is checked first unless it is already open.
+    /// Checks the file first, unless a store in this process or another has it open.
     ///
     /// - Throws: `notFound`, `missingDirectory`, `notAStore`, `unsupportedVersion`, `corrupted`,
     ///   `permissionDenied`, `readOnly`, `busy`, `invalidRequest` for unknown options.
@@ -45,7 +45,7 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
     /// temporary path and publish it.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`,
-    ///   `invalidRequest` for unknown or read-only options.
+    ///   `invalidRequest` for unknown options, or if `isReadOnly` is set.
     package static func create(path: String, options: StoreOptions) throws(StoreError) -> LMDBStorage {
         try create(path: path, settings: try LMDBSettings(options))
     }
@@ -98,8 +98,9 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
     /// Runs `body` in a write transaction on the caller's thread.
     ///
     /// If the file's map had to grow, `body` runs again from the start. The initial size of the map
-    /// includes the disk's free space, so the map grows only if space was freed later. Growing
-    /// waits until no snapshot of this process is open, or throws `busy` after the timeout.
+    /// includes the disk's free space, so the map rarely grows, for example if space was freed
+    /// later. Growing waits until no snapshot of this process is open, or throws `busy` after the
+    /// timeout.
     package func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -130,7 +131,7 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Checks the file's structure page by page.
     ///
-    /// Writers wait meanwhile.
+    /// If the storage is writable, writers wait meanwhile.
     package func integrityFindings() throws(StoreError) -> [StoreFinding] {
         try withLease(try requireOpen()) { (environment) throws(StoreError) in
             try environment.integrityFindings(timeoutSeconds: timeoutSeconds)

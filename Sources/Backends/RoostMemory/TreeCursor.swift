@@ -30,9 +30,7 @@ final class TreeCursor: KeyValueCursor {
     private var hasStarted = false
     private var parkedKey: [UInt8]?
 
-    /// The key at the position; empty at the end.
     private(set) var key = EmptyBytes.buffer
-    /// The value at the position; empty at the end.
     private(set) var value = EmptyBytes.buffer
 
     init(_ source: any TreeSource, space: KeySpace) {

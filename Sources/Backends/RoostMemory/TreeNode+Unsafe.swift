@@ -28,8 +28,7 @@ final class TreeNode: @unchecked Sendable {
     /// The position of an entry, and the head of its key, which a search compares first.
     fileprivate struct Slot {
         var head: UInt64
-        // No page has 4 GiB: values have at most 1 GiB, and a page that is too large is split into
-        // balanced halves.
+        // No page has 4 GiB: values have at most 1 GiB, and a page that is too large is split.
         var offset: UInt32
         var valueCount: UInt32
     }

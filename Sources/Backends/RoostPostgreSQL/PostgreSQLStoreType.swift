@@ -59,7 +59,7 @@
             try PostgreSQLRemoval.remove(place.schema, on: connection)
         }
 
-        /// Renames the source's schema and removes the old store, in one transaction.
+        /// Renames the source's schema and removes the replaced store, in one transaction.
         package func replace(
             _ destination: StoreLocation, with source: StoreLocation, overwriting: Bool
         ) throws(StoreError) {
@@ -107,7 +107,8 @@
             return StoreLocation(type: name, path: place.path(schema: place.backupSchema()))
         }
 
-        /// Renames one or two schemas in one transaction.
+        /// Renames the source's schema, and renames or removes the replaced store, in one
+        /// transaction.
         package func replace(
             _ destination: StoreLocation, at generation: Generation, with source: StoreLocation,
             keepingAs backup: StoreLocation?

@@ -64,7 +64,7 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
         return try opening.open(type: self, location: location, lock: lock)
     }
 
-    /// Returns whether the file is empty or has the format of an SQLite log or of its index.
+    /// Returns whether the file can be SQLite's log, its index or a journal.
     package func canBeCompanion(_ file: CompanionFile) -> Bool { SQLiteCompanionFormat.canBeCompanion(file) }
 
     /// Returns whether the file is the index of a log, which SQLite creates again.

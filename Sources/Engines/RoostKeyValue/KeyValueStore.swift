@@ -21,7 +21,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
 
     /// A bulk load in progress.
     ///
-    /// During the load, no keys can be reserved.
+    /// During the load, no keys are taken from blocks in memory.
     struct Load {
         /// The only loader that can end the load.
         let loader: ObjectIdentifier
@@ -153,7 +153,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
 
 /// A view that shows only metadata.
 ///
-/// Readers get this view while a bulk load into the store commits in parts.
+/// Snapshots use this view while a bulk load into the store commits in parts.
 final class HiddenContentsReader: KeyValueReader {
     private let base: any KeyValueReader
 

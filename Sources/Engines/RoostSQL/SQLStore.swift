@@ -43,7 +43,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         /// Lower bounds of the last keys in the database, by position in the schema's object
         /// tables.
         ///
-        /// They never decrease.
+        /// The bounds never decrease.
         var recordedLastKeys: [Int64]
         /// The rows of the tallies that this store's last commit wrote.
         var knownTallies: SQLKnownTallies
@@ -64,7 +64,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         self.init(database, schema: schema, storeUUID: storeUUID, type: type, description: description, difference: nil)
     }
 
-    /// Creates a store from a database in which the missing tables of a schema were just created.
+    /// Creates a store; `difference` is given while the store's model is being changed.
     init(
         _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
         description: PersistentStoreDescription, difference: SQLSchemaDifference?
@@ -152,8 +152,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// Runs `body` in a write transaction that excludes other writers.
     ///
-    /// On return, all changes are durable, or none. `body` runs again if another transaction
-    /// prevented the commit.
+    /// On return, all changes are durable; an error (except `outcomeUnknown`) undoes them. `body`
+    /// runs again if another transaction prevented the commit.
     func writing<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
         // A repeated transaction sees the value that the other transaction wrote first.
         try repeating(after: [.busy]) { (_) throws(StoreError) in
@@ -164,9 +164,10 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// Runs `body` in a write transaction during which other transactions may write.
     ///
-    /// On return, all changes are durable, or none. `body` must lock the rows that it relies on
-    /// when it reads them. It runs again if it failed because of concurrent writes. If the database
-    /// has only one writer place, this method is equivalent to ``writing(_:)``.
+    /// On return, all changes are durable; an error (except `outcomeUnknown`) undoes them. `body`
+    /// must lock the rows that it relies on when it reads them. It runs again if it failed because
+    /// of concurrent writes. If the store has only one writer place, this method is equivalent to
+    /// ``writing(_:)``.
     func writingBesideOthers<Result>(
         _ body: (SQLWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

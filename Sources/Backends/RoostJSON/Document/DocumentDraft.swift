@@ -40,7 +40,7 @@ struct DocumentDraft: Sendable {
 
     /// Reads the document back and compares its content with the written content.
     ///
-    /// - Throws: `verificationFailed` if they differ.
+    /// - Throws: `verificationFailed` if they differ, or the document cannot be read.
     func verify() throws(StoreError) {
         let found: StoreTally
         do throws(StoreError) {
@@ -103,7 +103,7 @@ struct UnfinishedDocument {
 
     /// Removes the file and its lock, ignoring errors.
     ///
-    /// The next open removes any that remain.
+    /// The next writer that opens the store removes any that remain.
     private static func remove(_ path: String, lock: StoreLock) {
         try? StoreFile.remove(path)
         try? lock.releaseRemovingFile()

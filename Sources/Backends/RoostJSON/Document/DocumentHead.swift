@@ -189,7 +189,7 @@ struct DocumentHead: Sendable {
             userMetadata: userMetadata)
     }
 
-    /// Returns the last key of each entity of the model.
+    /// Returns the last keys by entity; throws `corrupted` for an unknown entity.
     func lastKeys(_ model: ManagedObjectModel, name file: String) throws(StoreError) -> [EntityName: Int64] {
         var keys: [EntityName: Int64] = [:]
         for (name, key, place) in lastKeys {

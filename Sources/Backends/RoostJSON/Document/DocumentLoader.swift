@@ -6,10 +6,10 @@ internal import RoostKeyValue
 /// in document order.
 ///
 /// The store must be empty and unpublished. If the model has subentities, records have another
-/// order in documents than in other stores, so the loader first sorts the records as text. It
-/// compares hashes of unique values. Sorting and comparing use bounded memory. If a batch is out of
-/// order or invalid, the key-value engine's loader reads the document written so far and continues
-/// the load.
+/// order in documents than in other stores, so the loader first sorts the records as text. Unique
+/// values are compared by their hashes. Sorting and comparing use bounded memory. If a batch is out
+/// of order or invalid, the key-value engine's loader reads the document written so far and
+/// continues the load.
 final class DocumentLoader: BulkLoader {
     /// The state of the load.
     private enum State {
@@ -25,7 +25,8 @@ final class DocumentLoader: BulkLoader {
     private let storage: JSONStorage
     private let options: BulkLoadOptions
     private let metadata: StoreMetadata
-    /// The write transaction, which is open until the load ends.
+    /// The write transaction, which is open until the load ends or the engine's loader continues
+    /// it.
     private var place: (any KeyValueLongWrite)?
     private var state = State.waiting
     private var tally: StoreTally
@@ -66,7 +67,7 @@ final class DocumentLoader: BulkLoader {
         self.place = place
     }
 
-    /// Returns the tally of an empty store, and the last used or reserved key of each hierarchy.
+    /// Returns the tally of an empty store, and the last key of each hierarchy in the options.
     private static func beginning(
         _ store: KeyValueStore, options: BulkLoadOptions
     ) throws(StoreError) -> (StoreTally, [Int: Int64]) {

@@ -5,8 +5,8 @@ internal import RoostText
 
 /// A second reading of a document that finds the position of an error.
 ///
-/// Some errors, such as a dangling reference, are found only after the text has been read. They are
-/// too rare to store the position of every record.
+/// Some errors, such as a dangling reference, are found only after the text has been read. Such
+/// errors are too rare to store the position of every record.
 struct DocumentPlaces {
     private let file: DocumentFile
     private let model: ManagedObjectModel

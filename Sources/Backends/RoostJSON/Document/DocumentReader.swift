@@ -15,14 +15,14 @@ struct LoadedDocument: Sendable {
 
 /// Reads a document from its first to its last byte into trees in memory.
 ///
-/// Every error in the document is reported with line and column, and nothing is repaired. Reading
-/// needs memory for the trees, one batch and the engine's sorting.
+/// Errors in the document are reported with line and column if possible, and nothing is repaired.
+/// Reading needs memory for the trees, one batch and the engine's sorting.
 struct DocumentReader: ~Copyable {
     private let file: DocumentFile
     private let location: StoreLocation
     private var head: DocumentHead
     private var loading: Loading?
-    /// The history, which is stored after everything else.
+    /// The history, which is loaded into the store last.
     private var history: DocumentHistory?
 
     /// A closure that creates the loader of records and links, or nil to fill a new store.
@@ -90,8 +90,8 @@ struct DocumentReader: ~Copyable {
 
     /// Reads the document.
     ///
-    /// - Throws: `notAStore`, `unsupportedVersion`, `limitExceeded`; `corrupted` with line, column,
-    ///   record and property.
+    /// - Throws: `notAStore`, `unsupportedVersion`, `limitExceeded`; `corrupted`, if possible with
+    ///   line, column, record and property.
     static func load(
         _ file: DocumentFile, location: StoreLocation, settings: JSONSettings
     ) throws(StoreError) -> LoadedDocument {

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// Sorts records of hierarchies with subentities from the order of stores into the order of
+/// Sorts the records of a model with subentities from the order of stores into the order of
 /// documents.
 final class DocumentRecordSorter {
     private let model: ManagedObjectModel

@@ -3,9 +3,8 @@ internal import RoostQuery
 
 /// A view of a document that is not in memory.
 ///
-/// Whole lists are read directly from the file, in constant memory. Any other request reads the
-/// document into memory. The view is meant for callers that read the whole store once, such as
-/// conversions and their verification.
+/// Whole lists are read directly from the file, in constant memory. Any other request for contents
+/// reads the document into memory.
 final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot,
     VisitableSnapshot, AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {

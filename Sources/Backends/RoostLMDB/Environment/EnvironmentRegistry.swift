@@ -55,9 +55,9 @@ enum EnvironmentRegistry {
     ///
     /// Opens the file unless this process has it open. The call waits
     ///
-    /// - while this process reads the file at a temporary path before it replaces the store with
-    ///   the file,
-    /// - while the file that was formerly at the path is open in this process.
+    /// - while this process has the file open under a temporary name, from before the file replaced
+    ///   the store,
+    /// - while this process has the file open that was formerly at the path.
     ///
     /// - Throws: `busy` after the timeout.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
@@ -128,8 +128,7 @@ enum EnvironmentRegistry {
         return lease
     }
 
-    /// Returns whether this process reads the file at a temporary path before it replaces the store
-    /// with the file.
+    /// Returns whether this process has the file open under a temporary name of the store.
     private static func isBeingReplaced(_ identity: FileIdentity, path: String) -> Bool {
         let names = entries.withLock { entries in
             entries.values.filter { $0.slot.key.identity == identity }.map(\.slot.path)

@@ -40,7 +40,8 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Enlarges the map to the maximum size of the file, if no reader is open.
+    /// Enlarges the map to the size that the file can reach on its disk, unless a transaction is
+    /// open.
     ///
     /// Transactions that cannot be run again use this method. They fail if the map is full. If the
     /// process's address space is limited, the map becomes as large as fits.

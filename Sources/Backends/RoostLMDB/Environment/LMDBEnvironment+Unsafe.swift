@@ -45,7 +45,7 @@ final class LMDBEnvironment: Sendable {
     ///
     /// A file never shrinks.
     private let knownByteCount: Mutex<Int>
-    /// Whether the file is read without locks, because this user has no permission to lock it.
+    /// Whether the file is read without locks, for example because this user may not lock it.
     let isUnlocked: Bool
     /// The check of LMDB's lock file as it was when opened, or nil if the file is read without
     /// locks.
@@ -161,8 +161,8 @@ final class LMDBEnvironment: Sendable {
 
     /// Returns the initial size of the map.
     ///
-    /// Address space costs nothing, and growing has to wait for readers. So the map is as large as
-    /// the file can become on its disk.
+    /// Address space costs nothing, and growing has to wait for readers. So by default, a writer's
+    /// map is as large as the file can become on its disk.
     static func mapByteCount(_ path: String, settings: LMDBSettings) throws(StoreError) -> Int {
         let file = try StoreFile.byteCount(at: path)
         let wanted: Int
@@ -286,7 +286,7 @@ final class LMDBEnvironment: Sendable {
 
     /// Removes LMDB's lock file if the store is not open elsewhere.
     ///
-    /// Only the store and its own lock file then remain.
+    /// Releases all locks of the store.
     private func removeLibraryLockFile() {
         soundness?.release()
         writerLock.withLock { $0?.close() }
@@ -314,7 +314,8 @@ final class LMDBEnvironment: Sendable {
 
     // MARK: The gate
 
-    /// Checks at the beginning of a transaction that the file is still at its path.
+    /// Checks at the beginning of a transaction that the file and LMDB's lock file are still at
+    /// their paths.
     ///
     /// Before a write, also checks that the file has no other hard link.
     func verifyFile(forWriting: Bool = false) throws(StoreError) {

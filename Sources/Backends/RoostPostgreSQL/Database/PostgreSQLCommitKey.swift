@@ -46,7 +46,8 @@
         ///   - connection: The connection with the transaction.
         ///   - what: The action, for messages.
         ///   - fence: A statement that fails if the transaction must not be committed.
-        /// - Throws: Errors of the database. Unless the connection was lost, nothing was written.
+        /// - Throws: Errors of the database. Unless the connection was lost or timed out, nothing
+        ///   was written.
         func commit(
             _ connection: PostgreSQLConnection, what: String, fencedBy fence: String? = nil
         ) throws(StoreError) {
@@ -73,8 +74,8 @@
         ///   - error: The error of the commit.
         ///   - location: The store.
         ///   - settings: The settings of the store, with the time limit.
-        /// - Throws: `error` if nothing was written; `outcomeUnknown` if the server cannot be
-        ///   reached.
+        /// - Throws: `error`, possibly with another code, if nothing was written; `outcomeUnknown`
+        ///   if the server cannot be reached.
         func resolve(
             after error: StoreError, location: PostgreSQLLocation, settings: PostgreSQLSettings
         ) throws(StoreError) {

@@ -3,7 +3,9 @@
     internal import RoostCore
     internal import RoostSystem
 
-    /// The NOTIFY signal of a store on a server, shared by all its open instances in a process.
+    /// The NOTIFY signal of an open store on a server.
+    ///
+    /// All open instances of a store in a process have the same ``id``.
     ///
     /// The signal is sent after a commit, in a separate transaction, because transactions that
     /// notify wait for each other until they are durable. If a notification is lost, watchers find

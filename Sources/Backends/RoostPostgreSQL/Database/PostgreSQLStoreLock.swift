@@ -34,7 +34,7 @@
         ///
         /// - Throws: `busy` if another session removes or renames the store for longer than the
         ///   timeout; `invalidRequest` if the store has another profile than requested; `notFound`;
-        ///   `notAStore`.
+        ///   `notAStore`; `permissionDenied`.
         static func acquire(_ opening: PostgreSQLOpening) throws(StoreError) -> PostgreSQLStoreLock {
             let (location, settings) = (opening.location, opening.settings)
             let connection = try PostgreSQLConnection(location, settings: settings)
@@ -88,7 +88,7 @@
             }
         }
 
-        /// Runs `body` while no other program has the store open.
+        /// Runs `body` with the exclusive lease, if the store has a lease.
         ///
         /// - Throws: `busy` if another program has the store open.
         func withLeaseAlone<Result>(

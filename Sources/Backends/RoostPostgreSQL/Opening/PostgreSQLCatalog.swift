@@ -11,7 +11,7 @@
         /// The kind of a schema's content.
         enum Kind: Equatable {
             case missing
-            /// No tables and no other objects.
+            /// No tables, views or sequences.
             case empty
             case store
             /// Tables, but none of a store.
@@ -66,8 +66,8 @@
             return (0..<result.rowCount).compactMap { result.text($0, column: 0) }.filter { location.isTemporary($0) }
         }
 
-        /// Returns whether a store with a temporary name is older than a day and has had no commit
-        /// since.
+        /// Returns whether a store with a temporary name is older than a day and had no commit in
+        /// the last day.
         static func isOld(_ schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
             // A time far in the future cannot be correct, so that store also counts as old.
             guard abs(PostgreSQLLocation.secondsSinceMaking(schema)) > 86_400 else { return false }

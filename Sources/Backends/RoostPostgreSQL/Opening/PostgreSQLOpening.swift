@@ -26,7 +26,7 @@
             do throws(StoreError) {
                 let (incarnation, schema) = try lock.withConnection {
                     (connection) throws(StoreError) -> (PostgreSQLIncarnation, SQLSchema) in
-                    // All values come from one state of the database, if the server supports that.
+                    // With the portable profile, all values come from one state of the database.
                     let (uuid, found) =
                         connection.settings.profile == .portable
                         ? try connection.retrying { () throws(StoreError) in try inspect(connection) }
@@ -52,7 +52,8 @@
             }
         }
 
-        /// Throws `notFound` or `notAStore` unless the schema contains a store.
+        /// Throws `notFound`, `notAStore` or `permissionDenied` unless the schema contains a store
+        /// that this user may use.
         func requireStore(_ connection: PostgreSQLConnection) throws(StoreError) {
             switch try PostgreSQLCatalog.kind(of: location.schema, on: connection) {
             case .store:

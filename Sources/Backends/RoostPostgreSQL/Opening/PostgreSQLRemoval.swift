@@ -11,7 +11,7 @@
         ///   - isWanted: Returns whether to remove the store. Called while no program has the store
         ///     open.
         ///   - connection: A connection to the database.
-        /// - Throws: `busy`, `notAStore`.
+        /// - Throws: `busy`, `notAStore`, `corrupted`.
         static func remove(
             _ schema: String, if isWanted: () throws(StoreError) -> Bool = { true },
             on connection: PostgreSQLConnection
@@ -149,7 +149,7 @@
             return marked
         }
 
-        /// Replaces a store with another store, which gets its name, in one transaction.
+        /// Gives a store the name of another store, which it replaces, in one transaction.
         ///
         /// The old store is renamed before it is removed. If the database ends a transaction with
         /// each change of a schema, a crash leaves the old store under a backup name.
@@ -157,8 +157,8 @@
         /// - Parameters:
         ///   - destination: The location of the replaced store.
         ///   - source: The store that gets the name of the destination.
-        ///   - expected: The generation that the replaced store must have, and its new name; nil
-        ///     for any generation.
+        ///   - expected: The generation that the replaced store must have, and its new name if it
+        ///     is kept; nil for any generation.
         ///   - overwriting: Whether an existing store may be replaced.
         ///   - connection: A connection to the database.
         /// - Throws: `busy`, `notFound`, `alreadyExists`, `notAStore`, `corrupted`.
@@ -254,8 +254,8 @@
 
         /// Runs the statements in a transaction of the caller.
         ///
-        /// - Throws: `notAStore` if a dropped schema has other objects, or other objects use its
-        ///   tables.
+        /// - Throws: `alreadyExists` if a name is in use; `busy`; `notAStore` if a dropped schema
+        ///   has other objects, or other objects use its tables.
         func run(on connection: PostgreSQLConnection) throws(StoreError) {
             for statement in statements {
                 switch statement {

@@ -4,7 +4,7 @@
 
     /// Checks that the tables and indexes of a store are unchanged.
     ///
-    /// The schema's comment contains their hash.
+    /// Except with the portable profile, the schema's comment contains their hash.
     ///
     /// The hash excludes tables and indexes that are not Roost's, so other programs can add some.
     enum PostgreSQLSchemaCheck {
@@ -35,7 +35,8 @@
             try connection.query(comments.joined(separator: "; "))
         }
 
-        /// Throws `corrupted` unless all tables and indexes are unchanged.
+        /// Throws `corrupted` if a table or index is missing or, unless the profile is portable,
+        /// was changed.
         static func require(
             _ schema: SQLSchema, location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) {

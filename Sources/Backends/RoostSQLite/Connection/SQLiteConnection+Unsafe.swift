@@ -121,8 +121,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         }
         slots = [:]
         idleCount = 0
-        // This finalizes statements that callers still hold. Each statement's own flag prevents
-        // later use.
+        // This finalizes statements that callers still hold. `isClosed` prevents later use.
         while let open = sqlite3_next_stmt(handle, nil) { sqlite3_finalize(open) }
         let code = sqlite3_close(handle)
         guard code == SQLITE_OK else { throw failure(code, what: "Closing") }
@@ -153,10 +152,8 @@ package final class SQLiteConnection: SQLBatchInserting {
                 context?.assumingMemoryBound(to: Int32.self).pointee = frames
                 return SQLITE_OK
             }, logFrames)
-        // Damage that a writer does not notice spreads, so writers check whole pages. A reader
-        // notices damage in the cells that it visits, because SQLite compares each cell with the
-        // bounds of its page. Checking all cells would cost a comparison for each page read into
-        // the cache.
+        // Damage that a writer does not notice spreads, so writers check whole pages. FORMAT.md
+        // explains why readers do not.
         try execute("PRAGMA cell_size_check = \(access.isWritable ? "ON" : "OFF")")
         try execute("PRAGMA mmap_size = 0")
         try execute("PRAGMA recursive_triggers = OFF")

@@ -23,7 +23,7 @@ extension SQLiteStoreType {
     /// An operation that needs more memory fails with `outOfResources` and changes nothing. Call
     /// this once, at the start of a program. The limit should be at least four times the largest
     /// value of the stores (option `maximumValueBytes`), because a row passes through several
-    /// buffers. Without a limit SQLite uses as much memory as the system provides.
+    /// buffers.
     ///
     /// - Parameter byteCount: The limit in bytes, or 0 for no limit.
     /// - Returns: The previous limit, or 0 if there was none.

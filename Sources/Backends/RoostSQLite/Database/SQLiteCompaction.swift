@@ -5,8 +5,7 @@ internal import RoostSQL
 /// A rebuild of an open store's file that removes unused space.
 ///
 /// VACUUM writes the whole new content as one transaction into the write-ahead log. The store
-/// changes when the transaction commits. Readers continue, and writers wait. The checkpoint
-/// afterwards is the same as after any commit.
+/// changes when the transaction commits. Readers continue, and writers wait.
 struct SQLiteCompaction {
     let store: SQLStore
     let path: String
@@ -14,8 +13,7 @@ struct SQLiteCompaction {
 
     /// Compacts the store.
     ///
-    /// Returns false if the log could not be moved into the file because readers of older states
-    /// did not end in time.
+    /// Returns false if the log could not be emptied before the timeout or a cancellation.
     func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(StoreError) -> Bool {
         // A small store may be compacted before SQLite first calls the progress handler.
         guard !isCancelled() else { throw cancelled }

@@ -32,12 +32,12 @@ struct LeftoverLog {
         inFile = Self.generationAndMark(path, settings: settings)
     }
 
-    /// Throws `corrupted` if the log is damaged, unless the store was written without a flush at
-    /// each commit.
+    /// Throws `corrupted` if the log's header is damaged, or a frame although each commit was
+    /// flushed.
     ///
     /// - Parameter isUnflushed: Whether the log may contain commits that were not flushed one by
     ///   one; see ``UnflushedMark``.
-    /// - Throws: `corrupted` if the log is damaged.
+    /// - Throws: `corrupted`.
     func requireSound(isUnflushed: Bool) throws(StoreError) {
         guard case .damaged(let offset) = content.ending else { return }
         guard offset > 0 else {

@@ -13,8 +13,8 @@ struct CheckpointTimeout {
     /// After the deadline, interrupts the checkpoint and returns false.
     func wait() -> Bool {
         guard ContinuousClock.now < deadline, !isCancelled() else {
-            // Without the interruption, SQLite would continue as PASSIVE while another connection
-            // holds the writer lock. An interrupted checkpoint moves nothing more.
+            // Otherwise, SQLite would continue as PASSIVE. An interrupted checkpoint moves nothing
+            // more.
             sqlite3_interrupt(handle)
             return false
         }
@@ -28,8 +28,6 @@ extension SQLiteConnection {
     private static let keptLogByteCount: sqlite3_int64 = 8 << 20
 
     /// Moves all of the write-ahead log into the database and empties the log (TRUNCATE).
-    ///
-    /// Returns false if a lock prevented this.
     ///
     /// SQLite before 3.51.3 can lose data if a checkpoint runs concurrently with a commit. TRUNCATE
     /// acquires the writer lock itself, so that no other connection commits meanwhile. Without the
@@ -80,11 +78,7 @@ extension SQLiteConnection {
     /// Runs a TRUNCATE checkpoint that does not shorten the file of a small log.
     ///
     /// Flushing a growing file also flushes the file system's journal, and after each truncation
-    /// the log would grow again. All connections still see an empty log, because TRUNCATE records
-    /// this in the shared index, with new salts. The next commit begins the file again as after
-    /// RESTART: it flushes a header with those salts before it overwrites the first old frame. If a
-    /// crash happens before that header is on the disk, the flushed database already contains all
-    /// frames of the log.
+    /// the log would grow again. FORMAT.md explains why this is safe.
     private func keepingLogFile(_ checkpoint: () -> Int32) -> Int32 {
         var file: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,

@@ -9,8 +9,7 @@ enum SQLiteSettling {
     /// The suffixes of the files that SQLite creates beside an open database.
     static let companions = ["-wal", "-shm", "-journal"]
 
-    /// Returns whether a nonempty log or journal exists, because the last user did not close the
-    /// store.
+    /// Returns whether a log or journal has content.
     static func needsRecovery(_ path: String) -> Bool {
         ["-wal", "-journal"].contains { (try? StoreFile.byteCount(at: path + $0)).map { $0 > 0 } ?? false }
     }

@@ -4,7 +4,7 @@ internal import RoostSQL
 
 /// Opens stores.
 ///
-/// All checks are made before any file is changed.
+/// Each check is made before the first write that depends on it.
 struct SQLiteOpening {
     private let path: String
     private let options: StoreOptions

@@ -1,8 +1,8 @@
 public import RoostCore
 
 extension KeyValueStore {
-    /// Examines the storage's structure, the bytes of each record, the entries of the records, and
-    /// the recorded tally.
+    /// Examines the storage's structure, every record, entry and link, the tally, the last keys,
+    /// the user metadata and the history.
     ///
     /// - Complexity: O(*n* log *n*) in records, links and entries; constant memory.
     public func examineIntegrity() throws(StoreError) -> [StoreFinding] {
@@ -17,7 +17,7 @@ extension KeyValueStore {
     }
 }
 
-/// An examination of a store's spaces.
+/// An examination of a store's spaces (``KeySpace``).
 final class StoreCheck {
     /// The maximum number of listed findings of one kind.
     ///
@@ -111,7 +111,8 @@ final class StoreCheck {
 
     /// Finds entries that belong to no record.
     ///
-    /// Every required entry was looked up before, so equal counts prove that no others exist.
+    /// Every required entry was looked up before. If none was missing, equal counts prove that no
+    /// others exist.
     private func checkEntries(_ space: KeySpace) throws(StoreError) {
         let cursor = try reader.cursor(in: space)
         var count = 0
@@ -147,7 +148,7 @@ final class StoreCheck {
                 isFound = RecordEntries.all(of: record, plan: plan).contains { $0.space == space && $0.key == key }
             }
         } catch {
-            // The check has already reported the damaged record. Its entries are unknown.
+            // The check has already reported the damaged record, whose entries are unknown.
             guard error.code == .corrupted else { throw error }
             return true
         }

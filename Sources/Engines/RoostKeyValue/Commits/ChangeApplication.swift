@@ -4,8 +4,9 @@ internal import RoostCore
 ///
 /// ``ConflictDetection`` compares versions and requirements with the store during the write.
 ///
-/// Problems are checked in this order: versions, keys, unique values, ends of links. The first kind
-/// that occurs throws an error with all its cases, and the transaction is rolled back.
+/// Problems are checked in this order: versions, last places, keys, unique values, missing objects,
+/// denied deletes. The first kind found throws and rolls the transaction back. The error lists all
+/// cases of this kind, but only the first last place or key.
 struct ChangeApplication {
     private let change: PreparedChange
     private let plan: StorePlan
@@ -19,11 +20,11 @@ struct ChangeApplication {
     private var denials = DeleteDenials()
     /// The entries to remove for the current object.
     private var gone = EntryArena()
-    /// The entries to write after all removals.
-    ///
-    /// An object may take a value that another object loses.
+    /// The entries of references and indexes to write after all removals.
     private var pending = EntryArena()
     /// The unique values to write after all removals.
+    ///
+    /// An object may take a value that another object loses.
     private var claims = UniquenessClaims()
     /// Reusable memory for a record.
     private var scratch: [UInt8] = []
@@ -56,7 +57,7 @@ struct ChangeApplication {
         let previous = tally.generation
         let unchanged = try requirements.unchangedConflicts()
         try writeUpdates()
-        // This precedes the deletes: a link that the change set removes does not deny a delete.
+        // Links are removed first, because a removed link does not deny a delete.
         if conflicts.isEmpty {
             for batch in change.removedLinks {
                 for link in batch.links { try remove(link, relationship: batch.relationship) }

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// Compares the requirements of a change set with a store: the optimistic detection of conflicts.
 ///
-/// A change has the version of each object as its caller read it. An object that has another
-/// version or does not exist is a conflict. The SQL engine's counterpart is in
+/// A change set contains the version of each object that its caller read. A missing object, or one
+/// with another version or entity, is a conflict. The SQL engine's counterpart is in
 /// SQLCommit+ConflictDetection.swift.
 struct ConflictDetection {
     let change: PreparedChange
@@ -69,7 +69,8 @@ struct ConflictDetection {
         }
     }
 
-    /// Throws `objectNotFound` if a required object, or an end of an added link, does not exist.
+    /// Throws `objectNotFound` if a required object or an end of an added link does not exist or
+    /// has the wrong entity.
     ///
     /// Call this after the records of the change are written and deleted.
     func requireObjects() throws(StoreError) {
@@ -99,7 +100,8 @@ struct ConflictDetection {
         }
     }
 
-    /// Finds the to-one references to objects that the change deletes.
+    /// Finds remaining to-one references to deleted objects, at most one for each object and
+    /// relationship.
     ///
     /// Call this after the records of the change and their entries are written and deleted.
     func findReferences(_ denials: inout DeleteDenials) throws(StoreError) {

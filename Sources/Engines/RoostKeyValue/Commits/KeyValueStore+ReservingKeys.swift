@@ -25,10 +25,11 @@ extension KeyValueStore {
     ///
     /// No other caller in any process gets these keys.
     ///
-    /// The store records blocks of 64 to 4096 keys as used and takes keys from memory, so most
-    /// calls write nothing. ``close()`` returns the rest of a block. A crash leaves a gap.
-    /// - Throws: `unknownEntity`; `invalidRequest` if `count` is below 1; `limitExceeded` if the
-    ///   keys are exhausted; `busy`.
+    /// The store records blocks of 64 to 4096 keys (or `count`, if higher) as used and takes keys
+    /// from memory, so most calls write nothing. ``close()`` returns the rest of a block. A crash
+    /// leaves a gap.
+    /// - Throws: `closed`; `readOnly`; `unknownEntity`; `invalidRequest` if `count` is below 1;
+    ///   `limitExceeded` if the keys are exhausted; `busy`.
     public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
         try requireWritable()
         let root = try model.requireEntity(entity).root
@@ -88,7 +89,7 @@ extension KeyValueStore {
         }
     }
 
-    /// Returns unused keys to the store, unless more keys were reserved since.
+    /// Returns unused keys to the store, unless keys after them were reserved or used meanwhile.
     ///
     /// Keys that are not returned are only gaps, so errors are ignored.
     func returnKeys(_ blocks: [Int: KeyBlock]) {

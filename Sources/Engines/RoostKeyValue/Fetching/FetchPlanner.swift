@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Finds the best access to the objects that can match a request's predicate.
+/// Finds the best access (``KeyAccess``) to the objects that can match a request's predicate.
 ///
 /// The planner reads the predicate, the model and object counts, but no objects. Its choice affects
 /// the speed of a fetch, never its result. The request must be compiled first (``RecordFilter``),
@@ -191,7 +191,8 @@ struct FetchPlanner {
             || plan.constraints.contains { $0.fields.contains { $0.index == field.index } }
     }
 
-    /// Returns an access to the objects whose to-one relationship refers to given objects.
+    /// Returns an access to the objects whose to-one relationship refers to given objects; nil for
+    /// other comparisons.
     private func references(
         _ field: RecordLayout.Field, comparison: FetchRequest.Comparison, position: Int
     ) -> AccessChoice? {
@@ -248,8 +249,8 @@ struct FetchPlanner {
     /// Returns an access to the entries that match conditions on an index's properties; nil without
     /// a condition on the first property.
     ///
-    /// It uses conditions on the leading properties, up to and including the first condition that
-    /// is not a list of values.
+    /// The access uses conditions on the leading properties, up to and including the first
+    /// condition that is not a list of values.
     private func entries(
         of values: StorePlan.Values, space: KeySpace, conditions: [String: IndexedCondition]
     ) -> AccessChoice? {

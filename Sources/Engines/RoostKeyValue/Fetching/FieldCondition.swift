@@ -3,8 +3,8 @@ internal import RoostCore
 
 /// A comparison of a field with constants, as ranges of the field's index encoding.
 ///
-/// The ranges contain exactly the values for which the comparison is true. They are in the
-/// encoding's ascending order and include its first byte; see ``IndexKeyEncoding``.
+/// The ranges contain exactly the values for which the comparison is true. The ranges ascend and
+/// include the encoding's first byte; see ``IndexKeyEncoding``.
 struct FieldCondition: Sendable {
     /// The selectivity of a condition; the cases expected to leave the fewest values come first.
     enum Strength: Int, Comparable, Sendable {

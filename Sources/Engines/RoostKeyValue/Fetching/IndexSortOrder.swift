@@ -12,7 +12,7 @@ struct IndexOrder: Sendable {
     let groupCount: Int
     /// Whether the groups are distinguished by all properties.
     ///
-    /// Then the entries of a group are in key order.
+    /// If so, the entries of a group are in key order.
     let isWhole: Bool
 
     /// Creates the mapping; nil if the entries cannot provide the request's order.

@@ -36,7 +36,7 @@ struct IndexEntries: Sendable {
 
 /// The rank of an access: lower ranks are expected to find fewer objects.
 ///
-/// It uses no statistics. The order, from the lowest rank:
+/// Ranks use no statistics. The order, from the lowest rank:
 ///
 /// - nothing
 /// - given keys
@@ -49,7 +49,8 @@ struct IndexEntries: Sendable {
 /// - related objects that are found only by reading all of them
 ///
 /// An access through a relationship has the rank of the access to the related objects, but never a
-/// lower rank than several values. OR has the rank of its worst member.
+/// lower rank than several values. An OR of several members has the rank of its worst member, but
+/// at least that of several values.
 struct AccessRank: Comparable, Sendable {
     enum Kind: Int, Sendable { case nothing, keys, unique, equality, several, prefix, range, halfRange, scanOfOthers }
 

@@ -60,7 +60,7 @@ struct KeyRange: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// The lowest bytes after all bytes that begin with these, or nil, for example for FF FF.
+    /// The lowest bytes after all bytes that begin with these; nil if all these bytes are FF.
     var successor: [UInt8]? {
         guard let last = lastIndex(where: { $0 != 0xFF }) else { return nil }
         var bytes = Array(self[...last])

@@ -20,8 +20,8 @@ final class ListedKeys: KeySource {
         do throws(StoreError) {
             keys = try find()
         } catch {
-            // The damaged object is not part of the result. The fetch needs all keys, so it cannot
-            // continue after the error.
+            // An error with a damaged object would let the caller continue. This fetch cannot,
+            // because it needs all keys.
             throw error.withoutDamagedObject
         }
         return !keys.isEmpty

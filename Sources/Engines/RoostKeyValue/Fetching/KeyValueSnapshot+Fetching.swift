@@ -8,7 +8,8 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         try fetch(request, visits: nil)
     }
 
-    /// Fetches like ``fetch(_:)``, and adds the number of examined records to `visits`, if given.
+    /// Fetches like ``fetch(_:)``, and adds the number of visited records or entries to `visits`,
+    /// if given.
     func fetch(_ request: CheckedFetchRequest, visits: VisitCount?) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         return try cursor(try planned(request), visits: visits)
@@ -28,7 +29,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
             return try ScanningFetch.count(
                 try planned.remainder, visiting: try visitor(planned, visits: nil), graph: KeyValueGraph(self))
         }
-        // The entries determine the count, so no record is read.
+        // The access determines the count, so no record of the entity is read.
         let (limit, offset) = (request.request.fetchLimit, request.request.fetchOffset ?? 0)
         let (reach, isEverything) = offset.addingReportingOverflow(limit ?? .max)
         let matches = try KeyCollector(snapshot: self, visits: nil)
@@ -55,7 +56,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         let planned = try planned(request)
         var window = IDWindow(request.request)
         guard !window.isFull else { return }
-        // If each entry belongs to an object of one entity, no record is read.
+        // If each entry belongs to an object of one entity, none of its records is read.
         if planned.isDecided, let choice = planned.choice, choice.isCountable,
             planned.entity.selfAndSubentities.count == 1, let keys = try keys(planned, choice: choice)
         {

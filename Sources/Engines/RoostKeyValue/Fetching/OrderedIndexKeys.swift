@@ -22,7 +22,7 @@ final class OrderedIndexKeys: KeySource {
     private var place = Place.betweenRanges
     /// The number of keys in a batch.
     ///
-    /// It is small at first, because a limit may make the rest unnecessary.
+    /// The number is small at first, because the fetch may have a limit.
     private var batchCount = 32
 
     private enum Place {

@@ -19,8 +19,8 @@ struct PlannedFetch {
 
     /// The rest of the request, which is applied to the objects found.
     ///
-    /// It omits conditions that the access decides through related objects, because they would read
-    /// those objects again. All other conditions are cheap and are checked again.
+    /// Conditions that the access decides through related objects are omitted, because they would
+    /// read these objects again. All other conditions are cheap and are checked again.
     var remainder: CheckedFetchRequest {
         get throws(StoreError) {
             let rest = order == nil ? request : request.withoutOrder

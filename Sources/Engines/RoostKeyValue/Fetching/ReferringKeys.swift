@@ -3,7 +3,7 @@ internal import RoostQuery
 
 /// The objects whose to-one relationship refers to one object, in key order.
 ///
-/// They are read in batches: a limit saves reading the rest, and memory holds at most one batch.
+/// Their keys are read in batches, so a fetch with a limit does not read the rest.
 final class ReferringKeys: KeySource {
     private let cursor: any KeyValueCursor
     private let visits: VisitCount?
@@ -13,7 +13,7 @@ final class ReferringKeys: KeySource {
     private var isMore: Bool
     /// The number of keys in a batch.
     ///
-    /// It is small at first, because a limit may make the rest unnecessary.
+    /// The number is small at first, because the fetch may have a limit.
     private var batchCount = 32
 
     /// Creates a source of keys; nil unless the access finds the references to one object in key

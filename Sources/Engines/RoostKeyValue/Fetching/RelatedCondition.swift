@@ -14,8 +14,8 @@ struct RelatedCondition {
     /// related objects.
     let isExact: Bool
 
-    /// Creates the condition of a comparison; nil for other forms of comparisons, and if the
-    /// comparison can be true without a related object.
+    /// Creates the condition of a comparison of a path or of a subquery's count; nil for others,
+    /// and if the comparison can be true without a related object.
     init?(
         _ comparison: FetchRequest.Comparison, position: Int, entity: ManagedObjectModel.Entity,
         model: ManagedObjectModel

@@ -2,7 +2,8 @@ internal import RoostCore
 
 /// Keys and values of the space `meta`.
 ///
-/// Each stored value is the XXH3-64 of its content, little-endian, then the content.
+/// Each stored value, except a part of the history, is the XXH3-64 of its content, little-endian,
+/// then the content.
 enum MetaSpace {
     /// The version of the format of stores that require no features.
     static let formatVersion = 2
@@ -105,7 +106,8 @@ enum MetaSpace {
     ///
     /// From version 3 on, the names of the required features follow, separated by commas.
     ///
-    /// - Throws: `notAStore`; `unsupportedVersion`, with the name of a feature; `corrupted`.
+    /// - Throws: `notAStore`; `unsupportedVersion` for another version or an unknown feature;
+    ///   `corrupted`.
     static func readFormat(_ reader: any KeyValueReader, location: StoreLocation) throws(StoreError) -> (
         version: Int, keyLimit: Int
     ) {

@@ -5,8 +5,8 @@ internal import RoostSystem
 ///
 /// Its memory is reused for the next key.
 ///
-/// The order of the bytes is the order of the parts. No part is a prefix of another part, so parts
-/// can have different lengths. FORMAT.md lists all keys.
+/// The order of the bytes is the order of the parts, although parts have different lengths.
+/// FORMAT.md lists all keys.
 struct StorageKey: Sendable, Hashable {
     private(set) var bytes: [UInt8] = []
 
@@ -236,7 +236,7 @@ struct KeyParts {
         let start = offset + 1
         guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }
         offset = start + byteCount
-        // Most numbers end at least four bytes after the start of the key. Then a word that ends
+        // Most numbers end at least four bytes after the start of the key. If so, a word that ends
         // with the number can be loaded.
         if byteCount <= 4, offset >= 4 {
             // SAFETY: four bytes precede `offset`, which is not past the end.

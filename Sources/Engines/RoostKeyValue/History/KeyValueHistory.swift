@@ -54,13 +54,13 @@ package struct KeyValueHistory: HistoryEntryWriter {
         try reader.value(of: Self.key(place), in: .meta)
     }
 
-    /// Returns the first place that is not before `place`.
+    /// Returns the first place that is not before `place`, or nil.
     package func historyPlace(from place: HistoryPlace) throws(StoreError) -> HistoryPlace? {
         let cursor = try reader.cursor(in: .meta)
         return try cursor.seek(to: Self.key(place)) ? try Self.place(cursor.key) : nil
     }
 
-    /// Returns the position of the last transaction.
+    /// Returns the position of the last transaction, or nil.
     package func lastHistoryPosition() throws(StoreError) -> UInt64? {
         let cursor = try reader.cursor(in: .meta)
         return try cursor.seek(before: Self.prefix.bytes.dropLast() + [UInt8(ascii: "/") + 1])
@@ -81,7 +81,8 @@ package struct KeyValueHistory: HistoryEntryWriter {
         try writer().put(Self.key(place), bytes, in: .meta)
     }
 
-    /// Removes up to `limit` entries before `place`; returns the number of removed entries.
+    /// Removes up to `limit` entries before `place`, but at most 4096; returns the number of
+    /// removed entries.
     package func removeHistory(before place: HistoryPlace, limit: Int) throws(StoreError) -> Int {
         let writer = try writer()
         var keys: [StorageKey] = []
@@ -129,7 +130,9 @@ extension KeyValueStore: HistoryKeepingStore {
         }
     }
 
-    /// Imports the history of another store, in one transaction.
+    /// Replaces the store's history and generation by those of another store, in one transaction.
+    ///
+    /// Does nothing if that store records no history.
     package func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError) {
         try requireWritable()
         guard let settings = try entries.historySettings() else { return }

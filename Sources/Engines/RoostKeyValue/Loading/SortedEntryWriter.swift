@@ -4,7 +4,7 @@ internal import RoostCore
 ///
 /// A load in parts passes this value from part to part.
 struct SortedEntryWriter: Sendable {
-    /// The maximum number of pairs that an error lists.
+    /// The maximum number of violations that an error lists.
     private static let maximumViolationCount = 1000
 
     let plan: StorePlan
@@ -151,7 +151,7 @@ struct SortedEntryWriter: Sendable {
     }
 }
 
-/// Pairs of objects that links connect.
+/// The pairs of objects that links connect, for relationships with two ordered ends.
 ///
 /// They are sorted before a load's entries, in a separate group, and are not stored.
 enum SortedPairs {

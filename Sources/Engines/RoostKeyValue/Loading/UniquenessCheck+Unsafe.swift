@@ -2,7 +2,7 @@ package import RoostCore
 
 /// Determines whether two objects of a load have the same unique values.
 ///
-/// The check needs bounded memory and no store.
+/// The check needs bounded memory and reads no store.
 ///
 /// Values are compared by their 128-bit hashes. If two hashes are equal, the store itself must
 /// decide.

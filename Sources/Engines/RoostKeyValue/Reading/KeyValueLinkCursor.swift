@@ -4,7 +4,7 @@ internal import RoostCore
 ///
 /// The keys of the spaces `links`, `inverseLinks` and `references` have one form, ``LinkKey``.
 ///
-/// The value is the place at the other end. References have no such place.
+/// The value of a link is its place at the other end. References have no value.
 final class LinkStream {
     private let cursor: any KeyValueCursor
     private let space: KeySpace

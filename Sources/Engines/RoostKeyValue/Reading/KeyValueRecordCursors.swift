@@ -108,7 +108,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
     }
 }
 
-/// The records of given objects, in the order of their IDs.
+/// The records of given objects, in the given order.
 final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let ids: [ObjectID]
@@ -138,7 +138,6 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
     ///
     /// Returns false at the end.
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
-        // These copies avoid reading the properties for each record.
         let (ids, reader) = (ids, snapshot.reader)
         var next = index
         defer { index = next }
@@ -216,7 +215,7 @@ final class KeyedRecordVisitor: RecordVisitor {
     }
 
     /// Like ``show(_:)`` for ascending keys, but reads all records from the first key on and skips
-    /// others.
+    /// those with other keys.
     private func walk(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let cursor: any KeyValueCursor
         if let known = self.cursor { cursor = known } else { cursor = try snapshot.reader.cursor(in: .records) }
@@ -251,7 +250,6 @@ final class KeyedRecordVisitor: RecordVisitor {
 
     /// Calls `body` with the records of the current keys, until `body` returns false.
     private func show(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
-        // These copies avoid reading the properties for each record.
         let (keys, entity, reader, verifier) = (keys, entity, snapshot.reader, snapshot.verifier(root: entity.root))
         var (next, shouldContinue) = (index, true)
         defer { index = next }

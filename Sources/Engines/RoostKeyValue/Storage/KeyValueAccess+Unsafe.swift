@@ -113,23 +113,17 @@ extension KeyValueWriter {
 
 extension KeyValueCursor {
     /// Moves to the last key before `key`, or to the last key of all if `key` is nil.
-    ///
-    /// If no key precedes `key`, moves to the end and returns false.
     func seek(before key: [UInt8]?) throws(StoreError) -> Bool {
         guard let key else { return try seek(before: UnsafeRawBufferPointer?.none) }
         return try key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in try seek(before: key) }
     }
 
     /// Moves to the first key that is not before `key`.
-    ///
-    /// If all keys precede `key`, moves to the end and returns false.
     func seek(to key: [UInt8]) throws(StoreError) -> Bool {
         try key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in try seek(to: key) }
     }
 
     /// Moves to the first key that is not before `key`.
-    ///
-    /// If all keys precede `key`, moves to the end and returns false.
     func seek(to key: StorageKey) throws(StoreError) -> Bool {
         try key.withBytes { (key) throws(StoreError) in try seek(to: key) }
     }

@@ -25,7 +25,8 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// with each read.
     var holdsCheckedMemory: Bool { get }
 
-    /// The value of `StoreMetadata.formatVersion` (default: the version of the engine's format).
+    /// The value of `StoreMetadata.formatVersion` for stores without required features (default:
+    /// the version of the engine's format).
     ///
     /// Override it for a storage whose file has its own format instead of the engine's keys and
     /// values.
@@ -52,8 +53,8 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// Starts a write transaction that can span several calls, for loads that are too large for one
     /// call.
     ///
-    /// It holds the writer lock until it ends. Other transactions, of every program with the store
-    /// open, wait for the lock up to their own timeouts.
+    /// The transaction holds the writer lock until it ends. Other transactions, of every program
+    /// with the store open, wait for the lock up to their own timeouts.
     /// - Throws: `busy` after `timeoutSeconds`; `readOnly` if the storage was opened read-only;
     ///   `closed`.
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite
@@ -168,10 +169,11 @@ public protocol KeyValueReader: AnyObject {
 
 /// A position in a space.
 ///
-/// Its bytes are valid until the cursor moves, its view ends or, in a write transaction, something
-/// is written. A storage whose bytes have no fixed address can copy them into ``PinnedBytes``.
-/// After a write, the engine calls ``seek(to:)`` before any other method of the cursor. After the
-/// end of its view, ``seek(to:)``, ``seek(before:)`` and ``next()`` throw `closed`.
+/// The bytes of key and value are valid until the cursor moves, its view ends or, in a write
+/// transaction, something is written. A storage whose bytes have no fixed address can copy them
+/// into ``PinnedBytes``. After a write, the engine calls ``seek(to:)`` before any other method of
+/// the cursor. After the end of its view, ``seek(to:)``, ``seek(before:)`` and ``next()`` throw
+/// `closed`.
 public protocol KeyValueCursor: AnyObject {
     /// Moves to the first key that is not before `key`.
     ///
@@ -196,7 +198,7 @@ public protocol KeyValueCursor: AnyObject {
     /// the end, `body` is not called. Most reads use this method, so a storage that can loop over
     /// entries itself should implement it. The default implementation calls ``next()`` for each
     /// entry.
-    /// - Parameter body: Receives key and value. It must not use the cursor, end its view or write.
+    /// - Parameter body: Receives key and value. Must not use the cursor, end its view or write.
     /// - Returns: False at the end; true if `body` returned false.
     /// - Throws: The errors of `body` and of ``next()``.
     func visit(

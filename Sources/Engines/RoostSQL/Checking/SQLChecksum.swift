@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// The checksums of rows.
 ///
-/// In format version 3, the row of an object has the checksum of its record, which includes the
-/// version. In version 2, the row has the record's content hash.
+/// From format version 3 on, the row of an object has the checksum of its record, which includes
+/// the version. In version 2, the row has the record's content hash.
 package struct SQLChecksum: Sendable {
     /// Whether an object's checksum includes the version.
     let coversVersion: Bool

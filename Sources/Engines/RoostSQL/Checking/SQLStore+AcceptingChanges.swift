@@ -137,7 +137,7 @@ extension SQLStore: ChangeAcceptingStore {
         }
     }
 
-    /// The maximum number of rows that are rewritten between two parts of a walk.
+    /// The number of changed rows after which a walk is interrupted to rewrite them.
     private static var signedTogether: Int { 4096 }
 
     /// Rewrites the changed rows of a table, each as an update of its object.

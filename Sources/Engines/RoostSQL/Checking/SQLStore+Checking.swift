@@ -17,8 +17,8 @@ extension SQLStore {
         try reading { (connection) throws(StoreError) in try database.requireSoundStructure(connection) }
     }
 
-    /// Examines the database's file, compares each row with its checksum, and compares all rows
-    /// with the tallies.
+    /// Examines the database's file, the checksums of rows, the last keys and the history, and
+    /// compares all rows and links with the tallies.
     public func examineIntegrity() throws(StoreError) -> [StoreFinding] {
         try requireOpen()
         var findings = database.notices.map { StoreFinding(.warning, message: $0) }
@@ -169,7 +169,7 @@ enum SQLWalkedRow {
     case sound(RecordReader)
     /// The values do not match the checksum, but are valid.
     case changed(StoreError, RecordReader)
-    /// The values are invalid, so no record can hold them.
+    /// No record could be read, for example because a value is invalid or too large.
     case unreadable(StoreError)
 }
 
@@ -180,7 +180,7 @@ extension SQLSnapshot {
     /// - Parameters:
     ///   - root: The number of the root entity.
     ///   - key: The key after which the walk begins.
-    ///   - isDone: Returns whether to end the walk; called after each batch.
+    ///   - isDone: Returns whether to end the walk; called after each batch or damaged row.
     ///   - body: Receives each row.
     /// - Returns: The key of the last row that was read; nil at the end of the table.
     /// - Throws: Errors of the database and of `body`.

@@ -16,7 +16,8 @@ struct SQLRowHead {
 // its caller read.
 
 extension SQLCommit {
-    /// Throws `conflict` if an object does not have its version in the change set.
+    /// Throws `conflict` if an object does not have the version and entity that the change set
+    /// names.
     mutating func requireCurrentVersions() throws(StoreError) {
         guard !changes.updates.isEmpty || !changes.deletes.isEmpty || !changes.unchanged.isEmpty else { return }
         var conflicts = ChangeConflicts()
@@ -143,8 +144,8 @@ extension SQLCommit {
 
     /// Returns the head of the row of an object to delete, after verifying the row's values.
     ///
-    /// - Returns: Nil, after adding a conflict, if the object does not have its version in the
-    ///   change set.
+    /// - Returns: Nil, after adding a conflict, if the object does not have the version and entity
+    ///   in the change set.
     private mutating func head(
         deleting item: PreparedChange.Item, old: inout RecordBatch, conflicts: inout ChangeConflicts
     ) throws(StoreError) -> SQLRowHead? {
@@ -160,7 +161,7 @@ extension SQLCommit {
         }
     }
 
-    /// Adds a conflict if an object does not have its version in the change set.
+    /// Adds a conflict if an object does not have the version and entity in the change set.
     private func requireUnchanged(
         _ item: PreparedChange.Item, old: inout RecordBatch, conflicts: inout ChangeConflicts
     ) throws(StoreError) {
@@ -174,7 +175,7 @@ extension SQLCommit {
 
     /// Reads the record at the place of an item.
     ///
-    /// Its entity may differ from that of the item.
+    /// The record's entity may differ from the item's.
     private func read(
         _ item: PreparedChange.Item, into batch: inout RecordBatch, locking lock: SQLRowLock? = nil
     ) throws(StoreError) {

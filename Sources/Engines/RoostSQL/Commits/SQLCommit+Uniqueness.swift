@@ -1,8 +1,8 @@
 internal import RoostCore
 
 extension SQLCommit {
-    /// Throws `constraintViolation`, naming all objects whose unique values another object already
-    /// has, if any.
+    /// Throws `constraintViolation`, naming all objects whose unique values another object has, or
+    /// `duplicateObject` if a key is also duplicate.
     mutating func checkConstraints() throws(StoreError) {
         var violations: [ConstraintViolation] = []
         for constraint in schema.constraints {
@@ -35,7 +35,7 @@ extension SQLCommit {
     private struct Claim {
         let id: ObjectID
         let values: [UInt8]
-        /// The object outside the change set that has the values in the store, or nil.
+        /// The object that has the values in the store and is neither updated nor deleted, or nil.
         var holder: ObjectID?
         /// Whether the object itself has the values in the store.
         var isKept = false
@@ -74,7 +74,8 @@ extension SQLCommit {
         return claims
     }
 
-    /// Removes from updated objects the unique values that other updated objects will get.
+    /// Removes unique values from the updated objects, so that other updated or inserted objects
+    /// can get them.
     func releaseUniqueValues() throws(StoreError) {
         for constraint in schema.constraints where constraintsToRelease.contains(constraint.constraint.number) {
             let declaring = model.entities[constraint.constraint.entity]

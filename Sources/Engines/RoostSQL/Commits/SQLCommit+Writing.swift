@@ -72,9 +72,10 @@ extension SQLCommit {
         denials.append(item, relationship: relationship, remaining: remaining, in: change)
     }
 
-    /// Finds the to-one references to deleted objects, through the indexes of their columns.
+    /// Finds remaining to-one references to deleted objects, at most one for each object and
+    /// relationship.
     ///
-    /// Call this after all other changes are written.
+    /// Call this after all rows are written and deleted.
     mutating func findReferences() throws(StoreError) {
         for relationship in model.relationships where relationship.storage == .field {
             let (source, destination) = (
@@ -230,7 +231,8 @@ extension SQLCommit {
             sql, .integer(link.source), .integer(link.target), .integer(link.order), .integer(link.inverseOrder))
     }
 
-    /// Throws `objectNotFound` if a required object, or an end of an added link, does not exist.
+    /// Throws `objectNotFound` if a required object or an end of an added link does not exist or
+    /// has the wrong entity.
     ///
     /// Call this after the rows of the change are written and deleted.
     func requireObjects() throws(StoreError) {

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// A commit in progress, which makes all checks that do not depend on written rows, then writes.
+/// A commit in progress: the checks that do not depend on written rows, the writes, the other
+/// checks.
 struct SQLCommit {
     let store: SQLStore
     let change: PreparedChange
@@ -19,7 +20,8 @@ struct SQLCommit {
     var deleteHeads: [SQLRowHead?] = []
     /// Whether the commit changes the store.
     var hasChanged = false
-    /// The constraints in which an updated object gets a value of another updated object.
+    /// The constraints in which an updated or inserted object gets a value of another updated
+    /// object.
     ///
     /// The old values must be removed before the new values are written.
     var constraintsToRelease: Set<Int> = []
@@ -66,7 +68,7 @@ struct SQLCommit {
         try requireCurrentVersions()
         try requireLastPlaces()
         try checkConstraints()
-        // This precedes the deletes: a link that the change set removes does not deny a delete.
+        // Links are removed first, because a removed link does not deny a delete.
         try removeLinks()
         try deleteObjects()
         try writeUpdates()

@@ -8,9 +8,10 @@ package enum SQLTallies {
         ["kind", "number"] + (dialect is any SQLParallelDialect ? ["place"] : [])
     }
 
-    /// Returns the generation and the store's mark; nil if they are missing.
+    /// Returns the sum that forms the generation, and the store's mark (``mark(of:)``); nil if they
+    /// are missing.
     ///
-    /// In a database with one writer place, each commit rewrites both.
+    /// In a database without writer places, each commit rewrites both.
     package static func generationAndMark(
         _ connection: any SQLConnection
     ) throws(StoreError) -> (generation: Int64, mark: Int64)? {
@@ -30,8 +31,8 @@ package enum SQLTallies {
     /// Returns the generation of a store with one or several writer places.
     ///
     /// With several places, it is the sum of random numbers, one for each commit; see
-    /// ``Generation/highestSum``. Its highest bits are omitted, so that a store can count commits
-    /// after its history was turned on.
+    /// ``Generation/highestSum``. The highest bits of the sum are omitted, so that the generation
+    /// can count commits after the history is turned on.
     package static func generation(sum: Int64, writerPlaceCount: Int) -> Generation {
         let bits = UInt64(bitPattern: sum)
         return Generation(number: writerPlaceCount > 1 ? bits & Generation.highestSum : bits)
@@ -78,9 +79,9 @@ package enum SQLTallies {
 
     /// Adds the changes of a commit to the recorded tallies, and creates the next generation.
     ///
-    /// A row is replaced only if it has the value in `known`. If that value is unknown or another
-    /// process has changed the row, the row is read first. `known` then contains the written value,
-    /// which is valid after the transaction is committed.
+    /// Without writer places, a row is replaced only if it has the value in `known`. If that value
+    /// is unknown or the row has changed, the row is read first. `known` then contains the written
+    /// value, which is valid after the transaction is committed.
     ///
     /// - Returns: The generations before and after the commit.
     static func apply(
@@ -203,7 +204,8 @@ package enum SQLTallies {
             into: "_roost_tallies", key: key(dialect), columns: ["count", "sum"], rowCount: rowCount)
     }
 
-    /// Records counts and sums of entities and relationships, and returns the next generation.
+    /// Replaces the counts and sums of entities and relationships; creates and returns the next
+    /// generation.
     static func set(
         _ tally: StoreTally, connection: any SQLConnection, store: SQLStore
     ) throws(StoreError) -> Generation {

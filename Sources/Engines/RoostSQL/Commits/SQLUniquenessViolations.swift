@@ -12,7 +12,8 @@ struct SQLViolations {
         self.connection = connection
     }
 
-    /// Returns the error for a batch that collides with stored records, with the pairs of objects.
+    /// Returns the error for a batch whose unique values collide, with the pairs of objects;
+    /// `original` if it finds no pair.
     func error(loading batch: RecordBatch, original: StoreError) -> StoreError {
         var violations: [ConstraintViolation] = []
         do throws(StoreError) {

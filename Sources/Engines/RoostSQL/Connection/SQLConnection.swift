@@ -77,7 +77,8 @@ extension SQLConnection {
 }
 
 extension SQLConnection {
-    /// Runs `body`, and ends its statements with `cancelled` soon after the task is cancelled.
+    /// Runs `body`; after the task is cancelled, ends its statements with `cancelled` if the
+    /// connection can.
     package func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try ending(when: FetchCancellation.check, body)
     }

@@ -28,7 +28,7 @@ public protocol SQLDatabase: SQLUnjournaledLoading, SQLStructureChecking {
 
     /// Commits durably and takes back the connection.
     ///
-    /// After an error, nothing was written.
+    /// After an error other than `outcomeUnknown`, nothing was written.
     func commitWriting(_ connection: any SQLConnection) throws(StoreError)
 
     /// Rolls back the transaction and takes back the connection.

@@ -10,7 +10,7 @@ public protocol SQLDialect: SQLDialectAbilities {
     var maximumIdentifierByteCount: Int { get }
     /// The maximum number of columns of a table.
     ///
-    /// It must not exceed the maximum number of parameters of a statement.
+    /// It must not exceed ``maximumParameterCount``.
     var maximumColumnCount: Int { get }
     /// The maximum number of parameters of a statement.
     var maximumParameterCount: Int { get }

@@ -21,7 +21,7 @@ struct SQLFetchStatement {
     private let ending: String
     /// The parameters.
     ///
-    /// If there is a limit, an aggregate does not use the last parameters.
+    /// If there is a limit or offset, an aggregate does not use the last two parameters.
     let values: [SQLValue]
     /// The number of parameters in the conditions.
     private let conditionValueCount: Int

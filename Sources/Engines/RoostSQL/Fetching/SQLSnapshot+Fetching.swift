@@ -81,8 +81,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
     }
 
-    /// Returns integer aggregates over all records of a request whose predicate the database can
-    /// decide.
+    /// Returns integer aggregates over all records of a request; nil if the database cannot compute
+    /// them.
     ///
     /// Integers are added as integers. If a sum exceeds 64 bits, throws an error, or returns nil if
     /// an error would end the snapshot.

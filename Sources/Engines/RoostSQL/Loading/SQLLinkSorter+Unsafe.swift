@@ -2,10 +2,10 @@ internal import RoostCore
 
 /// A sorter that returns the links of a load in the order of their tables.
 ///
-/// A table of links is sorted by source and target. Links that arrive in the order of the other end
+/// A table of links is sorted by source and target. Successive links in the order of the target
 /// belong to different pages, so a table larger than the page cache would be written repeatedly. A
 /// link that follows all earlier links is therefore returned at once, and the others wait in a
-/// sorter until the end. A sorted batch needs only a check; any other batch is sorted first.
+/// sorter until the end.
 ///
 /// The sorter needs about 16 MiB of memory after the first link waits, and 33 or 49 bytes of disk
 /// for each waiting link, in an unnamed file. Use it from one thread.

@@ -3,7 +3,8 @@ public import RoostCore
 extension SQLStore {
     /// Starts a bulk load; see ``PersistentStore/bulkLoader(_:)``.
     ///
-    /// An empty, unpublished store is written without a journal. Any other load is one transaction.
+    /// An empty, unpublished store is written without a journal if the database can
+    /// (``SQLUnjournaledLoading``). Any other load is one transaction.
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
         return try SQLBulkLoader(self, options: options)
@@ -31,7 +32,7 @@ extension SQLStore {
 
 /// Loads records and links in batches.
 ///
-/// In an empty store, it creates the indexes last.
+/// In an empty store, it creates the indexes last, if the dialect allows this.
 final class SQLBulkLoader: BulkLoader {
     private enum Mode {
         case transaction

@@ -112,7 +112,7 @@ final class SQLRecordCursor: FillingRecordCursor {
     }
 }
 
-/// The records with given IDs, in the order of the IDs.
+/// The records with given IDs, in the given order.
 final class SQLRecordLookup: FillingRecordCursor {
     private let snapshot: SQLSnapshot
     private let ids: [ObjectID]

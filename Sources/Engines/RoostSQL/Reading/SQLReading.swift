@@ -4,8 +4,8 @@ internal import RoostCore
 ///
 /// Each plan is created on first use.
 ///
-/// A plan has all columns of all subentities. So the time and memory for all plans of a deep
-/// hierarchy would grow with the cube of its depth.
+/// A plan has all columns of all subentities. Creating all plans at once would take time and memory
+/// that grow with the cube of a hierarchy's depth.
 final class SQLReading: Sendable {
     /// A plan for reading the objects of one entity and of its subentities.
     struct Plan {

@@ -21,7 +21,7 @@ extension SQLSnapshot {
         return SQLRecordCursor(self, lease: lease, plan: plan, scan: scan)
     }
 
-    /// Reads the records with the given IDs, in the order of the IDs.
+    /// Reads the records with the given IDs, in the given order.
     ///
     /// IDs of objects that do not exist are skipped.
     package func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {

@@ -82,7 +82,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
 
     /// Returns the connection.
     ///
-    /// Throws `closed` if the snapshot or the store is closed.
+    /// Throws `closed` if the snapshot or the store is closed, or the transaction ended.
     func open() throws(StoreError) -> any SQLConnection {
         guard let connection else { throw wasClosed }
         try store.requireOpen()
@@ -94,7 +94,6 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         return connection
     }
 
-    /// Throws `closed` if the snapshot or the store is closed.
     func requireOpen() throws(StoreError) { _ = try open() }
 
     private var wasClosed: StoreError { StoreError(.closed, "The snapshot of '\(store.location)' was closed before.") }

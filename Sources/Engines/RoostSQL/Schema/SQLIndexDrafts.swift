@@ -9,7 +9,7 @@ struct SQLIndexDrafts {
     }
 
     private(set) var items: [SQLSchema.Item] = []
-    /// The quoted columns that are the first column of an index, by table.
+    /// The quoted columns that are the first column of an index of all rows, by table.
     private(set) var leadingColumns: [Set<String>]
     /// The quoted columns that occur in an index, by table.
     private(set) var allColumns: [Set<String>]
@@ -52,8 +52,7 @@ struct SQLIndexDrafts {
                     isUnique: isUnique && (scope == nil || dialect.hasPartialIndexes), condition: condition)))
     }
 
-    /// Adds the indexes for derived to-many relationships: the to-one inverses, each with its place
-    /// if the to-many relationship is ordered.
+    /// Adds the indexes of to-one relationships, each with its place if the inverse is ordered.
     mutating func addReferences(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for entity in model.entities {
             let table = tables[tableOfEntity[entity.number]]

@@ -75,7 +75,7 @@ public enum SQLMetadata {
         try set("history", value: .text(String(decoding: bytes, as: UTF8.self)), connection: connection, schema: schema)
     }
 
-    /// Replaces the rows that describe a database with the rows of an empty database with another
+    /// Replaces the model, entities, tallies and keys with those of an empty store with another
     /// schema.
     ///
     /// The generation and the mark do not change.

@@ -1,6 +1,6 @@
 /// Provides unique names, which differ in more than the case of ASCII letters.
 ///
-/// They depend only on the model.
+/// They depend only on the model and the dialect.
 struct SQLNames {
     private let dialect: any SQLDialect
     private var taken: Set<[UInt8]> = []
@@ -10,8 +10,8 @@ struct SQLNames {
         for name in taken { self.taken.insert(Self.folded(name)) }
     }
 
-    /// Returns the wanted name if it is free and allowed, otherwise the name with the first free
-    /// suffix: `_2`, `_3` and so on.
+    /// Returns the wanted name, changed if it is not allowed, with the first free suffix `_2`,
+    /// `_3`, … if it is taken.
     mutating func claim(_ wanted: String) -> String {
         var base = Self.printable(wanted)
         if dialect.isReserved(base) { base = "x_" + base }

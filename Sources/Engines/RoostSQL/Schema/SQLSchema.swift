@@ -62,7 +62,7 @@ public final class SQLSchema: Sendable {
     package let systemTables: [Item]
     /// The tables of objects and links.
     package let tables: [Item]
-    /// The indexes, which a load creates last.
+    /// The indexes of the tables.
     package let indexes: [Item]
 
     let dialect: any SQLDialect
@@ -87,7 +87,7 @@ public final class SQLSchema: Sendable {
     let tallyInserts: [String]
     /// The statements that read and write the last key of a root entity.
     let lastKeySQL: (select: String, set: SQLUpsert)
-    /// The property columns that are the first column of an index, by table.
+    /// The property columns that are the first column of an index of all rows, by table.
     let indexedColumns: [Set<String>]
 
     /// Whether the store records its changes, which is the only feature.

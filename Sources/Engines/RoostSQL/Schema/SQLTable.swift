@@ -35,7 +35,7 @@ final class SQLTable: Sendable {
     let quotedName: String
     /// The property columns.
     ///
-    /// Those of a superentity come first.
+    /// Columns of a superentity come first.
     let columns: [SQLColumn]
     /// The columns of each entity's fields, by field index; nil for entities of other hierarchies.
     let fields: [[SQLFieldColumns]?]
@@ -113,7 +113,7 @@ package struct SQLStep: Sendable {
     package let nullMask: UInt8
     /// The offset of the field's slot in the record.
     package let byteOffset: Int32
-    /// The column of the row.
+    /// The column of the row; −1 if it is omitted.
     package let column: Int32
     /// The column with the entity number, for references that have this column; otherwise −1.
     package let entityColumn: Int32

@@ -238,8 +238,8 @@ extension SQLPredicateTranslator {
         {
             return isIn(term, operands: operands)
         }
-        // A list that cannot be one IN becomes one comparison for each member, for example a list
-        // with expressions or decimals.
+        // A short list that IN cannot express, for example one with expressions or decimals,
+        // becomes one comparison for each member.
         guard members.count <= Self.valuesPerList else { return nil }
         var terms: [String] = []
         for member in members {
@@ -262,8 +262,7 @@ extension SQLPredicateTranslator {
         return constants
     }
 
-    /// Returns the values of a list as parameters for the column; nil if they cannot be compared in
-    /// one IN.
+    /// Returns the values of a list as parameters for the column; nil if IN cannot compare them.
     ///
     /// Values that the column can never equal are left out: NaN, objects of another hierarchy.
     private func listOperands(_ constants: [Value], term: SQLTerm) -> [SQLValue]? {

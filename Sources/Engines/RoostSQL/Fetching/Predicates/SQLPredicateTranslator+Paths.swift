@@ -93,7 +93,8 @@ extension SQLPredicateTranslator {
         return (try? ResolvedPath(names, from: row.entity.number, model: schema.model)).map { (row, $0) }
     }
 
-    /// Returns the row at the end of a path, or nil if one of its relationships is to-many.
+    /// Returns the row at the end of a path; nil if one of its relationships is to-many or cannot
+    /// be joined.
     private mutating func row(at path: ResolvedPath, from start: SQLRow) -> SQLRow? {
         var row = start
         for relationship in path.relationships {
@@ -160,7 +161,7 @@ extension SQLPredicateTranslator {
 
     // MARK: Collections
 
-    /// Returns the expression itself if it has many values that a SELECT can return.
+    /// Returns the expression itself if it has many values that a SELECT can return, otherwise nil.
     func isCollection(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
         switch expression {
         case .subquery: return expression

@@ -52,7 +52,7 @@ struct SQLPredicateTranslator {
 
     /// Translates the conjuncts of a predicate that SQL can evaluate.
     ///
-    /// The result also has the other conjuncts.
+    /// The result also contains the conjuncts that SQL cannot evaluate.
     mutating func conditions(_ predicate: FetchRequest.Predicate?) -> SQLConditions {
         let conjuncts = predicate?.conjuncts ?? []
         // Databases check conditions in the order of the statement, so the cheapest conditions come
