@@ -138,7 +138,7 @@ package enum StandardSample {
             try changes.insert(ObjectID("Track", key: key), values: values)
         }
         for key in 1...playCount {
-            // Every other key is unused.
+            // Odd keys are unused.
             try changes.insert(
                 ObjectID("Play", key: key * 2),
                 values: [

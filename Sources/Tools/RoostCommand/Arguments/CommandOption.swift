@@ -79,9 +79,9 @@ struct Subcommand: Sendable {
 enum ExitCode: Int32, Sendable {
     /// The command succeeded.
     case success = 0
-    /// A check, a comparison or a suite had a finding, such as damage.
+    /// A finding: damage, a difference, a failed check, a missing object, or a declined question.
     case finding = 1
-    /// The command line was wrong.
+    /// The command line or the configuration was wrong.
     case usage = 2
     /// A store, a model or the system reported an error.
     case failure = 3

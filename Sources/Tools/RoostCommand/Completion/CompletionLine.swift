@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The words of a command line before the cursor, parsed without errors.
+/// The words of a command line before the cursor; unknown options are ignored.
 struct CompletionLine {
     /// The options of the command.
     let options: [CommandOption]

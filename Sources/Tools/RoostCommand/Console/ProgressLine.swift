@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostMigration
 
-/// The progress of a conversion in one line, updated at most ten times a second.
+/// The progress of a conversion in one line, updated at most ten times a second in each phase.
 final class ProgressLine: Sendable {
     private struct State {
         var lastShown: ContinuousClock.Instant?
