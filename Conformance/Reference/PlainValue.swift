@@ -37,7 +37,8 @@ struct PlainValue {
 
     /// Returns −1, 0 or 1 by code point, number or byte.
     ///
-    /// Returns nil if two values have no order: nulls, NaN, values of different kinds.
+    /// Returns nil if two values have no order, for example nulls, NaN and values of different
+    /// kinds.
     static func order(_ left: Value, _ right: Value) -> Int? {
         if let a = left.plainText, let b = right.plainText { return order(Array(a.utf8), Array(b.utf8)) }
         switch (left, right) {

@@ -70,7 +70,7 @@ extension Workbench {
 }
 
 extension PersistentStore {
-    /// Returns the transactions after a token, each complete.
+    /// Returns the transactions that a request selects, each complete.
     func transactions(_ request: HistoryRequest = HistoryRequest()) throws -> [HistoryTransaction] {
         try view { try $0.transactions(request) }
     }

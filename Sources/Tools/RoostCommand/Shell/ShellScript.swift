@@ -19,7 +19,7 @@ struct ShellScript {
 
     /// Runs all statements.
     ///
-    /// - Throws: ``ShellFailure`` with the line of the first statement that fails; `OutputError`.
+    /// - Throws: ``ShellFailure`` with the line of the first statement that fails.
     func run() throws {
         var buffer = ShellStatementBuffer()
         while !session.isEnded {

@@ -4,7 +4,7 @@ internal import RoostGraph
 internal import RoostQuery
 
 // Statements that change objects. Each statement is one step that can be undone. A statement that
-// fails changes nothing.
+// fails changes nothing, unless only its output fails.
 
 extension ShellSession {
     /// The new values of one object's properties.

@@ -105,7 +105,7 @@ extension Subcommand {
 
 /// One transaction in the format of `roost history`.
 ///
-/// See its help for the fields.
+/// See the help of the command for the fields.
 struct HistoryReport: Encodable {
     struct Change: Encodable {
         var object: String

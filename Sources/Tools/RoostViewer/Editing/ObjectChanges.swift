@@ -70,8 +70,8 @@
         ///   - shown: The deletion's state that a trial showed, or nil to accept any state.
         ///   - isTrial: Whether the objects are only shown, not deleted.
         /// - Returns: The response.
-        /// - Throws: A conflict if other objects would be deleted than were shown; errors of delete
-        ///   rules.
+        /// - Throws: A conflict if the object has another version, or other objects would be
+        ///   deleted than were shown; errors of delete rules.
         func delete(_ id: ObjectID, version: UInt32, shown: String?, isTrial: Bool) throws -> HTTPResponse {
             let record = try viewed.read {
                 try viewed.record(id, entity: try viewed.entity(id.entity.text), snapshot: $0)
@@ -119,7 +119,8 @@
         ///   - redoing: Whether to redo a step instead of undoing one.
         ///   - body: The body, which may contain the revision that the user saw.
         /// - Returns: The response.
-        /// - Throws: A conflict if the revision is outdated, or another program changed an object.
+        /// - Throws: A conflict if there is no such step, the revision is outdated, or another
+        ///   program changed an object.
         func undo(redoing: Bool, body: [UInt8]) throws -> HTTPResponse {
             let node: JSONNode
             do { node = try JSONNode(body) } catch {

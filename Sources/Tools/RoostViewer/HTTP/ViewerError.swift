@@ -2,7 +2,7 @@
     internal import RoostCore
     internal import RoostJSONText
 
-    /// The reason why a request is refused.
+    /// The reason why a request is refused or fails.
     struct ViewerError: Error {
         /// One rule that a change breaks.
         struct Failure {

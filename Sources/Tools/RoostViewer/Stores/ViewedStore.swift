@@ -7,7 +7,7 @@
     final class ViewedStore: Sendable {
         /// The name in addresses.
         let name: String
-        /// The name for people, which is the file's name.
+        /// The name for people.
         let title: String
         let store: Store
         let lists = ObjectLists()
@@ -46,7 +46,7 @@
             return ObjectID(entity.name, key: number)
         }
 
-        /// Returns the record of an object, which must have the given entity.
+        /// Returns the record of an object, which must have the given entity or a subentity.
         func record(
             _ id: ObjectID, entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
         ) throws -> Record {
