@@ -209,7 +209,7 @@ private func filledStore(_ bench: Workbench) throws -> FilledStore {
     return FilledStore(contents: contents, answers: answers, bytes: bytes, history: history)
 }
 
-/// Returns the results of requests that use indexes, because scans do not read indexes.
+/// Returns the results of requests that use indexes, which scans do not read.
 private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
     var answers = [
         try snapshot.keys(FetchRequest("Indexed", where: .less("i64", than: -5), sortedBy: [.init("str")])),
@@ -232,7 +232,7 @@ private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
 
 /// Returns copies of a file with one changed bit each, and their damage.
 ///
-/// The bits are in every region, and the same in every run.
+/// The bits are in nonzero bytes of every region, and the same in every run.
 private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)] {
     var random = SeededGenerator(seed: 11)
     // Zero bytes are mostly unused.
@@ -303,7 +303,8 @@ private func closeTelling(_ store: any PersistentStore) throws {
     }
 }
 
-/// Fails if a store of these bytes opens and passes all checks, but has other content.
+/// Fails if a store of these bytes passes all checks with content that is not allowed, or if its
+/// error does not report damage.
 private func expectNoticed(_ bench: Workbench, bytes: [UInt8], whole: FilledStore, damage: String) throws {
     let name = "damaged"
     _ = try bench.write(bytes, as: name)

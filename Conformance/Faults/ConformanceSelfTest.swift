@@ -13,7 +13,7 @@ public enum ConformanceSelfTest {
             case missed
             /// The check fails even on the sound store, so it proves nothing.
             case unsound(ConformanceFailure)
-            /// The stores lack a capability that the check needs, so that the fault cannot show.
+            /// The stores lack a capability that the check or the fault needs.
             case inapplicable(StoreCapability)
         }
 
@@ -53,13 +53,13 @@ public enum ConformanceSelfTest {
 
     /// Tests each fault with stores of `base`.
     ///
-    /// Each fault costs two runs of its check. If the suite lacks the check, the fault counts as
+    /// Each fault costs up to two runs of its check. If the suite lacks the check, the fault counts as
     /// missed.
     public static func run(on base: StoreFixture) -> [Result] { run(FaultyStoreType.Fault.allCases, on: base) }
 
     /// Tests the faults with stores of `base`, and calls `report` after each.
     ///
-    /// Each fault costs two runs of its check. If the suite lacks the check, the fault counts as
+    /// Each fault costs up to two runs of its check. If the suite lacks the check, the fault counts as
     /// missed.
     package static func run(
         _ faults: [FaultyStoreType.Fault], on base: StoreFixture,
