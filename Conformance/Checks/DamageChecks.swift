@@ -184,11 +184,9 @@ extension ConformanceCheck {
 
 /// A closed store with objects, values and links of many kinds.
 private struct FilledStore {
-    /// The contents of the store.
     let contents: StoreContents
     /// The results of requests that use indexes.
     let answers: [[Int64]]
-    /// The bytes of the store's file.
     let bytes: [UInt8]
     /// The file and the contents after each commit.
     let history: FileHistory
@@ -292,7 +290,7 @@ private func wrongAnswer(of store: any PersistentStore, expected: [[Int64]]) thr
     return zip(answers, expected).first { $0 != $1 }.map { "objects \($0) are found instead of \($1)" }
 }
 
-/// Closes a store whose file was removed.
+/// Closes a store whose file was removed or exchanged.
 ///
 /// A store with pending writes may throw `storeReplaced`.
 private func closeTelling(_ store: any PersistentStore) throws {

@@ -3,10 +3,10 @@ package import RoostCore
 
 /// Random operations on several stores, compared with a plain model of the contract.
 ///
-/// A seed generates the operations: change sets of all kinds, about a quarter of them refused, bulk
-/// loads, reserved keys, reads, fetches, open snapshots and reopenings. Digests are compared after
-/// each commit and load, and the whole content from time to time and at the end. A failing sequence
-/// is shrunk and printed as Swift code.
+/// A seed generates the operations: change sets of all kinds, bulk loads, reserved keys, reads,
+/// fetches, open snapshots and reopenings. Digests are compared after each commit and load, and the
+/// whole content from time to time and at the end. A failing sequence is shrunk and printed as
+/// Swift code.
 public enum LockStep {
     /// The counts of a run.
     public struct Summary: Sendable, CustomStringConvertible {

@@ -12,7 +12,7 @@ internal import RoostQuery
 /// - A request with a limit and an offset gives a part of the whole result.
 /// - A predicate that was printed and parsed again selects the same objects.
 ///
-/// Every store refuses a meaningless request with the same code.
+/// All stores refuse a meaningless request with the same code.
 package enum QueryCampaign {
     /// The counts of a campaign.
     package struct Summary: Sendable, CustomStringConvertible {

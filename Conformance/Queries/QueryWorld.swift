@@ -5,13 +5,11 @@ internal import RoostCore
 ///
 /// Any object may be removed from the list, so that a failure can be shrunk.
 struct QueryWorld: Sendable {
-    /// A link of a relationship.
     struct NamedLink: Hashable, Sendable {
         let relationship: RelationshipName
         let link: Link
     }
 
-    /// One object.
     struct Object: Sendable {
         let id: ObjectID
         var values: [String: Value]

@@ -207,7 +207,6 @@ struct PlainPredicate {
         return result
     }
 
-    /// Follows a key path from objects.
     private func follow(
         _ names: [String], from start: [Value], entity: Int, isMany: Bool
     ) throws(StoreError) -> Result {

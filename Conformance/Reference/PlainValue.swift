@@ -59,7 +59,6 @@ struct PlainValue {
 
     private static func place(_ value: Value) -> Int { value.isNull ? 0 : (isNaN(value) ? 2 : 1) }
 
-    /// Returns whether a value is NaN.
     static func isNaN(_ value: Value) -> Bool {
         switch value {
         case .double(let number): number.isNaN

@@ -5,8 +5,8 @@ package import RoostCore
 /// and specimens of every attribute type.
 ///
 /// Every object is a function of the seed, the number of objects and its key. So a library of any
-/// size is generated batch by batch in constant memory, and is always the same. It has every
-/// feature that a copy must preserve:
+/// size is generated batch by batch in constant memory, and is always the same. It has features
+/// that a copy must preserve:
 ///
 /// - inheritance and composites
 /// - ordered and unordered many-to-many relationships

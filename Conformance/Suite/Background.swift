@@ -22,7 +22,6 @@ final class Background<Result: Sendable>: Sendable {
         done.signal()
     }
 
-    /// Whether the work has ended.
     var isDone: Bool { outcome.withLock { $0 != nil } }
 
     /// The result.

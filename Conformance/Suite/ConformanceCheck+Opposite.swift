@@ -62,7 +62,6 @@ extension ConformanceCheck {
         try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
         let before = try store.contents()
         try store.close()
-        // The store is either not found, or unchanged while the process lives.
         do {
             try expectEqual(try bench.open().contents(), before, "a store that is kept is kept whole")
         } catch let error as StoreError {

@@ -11,7 +11,6 @@ struct FileHistory {
     struct State {
         /// The file.
         fileprivate let bytes: [UInt8]
-        /// The content of the store.
         let contents: StoreContents
         /// The results of requests that use indexes.
         let answers: [[Int64]]

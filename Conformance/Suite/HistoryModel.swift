@@ -49,7 +49,6 @@ final class CheckClock: Sendable {
     /// Creates a clock at a time in seconds since 2001-01-01.
     init(_ seconds: Int64 = 1000) { time = Mutex(seconds * 1_000_000) }
 
-    /// Sets the clock.
     func set(_ seconds: Int64) { time.withLock { $0 = seconds * 1_000_000 } }
 
     /// The clock as a function for store options.

@@ -7,7 +7,7 @@ package import RoostCore
 ///
 /// - inheritance, and an entity without objects
 /// - attributes of the scalar types, with nulls
-/// - ordered and unordered relationships of every kind
+/// - ordered and unordered relationships of most kinds
 /// - deleted keys and versions above 1
 /// - more objects of entity `Play` than a batch holds
 package enum StandardSample {

@@ -12,12 +12,6 @@ package final class GraphBench {
     init(_ workbench: Workbench) { self.workbench = workbench }
 
     /// Creates a store and returns a container for it, with the classes of the suite.
-    ///
-    /// - Parameters:
-    ///   - model: The model (default: the suite's own).
-    ///   - name: The name of the store in the directory of the run.
-    /// - Returns: The container.
-    /// - Throws: The error of creating the store.
     func makeContainer(_ model: ManagedObjectModel? = nil, name: String = "store") throws -> PersistentContainer {
         try container(for: try workbench.create(try model ?? GraphModel.standard.get(), name: name))
     }

@@ -61,9 +61,9 @@ package final class StoreViewer {
     ///   - sources: The stores, which must stay open until ``stop()``.
     ///   - version: The version of the program.
     ///   - options: The options.
-    /// - Throws: `busy` if the port is in use; `permissionDenied` or `ioFailure` if the system
-    ///   refuses it; `invalidRequest` for a token that is too short; `unsupported` in a program
-    ///   that was built without the trait `Interactive`; errors of preparing changes.
+    /// - Throws: `busy`, `permissionDenied` or `ioFailure` if the port cannot be used;
+    ///   `invalidRequest` for a token that is too short; `unsupported` without the trait
+    ///   `Interactive`; errors of preparing changes.
     package init(_ sources: [Source], version: String, options: Options) throws(StoreError) {
         if let token = options.programToken, token.utf8.count < Self.programTokenLength {
             throw StoreError(

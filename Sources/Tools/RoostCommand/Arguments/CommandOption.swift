@@ -56,7 +56,6 @@ struct Subcommand: Sendable {
     let summary: String
     /// The names of the arguments, as in `SOURCE DEST`.
     let usage: String
-    /// The number of arguments.
     let argumentCount: ClosedRange<Int>
     /// The details, in paragraphs, with results and exit codes that need an explanation.
     let discussion: String

@@ -34,7 +34,6 @@ enum FileCandidates {
         let names = Set(entries)
         let companions = StoreRegistry.standard.companionSuffixes + [StoreLock.suffix]
         return entries.sorted().compactMap { entry in
-            // Companion files of a store are left out.
             guard
                 !companions.contains(where: { entry.hasSuffix($0) && names.contains(String(entry.dropLast($0.count))) })
             else { return nil }

@@ -4,7 +4,6 @@ internal import RoostCore
 
 /// A generated music library, which depends only on a number of objects and a seed.
 struct MusicLibrary {
-    /// The model.
     let model: ManagedObjectModel
     private let genres: Int
     private let artists: Int

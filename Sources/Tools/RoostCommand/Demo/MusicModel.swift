@@ -5,7 +5,6 @@ internal import RoostCore
 ///
 /// The model has every attribute type and most kinds of relationships.
 enum MusicModel {
-    /// Builds the model.
     static func make() throws(StoreError) -> ManagedObjectModel {
         try ManagedObjectModel(
             entities: [artist, band, album, track, playlist, genre], versionIdentifiers: ["Music 1"])

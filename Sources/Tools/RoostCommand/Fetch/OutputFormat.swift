@@ -16,7 +16,6 @@ struct OutputFormat {
             "dates", value: "iso|seconds", help: "The form of dates in json, jsonl (default: seconds) and csv (iso)."),
     ]
 
-    /// Creates a format.
     init(_ records: RecordFormat, dates: DateForm, csv: CSVText = CSVText()) {
         (self.records, self.dates, self.csv) = (records, dates, csv)
     }

@@ -104,7 +104,6 @@ extension AttributeType? {
 }
 
 extension Value {
-    /// Whether the value is a number.
     fileprivate var isNumber: Bool {
         switch self {
         case .int, .double, .decimal: true

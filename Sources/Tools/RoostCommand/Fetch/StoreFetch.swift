@@ -202,7 +202,6 @@ final class StoreFetch {
         }
     }
 
-    /// Prints the rows.
     private func print(_ rows: RowRequest, format: OutputFormat, console: Console) throws {
         let cursor = try UsageError.requesting { try snapshot.rows(rows) }
         let properties = rows.propertiesToFetch
@@ -235,7 +234,6 @@ final class StoreFetch {
         return field.kind == .objectID
     }
 
-    /// Prints the objects or rows.
     func print(_ format: OutputFormat, console: Console) throws {
         if let rows { return try print(rows, format: format, console: console) }
         let rows = RecordRowWriter(

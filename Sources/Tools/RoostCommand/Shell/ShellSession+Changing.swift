@@ -45,7 +45,6 @@ extension ShellSession {
 
     // MARK: Insert
 
-    /// Inserts an object.
     func insert(_ name: ShellFragment, assignments: ShellFragment, text: String) throws -> ObjectID {
         let entity = try entity(name)
         var inserted: ManagedObject?
@@ -191,7 +190,6 @@ extension ShellSession {
         return change
     }
 
-    /// Sets the properties of an object.
     private func apply(
         _ change: Change, members: [ShellAssignments.Members], to object: ManagedObject
     ) throws {

@@ -66,7 +66,6 @@ extension Subcommand {
             while true {
                 request.token = try print(request, of: store, isJSON: isJSON, console: console)
                 request.startDate = nil
-                // Checks for signals five times a second.
                 while news.wait(timeout: .now() + .milliseconds(200)) == .timedOut {
                     try Interruption.shared.check()
                 }

@@ -25,7 +25,6 @@
 
         private func object(_ id: ObjectID) throws -> JSONNode { try ObjectView(viewed: viewed, id: id).answer() }
 
-        /// Inserts an object.
         func insert(_ entity: ManagedObjectModel.Entity, body: [UInt8]) throws -> HTTPResponse {
             guard !entity.isAbstract else {
                 throw ViewerError(
@@ -119,7 +118,7 @@
         ///   - redoing: Whether to redo a step instead of undoing one.
         ///   - body: The body, which may contain the revision that the user saw.
         /// - Returns: The response.
-        /// - Throws: A conflict if there is no such step, the revision is outdated, or another
+        /// - Throws: A conflict if no such step exists, the revision is outdated, or another
         ///   program changed an object.
         func undo(redoing: Bool, body: [UInt8]) throws -> HTTPResponse {
             let node: JSONNode
@@ -153,7 +152,7 @@
         private func conflict(_ error: any Error, id: ObjectID) throws -> ViewerError {
             var error = ViewerError(any: error)
             guard error.status == .conflict else { return error }
-            // The object may be deleted. Then there is nothing to show.
+            // The object may be deleted.
             error.current = try? object(id)
             return error
         }

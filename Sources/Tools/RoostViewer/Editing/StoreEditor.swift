@@ -112,9 +112,9 @@
         /// - Parameters:
         ///   - redoing: Whether to redo a step instead of undoing one.
         ///   - revision: The revision that the user saw, or nil to accept any.
-        /// - Throws: A conflict if there is no such step, another program changed one of the
-        ///   objects, or there was another step in the meantime; errors of the save. After these,
-        ///   nothing is changed.
+        /// - Throws: A conflict if no such step exists, another program changed one of the objects,
+        ///   or there was another step in the meantime; errors of the save. After these, nothing is
+        ///   changed.
         func undo(redoing: Bool, revision: Int64?) throws {
             try thread.run { [self] context in
                 let undo = try Self.undo(of: context)

@@ -19,11 +19,6 @@
         var isAbandoned: @Sendable () -> Bool = { false }
 
         /// Creates a request, or returns nil for an invalid address.
-        ///
-        /// - Parameters:
-        ///   - method: The method.
-        ///   - address: The path and the query, as they were sent.
-        ///   - headers: The headers, by their names in lower case.
         init?(_ method: String, address: String, headers: [String: String]) {
             let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
             guard let path = parts.first, path.hasPrefix("/") else { return nil }

@@ -21,7 +21,6 @@
             var askTime: DispatchTime?
         }
 
-        /// The stack size of the thread.
         private static let stackByteCount = 8 << 20
         private static let forgottenNanoseconds: UInt64 = 10_000_000_000
 

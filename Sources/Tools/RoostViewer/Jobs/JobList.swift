@@ -106,7 +106,6 @@
             return job
         }
 
-        /// Cancels all jobs.
         func cancelAll() {
             for job in state.withLock({ Array($0.jobs.values) }) { job.cancel() }
         }

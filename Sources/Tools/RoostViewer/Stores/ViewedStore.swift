@@ -28,7 +28,6 @@
             return try body(snapshot)
         }
 
-        /// Returns the entity with the given name.
         func entity(_ name: String) throws(ViewerError) -> ManagedObjectModel.Entity {
             // Names are compared as texts, because each new `EntityName` stays in memory.
             if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }

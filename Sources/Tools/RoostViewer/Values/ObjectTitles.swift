@@ -43,7 +43,6 @@
             return line.isEmpty ? nil : line
         }
 
-        /// Reads the titles of objects.
         mutating func read(_ ids: some Sequence<ObjectID>, from snapshot: any StoreSnapshot) throws(StoreError) {
             let new = Array(Set(ids).subtracting(requested))
             guard !new.isEmpty else { return }

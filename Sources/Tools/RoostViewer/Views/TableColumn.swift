@@ -68,7 +68,6 @@
             return attribute.type
         }
 
-        /// The elements of a composite attribute.
         var elements: [AttributeDescription] {
             guard case .attribute(let attribute) = content else { return [] }
             return attribute.elements

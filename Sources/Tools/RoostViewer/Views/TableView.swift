@@ -62,7 +62,6 @@
             self.fetch = fetch
         }
 
-        /// Answers the request.
         func answer(_ job: Job) throws -> JSONNode {
             let start = DispatchTime.now()
             return try viewed.read { snapshot in
