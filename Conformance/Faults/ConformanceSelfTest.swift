@@ -53,8 +53,8 @@ public enum ConformanceSelfTest {
 
     /// Tests each fault with stores of `base`.
     ///
-    /// Each fault costs up to two runs of its check. If the suite lacks the check, the fault counts as
-    /// missed.
+    /// Each fault costs up to two runs of its check. If the suite lacks the check, the fault counts
+    /// as missed.
     public static func run(on base: StoreFixture) -> [Result] { run(FaultyStoreType.Fault.allCases, on: base) }
 
     /// Tests the faults with stores of `base`, and calls `report` after each.
@@ -70,7 +70,7 @@ public enum ConformanceSelfTest {
         }
     }
 
-    /// The results in one line: `memory: 46 faults, 44 caught, 0 missed, 2 skipped`.
+    /// Returns the results in one line: `memory: 46 faults, 44 caught, 0 missed, 2 skipped`.
     package static func summary(of results: [Result], on base: StoreFixture) -> String {
         let missed = results.count(where: \.isFailure)
         let skipped = results.count { if case .inapplicable = $0.outcome { true } else { false } }

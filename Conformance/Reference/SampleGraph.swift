@@ -58,7 +58,7 @@ package struct SampleGraph: Sendable {
         do throws(StoreError) { return .success(try makeModel()) } catch { return .failure(error) }
     }()
 
-    /// Returns the generator of one object, which depends on its entity and key.
+    /// Returns a generator that depends on the seed, the object's entity and its key.
     private func generator(_ salt: UInt64, key: Int64) -> SeededGenerator {
         var generator = SeededGenerator(
             seed: seed ^ (salt &* 0x9E37_79B9_7F4A_7C15) ^ UInt64(bitPattern: key) &* 0xD6E8_FEB8_6659_FD93)
