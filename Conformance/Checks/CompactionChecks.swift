@@ -53,7 +53,6 @@ extension ConformanceCheck {
     ]
 }
 
-/// Creates a store and deletes most of its content.
 private func mostlyEmptiedStore(_ bench: Workbench) throws -> any PersistentStore {
     let store = try bench.create()
     try store.change { changes in

@@ -184,11 +184,9 @@ extension ConformanceCheck {
 
 /// A closed store with objects, values and links of many kinds.
 private struct FilledStore {
-    /// The contents of the store.
     let contents: StoreContents
     /// The results of requests that use indexes.
     let answers: [[Int64]]
-    /// The bytes of the store's file.
     let bytes: [UInt8]
     /// The file and the contents after each commit.
     let history: FileHistory
@@ -209,7 +207,7 @@ private func filledStore(_ bench: Workbench) throws -> FilledStore {
     return FilledStore(contents: contents, answers: answers, bytes: bytes, history: history)
 }
 
-/// Returns the results of requests that use indexes, because scans do not read indexes.
+/// Returns the results of requests that use indexes, which scans do not read.
 private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
     var answers = [
         try snapshot.keys(FetchRequest("Indexed", where: .less("i64", than: -5), sortedBy: [.init("str")])),
@@ -232,7 +230,7 @@ private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
 
 /// Returns copies of a file with one changed bit each, and their damage.
 ///
-/// The bits are in every region, and the same in every run.
+/// The bits are in nonzero bytes of every region, and the same in every run.
 private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)] {
     var random = SeededGenerator(seed: 11)
     // Zero bytes are mostly unused.
@@ -292,7 +290,7 @@ private func wrongAnswer(of store: any PersistentStore, expected: [[Int64]]) thr
     return zip(answers, expected).first { $0 != $1 }.map { "objects \($0) are found instead of \($1)" }
 }
 
-/// Closes a store whose file was removed.
+/// Closes a store whose file was removed or exchanged.
 ///
 /// A store with pending writes may throw `storeReplaced`.
 private func closeTelling(_ store: any PersistentStore) throws {
@@ -303,7 +301,8 @@ private func closeTelling(_ store: any PersistentStore) throws {
     }
 }
 
-/// Fails if a store of these bytes opens and passes all checks, but has other content.
+/// Fails if a store of these bytes passes all checks with content that is not allowed, or if its
+/// error does not report damage.
 private func expectNoticed(_ bench: Workbench, bytes: [UInt8], whole: FilledStore, damage: String) throws {
     let name = "damaged"
     _ = try bench.write(bytes, as: name)

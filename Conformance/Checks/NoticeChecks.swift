@@ -227,7 +227,7 @@ extension ConformanceCheck {
 
     /// Runs `body` with a peer that has committed once, the store opened beside it, and a listener.
     ///
-    /// Does nothing for a type whose stores are open in only one process.
+    /// Does not run `body` for a type whose stores can be open in only one process.
     private static func withPeer(
         _ bench: Workbench, options: String = "", _ body: (Peer, any PersistentStore, NoticeLog) throws -> Void
     ) throws {

@@ -217,7 +217,7 @@ extension ConformanceCheck {
         }
     }
 
-    /// Inserts nodes a, b, c, one without a name, and e.
+    /// Inserts nodes a, b, c, one without a name, and e, with related objects.
     ///
     /// Node a is the parent of b and c. Node b is the parent of the node without a name.
     static func fillGraph(_ changes: inout ChangeSet) throws {

@@ -83,8 +83,8 @@ extension ConformanceCheck {
                 $0.propertiesToFetch = columns.dropLast() + [.init("ratio", expression: .constant(.null))]
                 $0.predicate = .constant(false)
             }
-            // The sum is the same in every store, because objects are added in the order of their
-            // keys.
+            // The sum is the same in every store, because values are added in the order of the
+            // objects' keys.
             try check.expect([[.double((1e16 + 1.0) + -1e16)]], "floating-point numbers in the order of keys") {
                 $0.entity = "Everything"
                 $0.propertiesToFetch = [.init("sum", expression: .function(.sum, [.keyPath(["dbl"])]))]
@@ -265,7 +265,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A store, and the expected rows.
+    /// A store whose rows a check compares with the expected ones.
     private struct RowCheck {
         let store: any PersistentStore
 

@@ -82,7 +82,6 @@ extension ConformanceCheck {
                 nil, "", "1", "01", "2a", "10", "10b", "file 2", "File 2", "file 010", "file 10", "résumé", "resumes",
                 "x99999999999999999999999999999", "x100000000000000000000000000000",
             ]
-            // The texts get their keys in another order.
             let order = sorted.indices.map { $0 * 4 % sorted.count }
             try texts(bench, texts: order.map { sorted[$0] }) { keys in
                 let found = try keys(.localized).map { sorted[order[Int($0) - 1]] }

@@ -9,11 +9,11 @@ public enum ConformanceSelfTest {
         package enum Outcome: Sendable {
             /// The check passes on the sound store and fails on the faulty one.
             case caught(ConformanceFailure)
-            /// The check passes on the faulty store.
+            /// The check passes on the faulty store, or does not exist.
             case missed
-            /// The check fails even on the sound store, so it proves nothing.
+            /// The check fails even on the sound store.
             case unsound(ConformanceFailure)
-            /// The stores lack a capability that the check needs, so that the fault cannot show.
+            /// The stores lack a capability that the check or the fault needs.
             case inapplicable(StoreCapability)
         }
 
@@ -53,14 +53,11 @@ public enum ConformanceSelfTest {
 
     /// Tests each fault with stores of `base`.
     ///
-    /// Each fault costs two runs of its check. If the suite lacks the check, the fault counts as
-    /// missed.
+    /// Each fault costs up to two runs of its check. If the suite lacks the check, the fault counts
+    /// as missed.
     public static func run(on base: StoreFixture) -> [Result] { run(FaultyStoreType.Fault.allCases, on: base) }
 
     /// Tests the faults with stores of `base`, and calls `report` after each.
-    ///
-    /// Each fault costs two runs of its check. If the suite lacks the check, the fault counts as
-    /// missed.
     package static func run(
         _ faults: [FaultyStoreType.Fault], on base: StoreFixture,
         report: (Result) -> Void = { _ in }
@@ -73,7 +70,7 @@ public enum ConformanceSelfTest {
         }
     }
 
-    /// The results in one line: `memory: 46 faults, 44 caught, 0 missed, 2 skipped`.
+    /// Returns the results in one line: `memory: 46 faults, 44 caught, 0 missed, 2 skipped`.
     package static func summary(of results: [Result], on base: StoreFixture) -> String {
         let missed = results.count(where: \.isFailure)
         let skipped = results.count { if case .inapplicable = $0.outcome { true } else { false } }

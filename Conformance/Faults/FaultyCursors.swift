@@ -16,7 +16,7 @@ final class AlteringRecordCursor: RecordCursor {
     }
 }
 
-/// A record cursor that returns equal records of a sorted fetch by descending key.
+/// A record cursor that returns equal records of a sorted fetch by descending key in each batch.
 ///
 /// It supports only orders by properties of the records themselves.
 final class TieReversingCursor: RecordCursor {

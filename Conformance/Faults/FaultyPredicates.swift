@@ -44,8 +44,8 @@ struct FaultyPredicates {
                 comparison.right = .constant(.string(escaped))
             }
         case .partsSubqueries:
-            // The number of objects that meet the first condition, if some objects meet each other
-            // condition.
+            // Counts the objects that meet the first condition, and requires an object for each of
+            // the other conditions.
             if case .path(.subquery(let elements, let name, .and(let members)), let names) = comparison.left,
                 let first = members.first
             {

@@ -176,7 +176,7 @@ extension FaultyStoreType {
         case misnamesAuthor = "misnames-author"
         /// The times of transactions decrease.
         case turnsTimeBack = "turns-time-back"
-        /// The first values of a large transaction are left out.
+        /// All parts of a large transaction except the last are left out.
         case skipsParts = "skips-parts"
         /// The last changed property is left out.
         case forgetsProperty = "forgets-property"
@@ -191,7 +191,7 @@ extension FaultyStoreType {
 
         // MARK: Notices
 
-        /// The second notice of a listener is lost.
+        /// The second notice is lost.
         case losesNotice = "loses-notice"
         /// A notice names deleted objects as updated.
         case takesDeletesForUpdates = "takes-deletes-for-updates"

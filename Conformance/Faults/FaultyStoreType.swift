@@ -2,7 +2,7 @@ package import RoostCore
 
 /// A type of store that adds one fault to a sound type.
 ///
-/// The checks must fail on it. ``ConformanceSelfTest`` tries every fault.
+/// The check for the fault must fail on its stores. ``ConformanceSelfTest`` tries every fault.
 package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
     private let base: any PersistentStoreType
     private let fault: Fault

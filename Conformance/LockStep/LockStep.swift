@@ -3,10 +3,10 @@ package import RoostCore
 
 /// Random operations on several stores, compared with a plain model of the contract.
 ///
-/// A seed generates the operations: change sets of all kinds, about a quarter of them refused, bulk
-/// loads, reserved keys, reads, fetches, open snapshots and reopenings. Digests are compared after
-/// each commit and load, and the whole content from time to time and at the end. A failing sequence
-/// is shrunk and printed as Swift code.
+/// A seed generates the operations: change sets of all kinds, bulk loads, reserved keys, reads,
+/// fetches, open snapshots and reopenings. Digests are compared after each commit and load, and the
+/// whole content from time to time and at the end. A failing sequence is shrunk and printed as
+/// Swift code.
 public enum LockStep {
     /// The counts of a run.
     public struct Summary: Sendable, CustomStringConvertible {
@@ -16,7 +16,7 @@ public enum LockStep {
         package internal(set) var writtenCount = 0
         /// The number of commits and loads that had to be refused.
         package internal(set) var refusedCount = 0
-        /// The number of reads and fetches.
+        /// The number of scans, reads, walks, fetches and compared snapshots.
         package internal(set) var readCount = 0
 
         /// The counts in one line.
@@ -78,8 +78,8 @@ public enum LockStep {
             operations: shortest.operations, swiftCode: LockStepCode.text(shortest.operations))
     }
 
-    /// Returns the operations of ``run(on:seed:operationCount:shrinkingSeconds:)``, which depend
-    /// only on the seed.
+    /// Returns the operations of ``run(on:seed:operationCount:shrinkingSeconds:)`` on stores with
+    /// uniqueness constraints, which depend only on the seed.
     package static func operations(seed: UInt64, count: Int) throws(StoreError) -> [LockStepOperation] {
         var model = LockStepModel(try ConformanceModel.standard.get())
         var generator = LockStepGenerator(seed: seed)
@@ -92,7 +92,7 @@ public enum LockStep {
         return operations
     }
 
-    /// Applies operations to new stores, and compares everything after each commit.
+    /// Applies operations to new stores, and compares everything after each commit and load.
     ///
     /// - Throws: ``ConformanceFailure``.
     package static func replay(

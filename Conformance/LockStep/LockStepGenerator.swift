@@ -59,7 +59,7 @@ struct LockStepGenerator {
         random.pick(state.reference.model.entities).name
     }
 
-    /// Returns a key above all used keys, or sometimes a used key.
+    /// Returns a key above all used keys, or sometimes a lower one.
     private mutating func newKey(_ entity: EntityName, state: LockStepModel) -> Int64 {
         guard let entity = state.reference.model.entity(entity) else { return 1 }
         let last = state.reference.lastKeys[entity.root] ?? 0
@@ -124,7 +124,8 @@ struct LockStepGenerator {
                 inverseOrder: Int64(random.below(5))), relationship.name)
     }
 
-    /// Returns a key for one end of a link: of a remaining object, or of an object to be inserted.
+    /// Returns a key for one end of a link: of a remaining object, of an object to be inserted, or
+    /// sometimes of none.
     private mutating func end(_ entity: Int, state: LockStepModel) -> Int64 {
         let model = state.reference.model
         let entity = model.entities[entity]
@@ -214,7 +215,7 @@ struct LockStepGenerator {
         }
     }
 
-    /// Returns a value that an object has, in about half of the cases.
+    /// Returns the value of a random object, or a random value or null if it has none.
     private mutating func value(_ attribute: String, entity: EntityName, state: LockStepModel) -> Value {
         guard let entity = state.reference.model.entity(entity) else { return .null }
         let records = state.reference.records(of: entity)

@@ -9,7 +9,7 @@ final class LockStepLane {
     private var snapshots: [Int: any StoreSnapshot] = [:]
     /// The highest reserved keys by root entity, which may differ between stores.
     private var reservedKeys: [Int: Int64] = [:]
-    /// The generation; nil until the next commit if the store does not record generations.
+    /// The current generation, or nil if it is unknown until the next commit.
     private var generation: Generation?
 
     init(_ fixture: StoreFixture) throws {
@@ -113,7 +113,7 @@ final class LockStepLane {
         }
     }
 
-    /// Requires that nothing is damaged, and that the recorded tally equals the computed one.
+    /// Requires that nothing is damaged, and that a recorded tally equals the computed one.
     func examine() throws { try bench.examineStores() }
 
     private func compareTally(_ digest: StoreDigest?) throws {

@@ -3,7 +3,7 @@ internal import RoostMigration
 
 /// The effect of one operation: the action, and the result that every store must return.
 enum LockStepStep {
-    /// A change is added to the change set; `version` is the object's version before the change.
+    /// A change is added to the change set; `version` is the object's version in it, or 0.
     case change(LockStepOperation, version: UInt32)
     /// No effect.
     ///
@@ -141,8 +141,8 @@ struct LockStepModel {
         return nil
     }
 
-    /// Returns the changes that can be loaded: inserts, and new links between existing objects,
-    /// because a loader does not check the ends.
+    /// Returns the changes that can be loaded: inserts, and new links between existing or inserted
+    /// objects, because a loader does not check the ends.
     private func loadable(_ changes: ChangeSet) -> ChangeSet {
         var result = ChangeSet(model: model)
         result.inserts = changes.inserts

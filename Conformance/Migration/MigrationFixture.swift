@@ -35,14 +35,15 @@ public struct MigrationFixture: Sendable {
 
     /// Migrates a copy of the store, and returns the differences from the expected result.
     ///
-    /// The original is never opened, so not even a lock file is created beside it. The copy and the
-    /// result are removed on return.
+    /// The original is never opened, so not even a lock file is created beside it. The directory of
+    /// the copy is removed on return.
     /// - Parameters:
     ///   - expected: The expected content.
     ///   - migrate: Migrates the copy, which has its own directory, and returns the location of the
     ///     result, usually that of the copy.
     /// - Returns: One sentence for each difference; empty if the result is as expected.
-    /// - Throws: Errors of `migrate`, of copying the store and of opening the result.
+    /// - Throws: `invalidRequest` if the original is not one file; errors of `migrate`, of copying
+    ///   the store and of reading the result.
     public func differences(
         from expected: MigrationSnapshot, migratedBy migrate: (_ copy: StoreLocation) throws -> StoreLocation
     ) throws -> [String] {

@@ -6,8 +6,9 @@ internal import RoostStores
 /// The second process of checks about processes.
 ///
 /// It reads one command per line from its standard input, runs it, and answers with one line: `ok`,
-/// `ok <words>`, or `error <code> <message>`. It ends at the end of its input, or by a signal at
-/// any time. The commands are private to the suite: program and suite must have the same version.
+/// `ok <words>`, or `error <code> <message>`. A command without end reports its progress as
+/// `acked <n>`. It ends at the end of its input, or by a signal at any time. The commands are
+/// private to the suite: program and suite must have the same version.
 public final class ConformancePeer {
     private let types: [any PersistentStoreType]
     private let answer: (String) throws -> Void
@@ -17,8 +18,8 @@ public final class ConformancePeer {
 
     /// Serves stores of these types from standard input to standard output until the input ends.
     ///
-    /// - Returns: The exit status: 0, or 1 if a command was unknown or an answer could not be
-    ///   written.
+    /// - Returns: The exit status: 0, or 1 after an invalid command or an error that is not of a
+    ///   store.
     public static func main(_ types: [any PersistentStoreType]) -> Int32 {
         let peer = ConformancePeer(types) {
             try FileHandle.standardOutput.write(contentsOf: Data(($0 + "\n").utf8))
@@ -94,8 +95,8 @@ public final class ConformancePeer {
         return []
     }
 
-    /// `open <URL> [read-only] [history] [timeout=<seconds>]`, and options of the type as
-    /// `<name>=<value>`.
+    /// Runs `open` or `create` with `<URL> [read-only] [history] [timeout=<seconds>]`, and options
+    /// of the type as `<name>=<value>`.
     private func open(_ words: [String], creating: Bool) throws {
         guard let location = words.first.flatMap({ StoreLocation(text: $0.removingPercentEncoding ?? $0) }) else {
             throw Self.misuse("no store URL")

@@ -9,7 +9,6 @@ final class Peer {
     private var buffer: [UInt8] = []
     private var isKilled = false
 
-    /// Starts the program.
     init(_ program: PeerProgram) throws {
         process.executableURL = URL(fileURLWithPath: program.path)
         process.arguments = program.arguments

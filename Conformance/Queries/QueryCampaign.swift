@@ -5,20 +5,20 @@ internal import RoostQuery
 /// Random fetch requests on stores of several types, compared with ``PlainPredicate``.
 ///
 /// A world is a model with random indexes and random objects. Each world gets many requests. Every
-/// result must equal that of plain evaluation, with and without indexes. Some results are also
+/// result must equal that of plain evaluation. Some results are also computed without indexes, and
 /// compared with each other:
 ///
 /// - A predicate and its negation divide the objects.
 /// - A request with a limit and an offset gives a part of the whole result.
 /// - A predicate that was printed and parsed again selects the same objects.
 ///
-/// Every store refuses a meaningless request with the same code.
+/// All stores refuse a meaningless request with the same code.
 package enum QueryCampaign {
     /// The counts of a campaign.
     package struct Summary: Sendable, CustomStringConvertible {
         /// The number of requests.
         package internal(set) var caseCount = 0
-        /// The number of requests that matched some objects, but not all.
+        /// The number of requests that matched some objects, but not all, or gave several rows.
         package internal(set) var dividingCount = 0
         /// The number of invalid requests, which every store refused.
         package internal(set) var refusedCount = 0
@@ -122,7 +122,7 @@ package struct QueryFailure: Error, Sendable, CustomStringConvertible {
     package let seed: UInt64
     /// The name of the fixture.
     package let store: String
-    /// The shortest request that fails.
+    /// The shortest failing request that was found.
     public let request: RowRequest
     /// The number of objects that suffice to show the failure.
     package let objectCount: Int

@@ -6,7 +6,7 @@ extension QueryGenerator {
     /// argument counts or positions.
     mutating func senselessRequest() -> FetchRequest {
         var request = FetchRequest("Person", where: senseless())
-        // The error may be in a part of the predicate that no object would evaluate.
+        // The error may be in a part of the predicate that evaluation would not reach.
         switch random.below(4) {
         case 0:
             if let entity = model.entity(request.entity) {
@@ -43,7 +43,7 @@ extension QueryGenerator {
         modifier: Comparison.Modifier = .direct
     ) -> Predicate { .comparison(.init(left: left, operator: comparison, right: right, modifier: modifier)) }
 
-    /// Comparisons of properties that do not exist, or with values of another type.
+    /// Comparisons with wrong properties, types, patterns or lists.
     private static let senselessPaths: [Predicate] = [
         compare(path("nothing"), comparison: .equal, right: one),
         compare(path("boss.nothing"), comparison: .equal, right: one),

@@ -345,7 +345,8 @@ struct QueryGenerator {
         return ends.isEmpty ? nil : .keyPath(names + [random.pick(ends).name.name])
     }
 
-    /// Returns the start of a path, and a function that writes the rest of it.
+    /// Returns the entity at the start of a path, and a function that makes the path from its
+    /// names.
     private mutating func start(
         _ scope: Scope
     ) -> (entity: ManagedObjectModel.Entity, path: @Sendable ([String]) -> Expression) {

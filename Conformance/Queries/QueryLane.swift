@@ -99,8 +99,8 @@ struct QueryLane {
         throw Difference(subject: subject, expected: "\(expected)", actual: "\(actual)")
     }
 
-    /// Compares the answer with the expected one, and optionally also the answer without indexes
-    /// and the count.
+    /// Compares the answer with the expected one, and optionally also the answer without indexes,
+    /// the count and the IDs.
     func compare(_ request: RowRequest, with expected: Answer, inEveryWay: Bool) throws {
         try expect("the answer", try answer(request), expected)
         guard inEveryWay else { return }

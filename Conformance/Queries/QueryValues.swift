@@ -75,7 +75,7 @@ struct QueryValues: Sendable {
         }
     }
 
-    /// Returns a value that no other object has.
+    /// Returns a value that no object with another key has.
     func unique(_ type: AttributeType, key: Int) -> Value {
         type == .uuid
             ? .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(truncatingIfNeeded: key))))

@@ -5,13 +5,11 @@ internal import RoostCore
 ///
 /// Any object may be removed from the list, so that a failure can be shrunk.
 struct QueryWorld: Sendable {
-    /// A link of a relationship.
     struct NamedLink: Hashable, Sendable {
         let relationship: RelationshipName
         let link: Link
     }
 
-    /// One object.
     struct Object: Sendable {
         let id: ObjectID
         var values: [String: Value]
@@ -85,7 +83,7 @@ struct QueryWorld: Sendable {
             for relationship in entity.relationships where !relationship.isToMany {
                 let targets = ids(of: relationship.destination)
                 guard !targets.isEmpty, !random.oneIn(4) else { continue }
-                // Few destinations have most of the sources, and a few do not exist.
+                // A few destinations have most of the sources, and some references are dangling.
                 var target = targets[min(random.below(targets.count), random.below(targets.count))]
                 if random.oneIn(25) { target = ObjectID(target.entity, key: 900 + Int64(random.below(3))) }
                 let name = relationship.name.name

@@ -71,7 +71,7 @@ extension FetchRequest.Predicate {
 }
 
 extension FetchRequest.Expression {
-    /// The predicates in the predicate.
+    /// The condition of a conditional expression.
     fileprivate var conditions: [FetchRequest.Predicate] {
         switch self {
         case .conditional(let condition, _, _): [condition]

@@ -63,10 +63,10 @@ package enum CrashWorkload {
         /// The number of the last transaction.
         package private(set) var number: Int64 = 0
 
-        /// The state of an empty store.
+        /// Creates the state of an empty store.
         package init() throws(StoreError) { self.init(model: try CrashWorkload.model) }
 
-        /// The state of an empty store of a model.
+        /// Creates the state of an empty store of a model.
         package init(model: ManagedObjectModel) { reference = ReferenceStore(model: model) }
 
         /// Applies all transactions up to `number`; does nothing if they were already applied.

@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// The arithmetic of decimals, digit by digit.
 ///
-/// Results have 38 digits, rounded half away from zero.
+/// Results have at most 38 digits, rounded half away from zero.
 enum PlainDecimal {
     /// The power of ten of the first digit in an array, the least significant digit.
     private static let leastExponent = -128

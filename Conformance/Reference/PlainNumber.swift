@@ -228,7 +228,7 @@ enum PlainNumber {
 
     // MARK: Aggregates
 
-    /// Returns the result of an aggregate, which ignores nulls.
+    /// Returns the result of an aggregate; only `count` includes nulls.
     static func aggregate(_ function: FetchRequest.Function, of values: [Value]) -> Value {
         if function == .count { return .int(Int64(values.count)) }
         let present = values.filter { !$0.isNull }

@@ -5,8 +5,9 @@ internal import RoostQuery
 
 /// A second, simple definition of predicate and expression semantics on decoded values.
 ///
-/// The checks compare stores with it; it shares no code with the evaluator that engines use. It
-/// assumes well-formed requests, and evaluates even requests that stores must refuse.
+/// The checks compare stores with it; it shares only the resolution of paths with the evaluator
+/// that engines use. It assumes well-formed requests, and evaluates even requests that stores must
+/// refuse.
 struct PlainPredicate {
     /// The result of an expression: one value or many.
     enum Result {
@@ -118,7 +119,7 @@ struct PlainPredicate {
         _ left: Value, right: Value, options: FetchRequest.Comparison.Options, _ isWanted: (Int) -> Bool
     ) -> Bool { values.order(left, right: right, options: options).map(isWanted) ?? false }
 
-    /// Returns the result of a test of two folded texts, or false if one is null.
+    /// Returns the result of a test of two folded texts, or false if a value is not a text.
     private func test(
         _ left: Value, right: Value, options: FetchRequest.Comparison.Options, _ body: (String, String) -> Bool
     ) -> Bool {
@@ -206,7 +207,6 @@ struct PlainPredicate {
         return result
     }
 
-    /// Follows a key path from objects.
     private func follow(
         _ names: [String], from start: [Value], entity: Int, isMany: Bool
     ) throws(StoreError) -> Result {

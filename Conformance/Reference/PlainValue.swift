@@ -37,7 +37,8 @@ struct PlainValue {
 
     /// Returns −1, 0 or 1 by code point, number or byte.
     ///
-    /// Returns nil if two values have no order: nulls, NaN, values of different kinds.
+    /// Returns nil if two values have no order, for example nulls, NaN and values of different
+    /// kinds.
     static func order(_ left: Value, _ right: Value) -> Int? {
         if let a = left.plainText, let b = right.plainText { return order(Array(a.utf8), Array(b.utf8)) }
         switch (left, right) {
@@ -58,7 +59,6 @@ struct PlainValue {
 
     private static func place(_ value: Value) -> Int { value.isNull ? 0 : (isNaN(value) ? 2 : 1) }
 
-    /// Returns whether a value is NaN.
     static func isNaN(_ value: Value) -> Bool {
         switch value {
         case .double(let number): number.isNaN

@@ -61,7 +61,7 @@ public struct ReferenceStore: Sendable {
         return tally.digest
     }
 
-    /// Returns the record of an object; the ID must have the object's own entity.
+    /// Returns the record of an object, or nil; the ID must have the object's own entity.
     package func record(_ id: ObjectID) -> Record? {
         guard let entity = model.entity(id.entity), let record = objects[entity.root]?[id.key], record.id == id else {
             return nil
@@ -88,12 +88,12 @@ public struct ReferenceStore: Sendable {
         }
     }
 
-    /// Returns whether a relationship has a link between two objects, in its own direction.
+    /// Returns whether a relationship has a link with the source and target of `link`.
     package func hasLink(_ link: Link, of relationship: Int) -> Bool {
         links[relationship]?[Ends(source: link.source, target: link.target)] != nil
     }
 
-    /// Returns the destinations of an object's to-many relationship, in order.
+    /// Returns the keys of the destinations of an object's to-many relationship, in order.
     package func targets(of relationship: ManagedObjectModel.Relationship, from key: Int64) -> [Int64] {
         placedTargets(of: relationship, from: key).map(\.key)
     }

@@ -4,9 +4,9 @@ package import RoostCore
 /// A music library that a seed generates: artists, albums, tracks, playlists, genres, listeners,
 /// and specimens of every attribute type.
 ///
-/// Every object is a function of the seed and its key. So a library of any size is generated batch
-/// by batch in constant memory, and is always the same. It has every feature that a copy must
-/// preserve:
+/// Every object is a function of the seed, the number of objects and its key. So a library of any
+/// size is generated batch by batch in constant memory, and is always the same. It has features
+/// that a copy must preserve:
 ///
 /// - inheritance and composites
 /// - ordered and unordered many-to-many relationships
@@ -58,7 +58,7 @@ package struct SampleGraph: Sendable {
         do throws(StoreError) { return .success(try makeModel()) } catch { return .failure(error) }
     }()
 
-    /// Returns the generator of one object, which depends on its entity and key.
+    /// Returns a generator that depends on the seed, the object's entity and its key.
     private func generator(_ salt: UInt64, key: Int64) -> SeededGenerator {
         var generator = SeededGenerator(
             seed: seed ^ (salt &* 0x9E37_79B9_7F4A_7C15) ^ UInt64(bitPattern: key) &* 0xD6E8_FEB8_6659_FD93)

@@ -22,10 +22,9 @@ final class Background<Result: Sendable>: Sendable {
         done.signal()
     }
 
-    /// Whether the work has ended.
     var isDone: Bool { outcome.withLock { $0 != nil } }
 
-    /// The result.
+    /// Returns the result.
     ///
     /// A minute without a result is a failure, so that a deadlock does not stop the whole suite.
     func value() throws -> Result {

@@ -2,8 +2,8 @@ internal import Foundation
 internal import RoostCore
 
 extension ConformanceCheck {
-    /// Checks the behavior of a store without a capability: calls that require it fail and change
-    /// nothing.
+    /// Checks the behavior of a store without a capability, for example that calls that require it
+    /// fail and change nothing.
     static func runOpposite(of capability: StoreCapability, on bench: Workbench) throws {
         switch capability {
         case .writing: try checkRefusedWriting(on: bench)
@@ -62,7 +62,6 @@ extension ConformanceCheck {
         try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
         let before = try store.contents()
         try store.close()
-        // The store is either not found, or unchanged while the process lives.
         do {
             try expectEqual(try bench.open().contents(), before, "a store that is kept is kept whole")
         } catch let error as StoreError {
@@ -73,7 +72,8 @@ extension ConformanceCheck {
         try expectEqual(try bench.files(), [], "no files")
     }
 
-    /// Checks that opening a store again is refused with `busy` or shows the same store.
+    /// Checks that opening a store again is refused with `busy` or `unsupported`, or shows the same
+    /// store.
     private static func checkSingleProcess(on bench: Workbench) throws {
         let store = try bench.create()
         do {

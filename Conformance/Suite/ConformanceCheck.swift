@@ -57,9 +57,9 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
 
     /// Runs the check in its own directory, or the opposite check if the stores lack a capability.
     ///
-    /// Afterwards, every store that the check left open is examined: it must have no damage, and
-    /// its recorded tally must equal the computed one. A check that the fixture excludes must fail;
-    /// see ``ConformanceExclusion``.
+    /// Afterwards, except after an opposite, the stores that the check left open are examined: they
+    /// must have no damage, and a recorded tally must equal the computed one. A check that the
+    /// fixture excludes must fail; see ``ConformanceExclusion``.
     /// - Throws: ``ConformanceFailure`` for every failure.
     public func run(on fixture: StoreFixture) throws(ConformanceFailure) {
         if case .failed(let failure) = result(on: fixture).outcome { throw failure }
@@ -127,7 +127,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     ].flatMap { $0 }
 }
 
-/// An error of a store that does not meet a check's requirements.
+/// The failure of a check on a store.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     /// The ID of the check.
     package let check: String

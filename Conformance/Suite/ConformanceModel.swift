@@ -2,7 +2,8 @@ package import RoostCore
 
 /// The models that checks use.
 package enum ConformanceModel {
-    /// A model with every feature of the contract.
+    /// A model with every attribute type, inheritance, uniqueness constraints and most kinds of
+    /// relationships.
     package static let standard: Result<ManagedObjectModel, StoreError> = build(standardEntities)
 
     /// The standard model with one more attribute; the two models are incompatible.
@@ -44,7 +45,7 @@ package enum ConformanceModel {
         }
     }
 
-    /// An attribute of every stored type, each optional and named after it.
+    /// An optional attribute of every stored type.
     static let everyAttribute: [AttributeDescription] = [
         .init("i16", type: .integer16), .init("i32", type: .integer32), .init("i64", type: .integer64),
         .init("dec", type: .decimal),
@@ -66,7 +67,7 @@ package enum ConformanceModel {
 
     private static let standardEntities: [EntityDescription] = [
         EntityDescription("Everything", attributes: everyAttribute),
-        // The same properties with all possible indexes. Fetches must return the same results.
+        // The same attributes with indexes. Fetches must return the same results.
         EntityDescription(
             "Indexed", attributes: everyAttribute, relationships: [.toOne("owner", to: "Being")]
         ).with {
@@ -104,7 +105,7 @@ package enum ConformanceModel {
             "Admin", superentity: "Account", attributes: [.init("badge", type: .integer32)],
             uniquenessConstraints: [["badge"]]),
 
-        // Every kind of relationship.
+        // Most kinds of relationships.
         EntityDescription(
             "Track", attributes: [.init("title", type: .string)],
             relationships: [

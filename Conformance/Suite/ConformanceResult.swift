@@ -28,7 +28,7 @@ package struct ConformanceResult: Sendable {
         (self.check, self.store, self.outcome, self.seconds) = (check, store, outcome, seconds)
     }
 
-    /// Whether the check failed; an excluded one did not.
+    /// Whether the outcome is ``Outcome/failed(_:)``.
     package var isFailure: Bool {
         if case .failed = outcome { return true }
         return false

@@ -4,7 +4,7 @@ internal import RoostCore
 extension ConformanceRunner {
     /// Runs the suite as a program: reads arguments, prints a report, and returns the exit status.
     ///
-    /// The `main.swift` of a backend's own program needs one line:
+    /// The `main.swift` of a backend's own program needs one call:
     ///
     /// ```swift
     /// import Foundation

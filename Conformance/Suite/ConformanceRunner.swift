@@ -6,7 +6,7 @@ public enum ConformanceRunner {
     /// run.
     ///
     /// - Throws: ``ConformanceFailure`` before the first check, for an exclusion of an unknown
-    ///   check or without a reason; any error of `report`.
+    ///   check, a repeated one or one without a reason; any error of `report`.
     package static func run(
         _ checks: [ConformanceCheck] = ConformanceCheck.all, on fixtures: [StoreFixture],
         report: (ConformanceResult) throws -> Void = { _ in }

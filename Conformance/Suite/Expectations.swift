@@ -10,7 +10,7 @@ func expect(_ condition: Bool, _ expected: String, otherwise actual: @autoclosur
     guard condition else { throw Mismatch(expected: expected, actual: actual()) }
 }
 
-/// Fails unless both values are equal, and shows the first difference.
+/// Fails unless both values are equal, and shows both.
 func expectEqual<T: Equatable>(_ actual: T, _ expected: T, _ what: String) throws {
     guard actual != expected else { return }
     throw Mismatch(expected: "\(what): \(shortened("\(expected)"))", actual: shortened("\(actual)"))

@@ -3,15 +3,14 @@ internal import RoostMigration
 
 /// A store's file and content after each of its commits.
 ///
-/// A store that appends commits to its file cannot distinguish a file that was cut off from a
-/// commit that a crash interrupted. So the store may open without its last commits. The history has
-/// the content that the store must then have.
+/// If a file is cut off, a store that appends commits to it cannot know whether a crash interrupted
+/// a commit. So the store may open without its last commits. The history has the content that the
+/// store must then have.
 struct FileHistory {
     /// The state of a store after a commit.
     struct State {
         /// The file.
         fileprivate let bytes: [UInt8]
-        /// The content of the store.
         let contents: StoreContents
         /// The results of requests that use indexes.
         let answers: [[Int64]]

@@ -49,7 +49,6 @@ final class CheckClock: Sendable {
     /// Creates a clock at a time in seconds since 2001-01-01.
     init(_ seconds: Int64 = 1000) { time = Mutex(seconds * 1_000_000) }
 
-    /// Sets the clock.
     func set(_ seconds: Int64) { time.withLock { $0 = seconds * 1_000_000 } }
 
     /// The clock as a function for store options.
@@ -70,7 +69,7 @@ extension Workbench {
 }
 
 extension PersistentStore {
-    /// Returns the transactions after a token, each complete.
+    /// Returns the transactions that a request selects, each complete.
     func transactions(_ request: HistoryRequest = HistoryRequest()) throws -> [HistoryTransaction] {
         try view { try $0.transactions(request) }
     }

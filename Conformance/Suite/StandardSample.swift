@@ -7,7 +7,7 @@ package import RoostCore
 ///
 /// - inheritance, and an entity without objects
 /// - attributes of the scalar types, with nulls
-/// - ordered and unordered relationships of every kind
+/// - ordered and unordered relationships of most kinds
 /// - deleted keys and versions above 1
 /// - more objects of entity `Play` than a batch holds
 package enum StandardSample {
@@ -138,7 +138,7 @@ package enum StandardSample {
             try changes.insert(ObjectID("Track", key: key), values: values)
         }
         for key in 1...playCount {
-            // Every other key is unused.
+            // Odd keys are unused.
             try changes.insert(
                 ObjectID("Play", key: key * 2),
                 values: [

@@ -7,7 +7,7 @@ package struct StoredObject: Hashable, Sendable {
     package var id: ObjectID
     /// The number of times that the object was written.
     package var version: UInt32
-    /// The record, whose bytes are equal for equal values.
+    /// The record, whose bytes are equal for equal values and versions.
     package var record: Record
 
     init(_ record: Record) {
@@ -32,7 +32,7 @@ package struct StoreContents: Sendable {
     /// Creates empty contents.
     package init() {}
 
-    /// Reads everything that a snapshot shows.
+    /// Reads the objects and links of a snapshot.
     package init(of snapshot: any StoreSnapshot) throws(StoreError) {
         let model = snapshot.model
         for root in model.roots { objects[root] = try snapshot.objects(of: model.entities[root].name) }
@@ -88,7 +88,7 @@ package struct StoreContents: Sendable {
 }
 
 extension StoreSnapshot {
-    /// Returns every object of an entity and its subentities, in the store's order.
+    /// Returns the objects of an entity and its subentities after `id`, in the store's order.
     package func objects(of entity: EntityName, after id: ObjectID? = nil) throws(StoreError) -> [StoredObject] {
         try drain(records(of: entity, after: id))
     }
@@ -102,12 +102,12 @@ extension StoreSnapshot {
     /// Returns the keys of the objects of a request.
     package func keys(_ request: FetchRequest) throws(StoreError) -> [Int64] { try objects(request).map(\.id.key) }
 
-    /// Returns every link of a relationship.
+    /// Returns the links of a relationship after `link`.
     package func allLinks(of relationship: RelationshipName, after link: Link? = nil) throws(StoreError) -> [Link] {
         try drain(links(of: relationship, after: link))
     }
 
-    /// Returns the destinations of an object's relationship.
+    /// Returns the keys of the destinations of an object's relationship.
     package func targets(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> [Int64] {
         try drain(links(of: relationship, from: id)).map(\.target)
     }
@@ -158,7 +158,7 @@ extension PersistentStore {
         return contents
     }
 
-    /// Returns the recorded tally, or fails.
+    /// Returns the recorded tally, or fails if it is nil.
     func recordedTally() throws -> StoreTally {
         try view { try require(try $0.recordedTally(), "a recorded tally, which capability 'digest' promises") }
     }

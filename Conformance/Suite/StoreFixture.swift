@@ -31,7 +31,7 @@ public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     ///
     /// - Parameters:
     ///   - type: The type under test.
-    ///   - name: The name in reports; nil for the type's own.
+    ///   - name: The name in reports (default: the type's name).
     ///   - keepsClosedStores: Whether a store without capability `persistence` can be reopened
     ///     while the process lives.
     ///   - exclusions: The checks that the stores are known to fail, each with the reason.

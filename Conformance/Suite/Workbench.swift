@@ -17,14 +17,14 @@ package final class Workbench {
 
     /// Creates an empty directory for a run.
     ///
-    /// - Throws: The errors of ``requireTemporaryDirectory()``.
+    /// - Throws: The errors of ``requireTemporaryDirectory()`` and of the model.
     package init(_ fixture: StoreFixture) throws {
         self.fixture = fixture
         model = try ConformanceModel.standard(for: [fixture])
         directory = try Self.makeDirectory()
     }
 
-    /// Checks that directories for runs can be created among the temporary files.
+    /// Checks that directories for runs can be created in the directory for temporary files.
     ///
     /// - Throws: `missingDirectory`, `permissionDenied`.
     package static func requireTemporaryDirectory() throws(StoreError) {
@@ -33,7 +33,7 @@ package final class Workbench {
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// Creates an empty directory among the temporary files, but not their parent directory.
+    /// Creates an empty directory in the directory for temporary files, which must exist.
     private static func makeDirectory() throws(StoreError) -> String {
         let place = FileManager.default.temporaryDirectory
         let path = place.appendingPathComponent("roost-conformance-\(UUID().uuidString)").path
@@ -93,7 +93,7 @@ package final class Workbench {
 
     /// Opens a store that is not examined at the end.
     ///
-    /// The check itself examines and closes the store.
+    /// The check itself must examine and close the store.
     func openApart(name: String, configure: (inout StoreOptions) -> Void = { _ in }) throws -> any PersistentStore {
         try openApart(location: location(name), configure: configure)
     }
@@ -128,7 +128,7 @@ package final class Workbench {
         return StoreSample(store.location, options: fixture.options, holding: try StandardSample.content.get())
     }
 
-    /// Opens a sample.
+    /// Opens a sample, or returns its open store if closing would discard the content.
     package func open(
         _ sample: StoreSample, configure: (inout StoreOptions) -> Void = { _ in }
     ) throws -> any PersistentStore {
@@ -154,8 +154,8 @@ package final class Workbench {
         return peer
     }
 
-    /// Opens the store that a second process writes: for writing if the type allows it, otherwise
-    /// for reading.
+    /// Opens the store that a second process writes: for writing if several processes can write,
+    /// otherwise for reading.
     ///
     /// - Returns: The store, or nil if it can be open in one process only.
     func openBesidePeer() throws -> (any PersistentStore)? {
@@ -205,8 +205,8 @@ package final class Workbench {
     /// Returns the bytes of a file, or nil if it does not exist.
     package func bytes(of path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
 
-    /// Requires that every open store is undamaged, and that its recorded tally equals the computed
-    /// one.
+    /// Requires that every open store is undamaged, and that its recorded tally, if any, equals the
+    /// computed one.
     package func examineStores() throws {
         for store in stores {
             let snapshot: any StoreSnapshot

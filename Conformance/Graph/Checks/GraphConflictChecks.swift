@@ -7,7 +7,6 @@ extension GraphCheck {
     /// A person with the name A and the salary 10, which two contexts change.
     private struct Salary {
         let container: PersistentContainer
-        /// The context of the check.
         let context: ManagedObjectContext
         let person: Person
         let bench: GraphBench

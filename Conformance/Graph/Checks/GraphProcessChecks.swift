@@ -20,7 +20,6 @@ extension GraphCheck {
             let hasHistory = workbench.fixture.capabilities.contains(.history)
             let peer = try workbench.startPeer()
             try peer.ask(workbench.command("create") + (hasHistory ? " history" : ""))
-            // The import runs while the list is shown.
             try peer.tell("import 1 \(part)")
             var imported = Int(try require(try peer.acknowledged(), "a part of the import"))
             guard let store = try workbench.openBesidePeer() else { return }

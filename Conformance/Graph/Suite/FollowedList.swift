@@ -41,7 +41,8 @@ final class FollowedList<Object: ManagedObject> {
         return change
     }
 
-    /// Returns the differences from the result of a fetch.
+    /// Returns the ways in which the list and its controller differ from a fetch, and forgets the
+    /// changes.
     func problems() throws -> [String] {
         changes.removeAll()
         var problems: [String] = []

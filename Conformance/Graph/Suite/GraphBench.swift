@@ -12,12 +12,6 @@ package final class GraphBench {
     init(_ workbench: Workbench) { self.workbench = workbench }
 
     /// Creates a store and returns a container for it, with the classes of the suite.
-    ///
-    /// - Parameters:
-    ///   - model: The model; nil for the suite's own.
-    ///   - name: The name of the store in the directory of the run.
-    /// - Returns: The container.
-    /// - Throws: The error of creating the store.
     func makeContainer(_ model: ManagedObjectModel? = nil, name: String = "store") throws -> PersistentContainer {
         try container(for: try workbench.create(try model ?? GraphModel.standard.get(), name: name))
     }
@@ -55,7 +49,7 @@ package final class GraphBench {
         return try self.container(for: try workbench.reopen(store.persistentStore))
     }
 
-    /// The container's only store, below the graph.
+    /// Returns the persistent store of a container with one store.
     func store(of container: PersistentContainer) throws -> any PersistentStore {
         try require(container.stores.first, "a store in the container").persistentStore
     }

@@ -54,9 +54,6 @@ package struct GraphCheck: Sendable, CustomStringConvertible {
     }
 
     /// Runs the check in its own directory, and examines the stores that it leaves open.
-    ///
-    /// - Parameter fixture: The stores to use.
-    /// - Returns: The outcome.
     package func outcome(on fixture: StoreFixture) async -> Outcome {
         let missing = needs.first { capability in
             // Within one process, it suffices that a closed store can be reopened.

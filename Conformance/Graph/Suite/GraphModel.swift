@@ -3,7 +3,8 @@ internal import RoostCore
 
 /// The models of the graph checks.
 enum GraphModel {
-    /// A model with every kind of property, relationship and rule, except delete rule noAction.
+    /// A model with every kind of property, relationship and rule, except delete rule noAction and
+    /// uniqueness constraints.
     static let standard = Result { try ManagedObjectModel(entities: people + music + assets + rules + values) }
 
     /// A model with a relationship with delete rule noAction.
@@ -161,7 +162,7 @@ enum GraphModel {
             ]),
     ]
 
-    /// A model with uniqueness constraints, which some stores lack.
+    /// A model with uniqueness constraints, which some stores do not support.
     static let accounts = Result {
         try ManagedObjectModel(entities: [
             EntityDescription(

@@ -2,7 +2,7 @@ package import RoostGraph
 
 /// A test of the graph suite itself.
 ///
-/// Each check that looks for a fault passes on a sound store and fails on a store with the fault.
+/// The check that looks for a fault must pass without the fault and fail with it.
 package enum GraphSelfTest {
     /// The faults of stores that a context must not hide, and the check that finds each.
     package static let faults: [(fault: FaultyStoreType.Fault, check: String)] = [
@@ -63,11 +63,11 @@ package enum GraphSelfTest {
 
     /// The result for one fault.
     package enum Outcome: Sendable {
-        /// The check passes on the sound store and fails on the faulty one.
+        /// The check passes without the fault and fails with it.
         case caught(ConformanceFailure)
-        /// The check passes on the faulty store.
+        /// The check passes with the fault, or does not exist.
         case missed
-        /// The check fails on the sound store.
+        /// The check fails without the fault.
         case unsound(ConformanceFailure)
     }
 

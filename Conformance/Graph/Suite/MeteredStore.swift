@@ -8,9 +8,9 @@ package final class StoreMeter: Sendable {
     struct Counts: Equatable {
         /// The number of fetches, counts, lists of IDs, reads of records and reads of links.
         var readCount = 0
-        /// The number of records that were read, or of requested keys.
+        /// The number of records that fetches and scans returned, plus that of requested keys.
         var recordCount = 0
-        /// The number of reads of the members of a to-many relationship.
+        /// The number of reads of links.
         var linkReadCount = 0
         var commitCount = 0
     }

@@ -63,7 +63,7 @@ extension ConformanceReport {
         return line(names) + line(names.map { _ in "---" }) + rows.map(line).joined()
     }
 
-    /// Returns a text on one line, without the character that ends a cell.
+    /// Returns a text on one line, with `|` escaped.
     private static func escaped(_ text: String) -> String {
         text.split(whereSeparator: \.isNewline).joined(separator: " ").replacing("|", with: "\\|")
     }

@@ -32,7 +32,7 @@ extension ConformanceReport {
         }.joined() + "Bail out! \(Self.interruption)\n"
     }
 
-    /// Returns a text on one line without the start of a directive.
+    /// Returns a text on one line, with backslashes and `#` escaped.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for character in text {

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension ConformanceReport {
-    /// Returns a result as text.
+    /// Returns the lines for a result; empty if the report leaves it out.
     func text(_ result: ConformanceResult) -> String {
         guard detail != .failures || result.isFailure else { return "" }
         let (word, note): (String, String?) =
@@ -26,7 +26,7 @@ extension ConformanceReport {
             """
     }
 
-    /// Returns the number of checks with each outcome, by store.
+    /// Returns the number of checks with each outcome, by store; empty for a report of failures.
     func textSummary() -> String {
         guard detail != .failures else { return "" }
         return resultsByStore.map { "\($0.store): \(ConformanceCounts($0.results))\n" }.joined()
@@ -34,7 +34,7 @@ extension ConformanceReport {
 
     static func milliseconds(_ result: ConformanceResult) -> String { String(format: "%.1f", result.seconds * 1000) }
 
-    /// Returns a text with indented lines, which cannot be mistaken for results.
+    /// Returns a text whose later lines are indented, so that none looks like a result.
     private static func indented(_ text: String) -> String {
         text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).joined(separator: "\n            ")
     }

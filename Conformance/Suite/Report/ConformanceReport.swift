@@ -25,8 +25,8 @@ package struct ConformanceReport: Sendable {
         case failures
         /// The usual content of the format.
         case usual
-        /// All details: in text the behavior and duration of each check, in Markdown each check
-        /// instead of the groups.
+        /// All details: in text the behavior and duration of each check, in Markdown a row for each
+        /// check instead of each group.
         case everything
     }
 

@@ -237,7 +237,7 @@
                         : "Nothing can be changed here: start 'roost browse' with --write.")
             }
             // A page of another origin cannot send this type without a preflight request, which is
-            // not answered.
+            // refused.
             guard request.headers["content-type"]?.hasPrefix("application/json") ?? false else {
                 throw ViewerError(
                     .badRequest, code: "contentType", message: "A change needs 'Content-Type: application/json'.")

@@ -42,7 +42,7 @@ package final class StoreViewer {
         package init() {}
     }
 
-    /// The minimum number of characters of a token for programs.
+    /// The minimum number of UTF-8 bytes of a token for programs.
     package static let programTokenLength = 16
 
     #if Interactive
@@ -58,11 +58,12 @@ package final class StoreViewer {
     /// Starts to show stores.
     ///
     /// - Parameters:
-    ///   - sources: The stores, which stay open as long as the viewer.
+    ///   - sources: The stores, which must stay open until ``stop()``.
     ///   - version: The version of the program.
     ///   - options: The options.
-    /// - Throws: `busy` if the port is in use; `invalidRequest` for a token that is too short;
-    ///   `unsupported` in a program that was built without the trait `Interactive`.
+    /// - Throws: `busy`, `permissionDenied` or `ioFailure` if the port cannot be used;
+    ///   `invalidRequest` for a token that is too short; `unsupported` without the trait
+    ///   `Interactive`; errors of preparing changes.
     package init(_ sources: [Source], version: String, options: Options) throws(StoreError) {
         if let token = options.programToken, token.utf8.count < Self.programTokenLength {
             throw StoreError(
@@ -100,7 +101,8 @@ package final class StoreViewer {
         #endif
     }
 
-    /// Returns a unique name for addresses: the file's name without its extension.
+    /// Returns a unique name for addresses: the letters, digits and underscores before the first
+    /// period.
     static func name(_ title: String, besides others: [String]) -> String {
         let base = title.split(separator: ".").first.map(String.init) ?? "store"
         let plain = base.filter { $0.isLetter || $0.isNumber || $0 == "_" }

@@ -56,7 +56,6 @@ struct Subcommand: Sendable {
     let summary: String
     /// The names of the arguments, as in `SOURCE DEST`.
     let usage: String
-    /// The number of arguments.
     let argumentCount: ClosedRange<Int>
     /// The details, in paragraphs, with results and exit codes that need an explanation.
     let discussion: String
@@ -79,9 +78,9 @@ struct Subcommand: Sendable {
 enum ExitCode: Int32, Sendable {
     /// The command succeeded.
     case success = 0
-    /// A check, a comparison or a suite had a finding, such as damage.
+    /// A finding: damage, a difference, a failed check, a missing object, or a declined question.
     case finding = 1
-    /// The command line was wrong.
+    /// The command line or the configuration was wrong.
     case usage = 2
     /// A store, a model or the system reported an error.
     case failure = 3

@@ -85,7 +85,7 @@ struct ManualPage {
 
     /// Returns the items of a list, or nil for any other block.
     ///
-    /// Each line is a word, two blanks and a text, or is indented and continues the text.
+    /// Each line is a word, at least two blanks and a text, or is indented and continues the text.
     private static func items(_ rows: [String]) -> [(term: String, text: String)]? {
         var items: [(term: String, text: String)] = []
         for row in rows {

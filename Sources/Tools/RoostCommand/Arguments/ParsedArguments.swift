@@ -10,13 +10,13 @@ struct ParsedArguments: Sendable {
     /// Returns whether an option without value was given.
     func has(_ option: String) -> Bool { flags.contains(option) }
 
-    /// Returns the value of an option, or its last value if the option is repeated.
+    /// Returns the last value of an option, or nil if it was not given.
     func value(_ option: String) -> String? { values[option]?.last }
 
     /// Returns all values of an option that can be repeated, in order.
     func allValues(_ option: String) -> [String] { values[option] ?? [] }
 
-    /// Returns the value of an option as a whole number of at least `minimum`.
+    /// Returns the value of an option as a whole number of at least `minimum`, or nil.
     func integer(_ option: String, minimum: Int) throws -> Int? {
         guard let text = value(option) else { return nil }
         guard let number = Int(text), number >= minimum else {
@@ -25,7 +25,7 @@ struct ParsedArguments: Sendable {
         return number
     }
 
-    /// Separates options from positions.
+    /// Separates options from positions, and checks both.
     ///
     /// Options are `--name`, `--name=value`, `--name value`, `-n`, `-nm` and `-n value`. All
     /// arguments after `--` are positions.

@@ -34,7 +34,7 @@ enum StoreArguments {
     /// line.
     ///
     /// `text` is `type:path`, the name of a store in the configuration, or a bare path whose type
-    /// is recognized by the file's content. The store is opened read-only unless `forWriting` is
+    /// is recognized by the file's content. The description is read-only unless `forWriting` is
     /// true. A path that is missing or is not a file is reported with a specific error.
     static func store(
         _ text: String, arguments: ParsedArguments, forWriting: Bool = false
@@ -98,8 +98,8 @@ enum StoreArguments {
 
     /// Returns the destination given by `text`, or nil for a bare path without a store.
     ///
-    /// - Throws: `UsageError` for a type that is unknown or cannot be written, and for a path that
-    ///   is missing.
+    /// - Throws: `UsageError` for a type that is unknown or cannot be written, and for a type of
+    ///   files without a path; errors of the configuration.
     static func typedStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription? {
         var store = try named(text, arguments: arguments)
         if store == nil {
@@ -126,7 +126,7 @@ enum StoreArguments {
         }
     }
 
-    /// Refuses a file's location without a path.
+    /// Refuses a location without a path if the store is a file.
     private static func requirePath(_ location: StoreLocation) throws {
         guard location.path.isEmpty, try StoreRegistry.standard.type(named: location.type).capabilities.contains(.file)
         else {

@@ -7,7 +7,7 @@ struct StoresInDirectory {
     /// The maximum number of files that are examined.
     private static let fileCount = 1000
 
-    /// The end of the message, or nil if the path is not a directory or has no stores.
+    /// The end of the message, or nil if no stores are found at the path.
     let sentence: String?
 
     init(_ path: String) {

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostMigration
 
-/// A command line that is invalid, or that refers to something missing.
+/// A command line that is invalid or has an unknown name.
 ///
 /// The command ends with exit code 2. After an error of a store, a model or the system it ends with
 /// 3, so a script can distinguish a misspelled name from a broken disk.
@@ -43,7 +43,8 @@ extension UsageError {
 
     /// Runs code that reads a model.
     ///
-    /// A version that is missing in its bundle is a usage error. A missing file is not.
+    /// An invalid request, and a version that its bundle does not have, are usage errors. A missing
+    /// file is not.
     static func readingModel<Result>(at path: String, version: String?, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StoreError {
             let isUnknownVersion = version != nil && error.code == .notFound && StoreFile.hasEntry(at: path)

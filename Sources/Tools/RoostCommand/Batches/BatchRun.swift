@@ -74,7 +74,7 @@ final class BatchRun {
 
     /// Prepares and prints changes, asks for confirmation, and commits the changes.
     ///
-    /// - Returns: `finding` if the user declines.
+    /// - Returns: `finding` if the user declines, otherwise `success`.
     func run(
         _ store: any PersistentStore, _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
     ) throws -> ExitCode {

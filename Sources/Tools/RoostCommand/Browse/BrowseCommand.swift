@@ -70,7 +70,7 @@ extension Subcommand {
         }
     }
 
-    /// Returns the title of a store: the name of its file.
+    /// Returns the title of a store: the name of its file, or its location.
     private static func title(of store: any PersistentStore) -> String {
         guard store.type.capabilities.contains(.file) else { return store.location.description }
         return store.location.path.split(separator: "/").last.map(String.init) ?? store.location.path

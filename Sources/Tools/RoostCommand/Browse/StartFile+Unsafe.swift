@@ -3,7 +3,7 @@ internal import RoostSystem
 
 /// An HTML file that redirects a browser to an address.
 ///
-/// As an argument of the browser, the address and its token would be in the list of processes.
+/// If the address were an argument of the browser, the list of processes would show its token.
 ///
 /// Only the user can read the file.
 struct StartFile {
@@ -39,7 +39,7 @@ struct StartFile {
 
     /// Starts the browser of the desktop.
     ///
-    /// - Returns: Whether a browser was found and started.
+    /// - Returns: Whether a program that opens a browser was started.
     func openInBrowser() -> Bool {
         #if os(macOS)
             let names = ["open"]

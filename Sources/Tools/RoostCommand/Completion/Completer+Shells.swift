@@ -18,7 +18,7 @@ extension Completer {
 
     /// Returns the candidates in the form that Bash requires.
     ///
-    /// Candidates are quoted. They omit the word's part up to its last separator.
+    /// Outside quotes, candidates are escaped and omit the word's part up to its last `:` or `=`.
     private func bash(_ line: ShellLine, breaks: String) -> [String] {
         let candidates = candidates(Array(line.words.dropFirst())).map(\.text)
         // Quoted text is not split, and Bash adds the quotes itself.

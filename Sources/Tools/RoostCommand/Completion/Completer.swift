@@ -11,7 +11,6 @@ struct Completer {
 
     /// A word that can be at the cursor.
     struct Candidate: Hashable {
-        /// The whole word.
         var text: String
         /// The meaning, for shells that show it.
         var help = ""

@@ -1,8 +1,7 @@
 internal import Foundation
 
-/// The words of a command line before the cursor, parsed without errors.
+/// The words of a command line before the cursor; unknown options are ignored.
 struct CompletionLine {
-    /// The options of the command.
     let options: [CommandOption]
     /// The arguments that are not options, in order.
     private(set) var positions: [String] = []

@@ -10,8 +10,8 @@ enum FileCandidates {
 
     /// Returns the files and directories that can complete a word.
     ///
-    /// Directories end with a slash. Hidden files are included only if the word begins with a
-    /// period.
+    /// Directories end with a slash. Hidden files are included only if the word's last part begins
+    /// with a period.
     ///
     /// - Parameters:
     ///   - word: The typed part of a path.
@@ -34,7 +34,6 @@ enum FileCandidates {
         let names = Set(entries)
         let companions = StoreRegistry.standard.companionSuffixes + [StoreLock.suffix]
         return entries.sorted().compactMap { entry in
-            // Companion files of a store are left out.
             guard
                 !companions.contains(where: { entry.hasSuffix($0) && names.contains(String(entry.dropLast($0.count))) })
             else { return nil }

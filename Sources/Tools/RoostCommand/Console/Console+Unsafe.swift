@@ -12,15 +12,15 @@ struct Console: Sendable {
 
     /// Writes a result and a line feed to standard output.
     ///
-    /// Fails if the reader has closed standard output. The command then closes its stores and ends
-    /// without a message, like a program that is ended by SIGPIPE.
+    /// Fails like ``write(_:)``. If the reader has closed standard output, the command closes its
+    /// stores and ends without a message, like a program that SIGPIPE ends.
     func print(_ text: String) throws {
         try write(Array((text + "\n").utf8))
     }
 
     /// Writes bytes to standard output.
     ///
-    /// Fails like ``print(_:)``, or after a signal that cancels reading.
+    /// Fails after an error of the system, or a signal that cancels reading.
     func write(_ bytes: borrowing [UInt8]) throws(OutputError) {
         if Interruption.shared.isReadingCancelled { throw OutputError(reason: .interrupted) }
         guard let code = Self.write(bytes, to: STDOUT_FILENO) else { return }
@@ -53,8 +53,8 @@ struct Console: Sendable {
 
     /// Returns a message with the program's punctuation.
     ///
-    /// A single sentence ends without a full stop, as in other programs. If there are several
-    /// sentences, each ends with a full stop.
+    /// A single sentence ends without a full stop, as in other programs. Several sentences end with
+    /// a punctuation mark.
     static func punctuated(_ message: String) -> String {
         let isOneSentence = message.firstRange(of: ". ") == nil
         if isOneSentence, message.hasSuffix("."), !message.hasSuffix("..") { return String(message.dropLast()) }
@@ -67,7 +67,7 @@ struct Console: Sendable {
     /// A failure is ignored.
     func show(_ text: String) { _ = Self.write(Array(text.utf8), to: STDERR_FILENO) }
 
-    /// Replaces the progress line on standard error.
+    /// Replaces the progress line on standard error, if this is a terminal.
     ///
     /// An empty text removes the line.
     func showProgress(_ text: String) {
@@ -77,7 +77,7 @@ struct Console: Sendable {
 
     /// Writes a question to standard error, and returns whether the answer is yes.
     ///
-    /// The end of standard input counts as no. Throws `cancelled` after a signal.
+    /// The end of standard input counts as no. Throws `cancelled` after a signal, and `ioFailure`.
     func ask(_ question: String) throws(StoreError) -> Bool {
         _ = Self.write(Array(question.utf8), to: STDERR_FILENO)
         // After the wait, `readLine` does not block, because a terminal delivers whole lines.

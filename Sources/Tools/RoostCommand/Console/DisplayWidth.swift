@@ -3,7 +3,7 @@
 /// East Asian wide characters and emoji fill two columns, and combining marks fill none. See
 /// Unicode's annexes 11 and 51.
 enum DisplayWidth {
-    /// Returns the columns of a text without control characters.
+    /// Returns the columns of a text, which must not have control characters.
     static func of(_ text: some StringProtocol) -> Int {
         // Most text is ASCII.
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
@@ -61,7 +61,7 @@ enum DisplayWidth {
         return low < wideRanges.count && wideRanges[low].contains(scalar.value)
     }
 
-    /// Code points with East Asian Width W or F, without emoji, which `isEmojiPresentation` finds.
+    /// Code points with East Asian Width W or F; `isEmojiPresentation` finds other emoji.
     private static let wideRanges: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0xA4CF,
         0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60,
@@ -92,7 +92,8 @@ enum VisibleText {
         return String(result)
     }
 
-    /// Whether a character is a control, a line separator or a mark of text direction.
+    /// Whether a character is a control, a line separator, or a mark of text direction or byte
+    /// order.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F: false

@@ -49,9 +49,9 @@ final class Interruption: Sendable {
     ///
     /// Called once, before a second thread starts.
     ///
-    /// SIGPIPE and SIGXFSZ are ignored, so that a failed write is an ordinary error. The other
-    /// signals are blocked in every thread, because threads inherit the mask. One thread waits for
-    /// these signals. Dispatch's signal sources can lose a signal on Linux, if a thread that does
+    /// SIGPIPE and SIGXFSZ are ignored, so that a failed write is an ordinary error. SIGINT,
+    /// SIGTERM and SIGHUP are blocked in every thread, because threads inherit the mask. One thread
+    /// waits for them. Dispatch's signal sources can lose a signal on Linux, if a thread that does
     /// not block the signal receives it first.
     func install() {
         for ignored in [SIGPIPE, SIGXFSZ] { signal(ignored, SIG_IGN) }
@@ -102,9 +102,7 @@ final class Interruption: Sendable {
         return code.withLock { $0 }
     }
 
-    /// Runs `body`.
-    ///
-    /// A signal cancels `body` through `cancellation` instead of ending the process.
+    /// Runs `body`, which a signal cancels through `cancellation` instead of ending the process.
     ///
     /// The first signal after `body` has succeeded has no effect: the process prints its report and
     /// ends with its normal exit code. The second signal ends the process, in case its output
@@ -177,9 +175,7 @@ final class Interruption: Sendable {
     /// Whether a signal that ends the command was received.
     var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
 
-    /// Runs `body`.
-    ///
-    /// Meanwhile, Ctrl-C ends statements instead of the command.
+    /// Runs `body`, during which Ctrl-C ends statements instead of the command.
     func withSession<Result>(_ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.session = Session() }
         defer { state.withLock { $0.session = nil } }
@@ -192,7 +188,8 @@ final class Interruption: Sendable {
     /// Waits until the user types.
     ///
     /// - Parameter onSignal: Called after this thread handled a signal.
-    /// - Throws: `cancelled` after a signal that ends the command or discards the typed text.
+    /// - Throws: `cancelled` after a signal that ends the command or discards the typed text;
+    ///   `ioFailure`.
     func waitForTyping(onSignal: () -> Void = {}) throws(StoreError) {
         try StandardInput.wait(onSignal: onSignal) { () throws(StoreError) in
             try check()

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostMigration
 
-/// The progress of a conversion in one line, updated at most ten times a second.
+/// The progress of a conversion in one line, updated at most ten times a second in each phase.
 final class ProgressLine: Sendable {
     private struct State {
         var lastShown: ContinuousClock.Instant?
@@ -15,7 +15,6 @@ final class ProgressLine: Sendable {
 
     init(_ console: Console) { self.console = console }
 
-    /// Shows the progress.
     func show(_ progress: ConversionProgress) {
         let now = clock.now
         let isDue = state.withLock { state in
@@ -27,7 +26,6 @@ final class ProgressLine: Sendable {
         if isDue { console.showProgress(Self.text(progress)) }
     }
 
-    /// Removes the line.
     func clear() { console.showProgress("") }
 
     static func text(_ progress: ConversionProgress) -> String {

@@ -10,7 +10,6 @@ enum StandardInput {
     /// The interval between checks for cancellation, in milliseconds.
     private static let cancellationInterval: Int32 = 100
 
-    /// Whether standard input is a terminal.
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// Reads up to as many bytes as the buffer holds.

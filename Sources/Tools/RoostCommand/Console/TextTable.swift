@@ -1,6 +1,5 @@
 /// Rows of cells, printed with aligned columns.
 struct TextTable {
-    /// The alignment of a column.
     enum Alignment { case leading, trailing }
 
     private let columns: [(title: String, alignment: Alignment)]

@@ -4,7 +4,6 @@ internal import RoostCore
 
 /// A generated music library, which depends only on a number of objects and a seed.
 struct MusicLibrary {
-    /// The model.
     let model: ManagedObjectModel
     private let genres: Int
     private let artists: Int
@@ -15,7 +14,7 @@ struct MusicLibrary {
 
     /// Creates a library of `objects` objects.
     ///
-    /// Most objects are tracks, ten on each album.
+    /// Most objects are tracks, about nine on each album.
     init(objects: Int, seed: UInt64) throws(StoreError) {
         model = try MusicModel.make()
         genres = min(24, objects / 50)
@@ -193,7 +192,8 @@ struct MusicLibrary {
             if isCancelled() { throw StoreError(.cancelled, "The demonstration was cancelled; its store was removed.") }
         }
 
-        /// Writes links from the keys 1 … `count` to the positions that `targets` returns.
+        /// Writes links from the keys 1 … `count` to the objects at the positions that `targets`
+        /// returns.
         func write(
             to name: RelationshipName, from count: Int, _ targets: (Int) -> [Int]
         ) throws(StoreError) {

@@ -3,9 +3,8 @@ internal import RoostCore
 
 /// The model of the demonstration, a music library.
 ///
-/// The model has every attribute type and every kind of relationship.
+/// The model has every attribute type and most kinds of relationships.
 enum MusicModel {
-    /// Builds the model.
     static func make() throws(StoreError) -> ManagedObjectModel {
         try ManagedObjectModel(
             entities: [artist, band, album, track, playlist, genre], versionIdentifiers: ["Music 1"])

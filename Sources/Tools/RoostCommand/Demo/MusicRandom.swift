@@ -24,7 +24,7 @@ struct MusicRandom {
     /// Returns a number in 0 ..< 1.
     mutating func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// Returns a date after 1970, in whole milliseconds.
+    /// Returns a date from 1970 to 2023, in whole milliseconds.
     mutating func date() -> Date {
         Date(timeIntervalSinceReferenceDate: Double(below(1_700_000_000_000)) / 1000 - 978_307_200)
     }

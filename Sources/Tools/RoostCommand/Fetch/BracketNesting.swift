@@ -13,7 +13,7 @@ struct BracketNesting {
     /// Reads the next character.
     ///
     /// - Returns: Whether the character is outside of all brackets and quotes. An outermost opening
-    ///   bracket counts as outside, a quote does not.
+    ///   bracket counts as outside; a quote and a closing bracket do not.
     mutating func take(_ character: Unicode.Scalar) -> Bool {
         if let open = quote {
             if isEscaped {

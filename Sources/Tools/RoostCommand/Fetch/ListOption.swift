@@ -23,7 +23,7 @@ struct ListOption {
     ///   - value: The value.
     ///   - option: The option's name, for errors.
     ///   - takesNames: Whether a part may end with `AS` and a name.
-    /// - Throws: `UsageError` for a part that is empty.
+    /// - Throws: `UsageError` for a part that is empty, or has nothing on one side of `AS`.
     init(_ value: String, option: String, takesNames: Bool = false) throws {
         // The text is read by code points, like predicates, because a quote and a following accent
         // form one character.
@@ -73,7 +73,7 @@ struct ListOption {
         zip(text.indices, isOutside(text[...])).filter { text[$0] == "," && $1 }.map(\.0)
     }
 
-    /// Returns the index of the last ` AS `, ignoring case.
+    /// Returns the index of the last ` AS ` outside of brackets and quotes, ignoring case.
     private static func lastName(_ text: ArraySlice<Unicode.Scalar>) -> Int? {
         let outside = isOutside(text)
         return text.indices.dropLast(4).last { index in

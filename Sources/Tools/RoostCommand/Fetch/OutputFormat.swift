@@ -16,14 +16,13 @@ struct OutputFormat {
             "dates", value: "iso|seconds", help: "The form of dates in json, jsonl (default: seconds) and csv (iso)."),
     ]
 
-    /// Creates a format.
     init(_ records: RecordFormat, dates: DateForm, csv: CSVText = CSVText()) {
         (self.records, self.dates, self.csv) = (records, dates, csv)
     }
 
     /// Reads the options.
     ///
-    /// - Throws: `UsageError` for an unknown word, and for two formats.
+    /// - Throws: `UsageError` for an unknown word, for two formats, and for `--dates` with tables.
     init(_ arguments: ParsedArguments) throws {
         let format = try Self.word("format", arguments: arguments, type: RecordFormat.self)
         guard !arguments.has("json") || format == nil || format == .json else {
@@ -38,7 +37,7 @@ struct OutputFormat {
         self.dates = dates ?? (records == .csv ? .iso : .seconds)
     }
 
-    /// Returns the value of an option that takes one of several words.
+    /// Returns the value of an option that takes one of several words, or nil without it.
     private static func word<Word: CaseIterable & RawRepresentable<String>>(
         _ option: String, arguments: ParsedArguments, type: Word.Type
     ) throws -> Word? {

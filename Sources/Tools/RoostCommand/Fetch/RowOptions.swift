@@ -5,7 +5,7 @@ internal import RoostQuery
 /// The request for rows from `--select`, `--group-by`, `--having`, `--distinct` and `--sort`.
 ///
 /// In the expressions, `id` means the object itself unless a property has that name, and `album.id`
-/// means another object. `--having` and `--group-by` can refer to columns.
+/// the object of `album`. `--having` and `--group-by` can refer to columns.
 struct RowOptions {
     private(set) var request: RowRequest
     private let entity: ManagedObjectModel.Entity
@@ -23,8 +23,7 @@ struct RowOptions {
         return columns.contains { $0.name != nil || !isPlain($0.text, entity: entity) }
     }
 
-    /// Returns whether a text can be the name of a property, and is not a path, a number or a
-    /// keyword.
+    /// Returns whether a text is the name of a property, or a word that could be one.
     private static func isPlain(_ text: String, entity: ManagedObjectModel.Entity) -> Bool {
         if entity.layout.field(text) != nil { return true }
         if let expression = try? FetchRequest.Expression(format: text) {
@@ -168,7 +167,7 @@ struct RowOptions {
 }
 
 extension FetchRequest.Expression {
-    /// Returns a copy in which `body` replaces key paths, unless it returns nil.
+    /// Returns a copy with the result of `body` for each key path, unless this is nil.
     ///
     /// The recursion is bounded, because the parser bounds the depth.
     fileprivate func replacing(_ body: ([String]) -> Self?) -> Self {
@@ -195,7 +194,7 @@ extension FetchRequest.Expression {
 }
 
 extension FetchRequest.Predicate {
-    /// Returns a copy in which `body` replaces key paths, unless it returns nil.
+    /// Returns a copy with the result of `body` for each key path, unless this is nil.
     fileprivate func replacing(_ body: ([String]) -> FetchRequest.Expression?) -> Self {
         switch self {
         case .constant: return self

@@ -94,7 +94,7 @@ extension ValueRowWriter {
 }
 
 extension AttributeType? {
-    /// Whether tables align the column to the right, as for numbers and unknown types.
+    /// Whether a column without values is aligned to the right, as for numbers and unknown types.
     fileprivate var isNumber: Bool {
         switch self {
         case .integer16, .integer32, .integer64, .decimal, .double, .float, nil: true
@@ -104,7 +104,6 @@ extension AttributeType? {
 }
 
 extension Value {
-    /// Whether the value is a number.
     fileprivate var isNumber: Bool {
         switch self {
         case .int, .double, .decimal: true

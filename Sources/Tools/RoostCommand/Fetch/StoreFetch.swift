@@ -5,7 +5,7 @@ internal import RoostText
 
 /// One run of `roost fetch` on an open store.
 final class StoreFetch {
-    /// The details of a fetch that are not arguments.
+    /// The details of a fetch that its caller provides.
     struct Details {
         /// The keys of `--id`.
         var keys: [Int64] = []
@@ -37,7 +37,7 @@ final class StoreFetch {
     /// - Parameters:
     ///   - store: The store.
     ///   - arguments: The arguments of the command.
-    ///   - details: The details that are not arguments.
+    ///   - details: The details that the caller provides.
     /// - Throws: `UsageError`, and errors of names and predicates.
     convenience init(
         _ store: any PersistentStore, arguments: ParsedArguments, details: Details = Details()
@@ -54,7 +54,7 @@ final class StoreFetch {
     /// - Parameters:
     ///   - snapshot: The snapshot, which the fetch closes.
     ///   - arguments: The arguments of the command.
-    ///   - details: The details that are not arguments.
+    ///   - details: The details that the caller provides.
     /// - Throws: `UsageError`, and errors of names and predicates.
     init(_ snapshot: any StoreSnapshot, arguments: ParsedArguments, details: Details) throws {
         let (keys, usual, model) = (details.keys, details.usual, snapshot.model)
@@ -202,7 +202,6 @@ final class StoreFetch {
         }
     }
 
-    /// Prints the rows.
     private func print(_ rows: RowRequest, format: OutputFormat, console: Console) throws {
         let cursor = try UsageError.requesting { try snapshot.rows(rows) }
         let properties = rows.propertiesToFetch
@@ -235,7 +234,6 @@ final class StoreFetch {
         return field.kind == .objectID
     }
 
-    /// Prints the objects or rows.
     func print(_ format: OutputFormat, console: Console) throws {
         if let rows { return try print(rows, format: format, console: console) }
         let rows = RecordRowWriter(

@@ -1,6 +1,7 @@
 /// A table for people, fitted to the width of the terminal.
 ///
-/// The first lines determine the widths of the columns. Wider cells are cut and end with `…`.
+/// The first batch determines the widths of the columns. If lines have a maximum width, wider cells
+/// are cut and end with `…`.
 struct TablePrinter {
     /// The content of one column in one line.
     struct Cell {
@@ -46,7 +47,7 @@ struct TablePrinter {
         (self.names, self.alignsRight, self.style, self.console) = (names, alignsRight, style, console)
     }
 
-    /// The maximum number of bytes of a value that a terminal can show.
+    /// The number of bytes of a value that suffices for a cell.
     var byteLimit: Int { style.width == nil ? .max : 64 * 1024 }
 
     /// Prints lines, with the titles before the first.

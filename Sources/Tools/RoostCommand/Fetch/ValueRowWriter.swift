@@ -82,7 +82,7 @@ struct ValueRowWriter: Sendable {
         default:
             let start = text.count
             appendJSON(value, column: column, to: &text)
-            // These JSON strings contain no escapes, because names of entities need none.
+            // Values that are JSON strings here contain no escapes.
             if text.withBytes(from: start, { $0.first }) == UInt8(ascii: "\"") {
                 text.removeSubrange(start..<start + 1)
                 text.removeLast(1)

@@ -292,7 +292,7 @@ private struct MigrationRequest {
         }
     }
 
-    /// Refuses a mapping model that requires code.
+    /// Returns the mapping model, or refuses it if it requires code.
     private static func requireDeclared(_ mapping: MappingModel, file: String) throws(StoreError) -> MappingModel {
         guard let entity = mapping.entityMappings.first(where: { $0.policyName != nil || $0.type == .custom }) else {
             return mapping

@@ -59,7 +59,7 @@ extension Subcommand {
         }
     }
 
-    /// Runs Graphviz.
+    /// Returns the SVG that Graphviz draws.
     private static func svg(_ dot: String) throws -> String {
         guard let program = SystemProgram.path(ofOneOf: ["dot"]) else {
             throw StoreError(

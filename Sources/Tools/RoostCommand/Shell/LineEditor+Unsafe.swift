@@ -9,7 +9,7 @@
         /// The maximum number of statements that can be recalled.
         private static let historyCount: Int32 = 2000
 
-        /// The terminal, opened a second time.
+        /// The terminal, opened a second time, or -1.
         ///
         /// This descriptor is nonblocking, because Ctrl-C empties the terminal's queue, so a read
         /// after a poll could block. Standard input stays blocking, because other programs share
@@ -19,8 +19,8 @@
         private let list: OpaquePointer
         private let history: ShellHistory
         private let console: Console
-        /// Returns the completions at the end of a text, and the number of characters that they
-        /// replace.
+        /// Returns the completions at the end of a text, and the number of their characters that
+        /// are already typed.
         private let complete: (String) -> ShellCompleter.Answer
         /// The prompt as a C string, which is valid until the next prompt.
         private var prompt: UnsafeMutablePointer<CChar>

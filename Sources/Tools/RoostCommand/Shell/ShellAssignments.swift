@@ -25,9 +25,9 @@ struct ShellAssignments {
     ///   - fragment: The assignments, separated by commas.
     ///   - entity: The entity of the objects.
     ///   - model: The model of the store.
-    ///   - reference: Returns the objects of a value such as `a[0].artist`, or nil for any other
+    ///   - reference: Returns the meaning of a value such as `a[0].artist`, or nil for any other
     ///     value.
-    /// - Throws: `ShellSyntaxError` with the position of the mistake.
+    /// - Throws: `ShellSyntaxError` with the position of the mistake; errors of `reference`.
     init(
         _ fragment: ShellFragment, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel,
         reference: (_ value: ShellFragment) throws -> Reference?

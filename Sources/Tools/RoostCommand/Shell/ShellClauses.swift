@@ -26,8 +26,8 @@ struct ShellClauses {
     ///   - text: The statement.
     ///   - start: The position.
     ///   - words: The clauses that the statement allows.
-    /// - Throws: `ShellSyntaxError` for text that is not a clause, with the nearest keyword in the
-    ///   message.
+    /// - Throws: `ShellSyntaxError` for text that is not a clause, and for a clause that is
+    ///   repeated or incomplete.
     init(_ text: ShellText, from start: Int, words: [Word]) throws(ShellSyntaxError) {
         let first = text.skipBlanks(from: start)
         guard first < text.count else { return }

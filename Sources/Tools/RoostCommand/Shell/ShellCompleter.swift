@@ -104,7 +104,7 @@ struct ShellCompleter {
 
     /// Returns the properties that can follow a path.
     ///
-    /// The path starts at a variable or at the entity of the statement.
+    /// The path starts at a variable, at an entity or at the entity of the statement.
     private func properties(of path: Substring, word: Substring, before: [String]) -> Answer {
         var entity: ManagedObjectModel.Entity?
         if let source = ShellSource(whole: String(path)), session.names.contains(source.name) {

@@ -8,11 +8,6 @@ struct ShellConversation {
     private let note: (String) -> Void
 
     /// Creates a conversation.
-    ///
-    /// - Parameters:
-    ///   - session: The session.
-    ///   - input: The typed lines.
-    ///   - note: Receives the lines of an incomplete statement.
     init(_ session: ShellSession, input: any ShellInput, note: @escaping (String) -> Void) {
         (self.session, self.input, self.note) = (session, input, note)
     }

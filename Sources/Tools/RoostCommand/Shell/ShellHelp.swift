@@ -120,7 +120,6 @@ enum ShellHelp {
         return table.description.drop(while: \.isNewline) + "\n\nWrite .help and a word of the first column for more."
     }
 
-    /// Returns the text of a topic.
     static func text(_ topic: Topic) -> String {
         let usage = topic.usage.isEmpty ? "" : "Usage: \(topic.usage)\n\n"
         return "\(topic.summary)\n\n\(usage)\(topic.text)"

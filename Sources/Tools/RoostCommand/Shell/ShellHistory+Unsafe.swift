@@ -3,13 +3,14 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSystem
 
-/// The statements that were typed in earlier sessions, in a file that only its user can read.
+/// The statements that were typed in this and earlier sessions, in a file that only its user can
+/// read.
 ///
-/// Each statement is a line. A line feed in a statement is written as `\n`, and a backslash as
-/// `\\`. Shells that run at the same time append to the same file, with one write for each
-/// statement.
+/// Each statement is a line. A line feed in a statement is written as `\n`, a carriage return as
+/// `\r`, and a backslash as `\\`. Shells that run at the same time append to the same file, with
+/// one write for each statement.
 final class ShellHistory {
-    /// The maximum number of statements that are kept.
+    /// The maximum number of statements that are read from the file.
     static let entryLimit = 5000
     /// The maximum number of bytes of a kept statement.
     private static let entryByteLimit = 16 * 1024
@@ -49,9 +50,10 @@ final class ShellHistory {
         } catch { problem = "the history '\(path)' is not kept: \(error)" }
     }
 
-    /// Adds a statement, and returns whether it can be recalled.
+    /// Adds a statement, and returns whether it was added.
     ///
-    /// A statement that begins with a blank or equals the last statement is left out.
+    /// A statement is left out if it is empty or too long, contains a NUL, begins with a blank, or
+    /// equals the last statement.
     func append(_ statement: String) -> Bool {
         guard !statement.isEmpty, statement.first?.isWhitespace == false, statement != entries.last,
             statement.utf8.count <= Self.entryByteLimit, !statement.utf8.contains(0)
@@ -88,7 +90,7 @@ final class ShellHistory {
 
     // MARK: Files
 
-    /// Creates a directory and its parents, accessible only to the user.
+    /// Creates a directory and its parents if they are missing, accessible only to the user.
     private static func makeDirectory(_ path: String) throws(SystemError) {
         if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT else { throw SystemError(code: errno) }

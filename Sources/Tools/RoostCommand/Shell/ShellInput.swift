@@ -6,8 +6,8 @@ protocol ShellInput: AnyObject {
     /// Reads the next line.
     ///
     /// - Parameter prompt: The prompt to show on a terminal.
-    /// - Returns: The line without its line ending, or ``ShellInputLine/end`` at the end of the
-    ///   input.
+    /// - Returns: The line without its line ending; ``ShellInputLine/interrupted`` after Ctrl-C; or
+    ///   ``ShellInputLine/end``.
     /// - Throws: Errors of reading; `cancelled` after a signal that ends the command.
     func next(_ prompt: String) throws(StoreError) -> ShellInputLine
 
@@ -31,9 +31,7 @@ extension ShellInput {
 /// The lines of standard input or of a file.
 final class StreamInput: ShellInput {
     private let read: (_ bytes: inout [UInt8]) throws(StoreError) -> Bool
-    /// Shows a prompt.
-    ///
-    /// Nil without a terminal.
+    /// Shows a prompt, or nil without a terminal.
     private let show: ((String) -> Void)?
     private let name: String
     private var bytes: [UInt8] = []

@@ -8,18 +8,13 @@ struct ShellScript {
     private let name: String?
 
     /// Creates a script.
-    ///
-    /// - Parameters:
-    ///   - session: The session that runs the statements.
-    ///   - input: The lines of the script.
-    ///   - name: The name of the script's file for messages, or nil for standard input.
     init(_ session: ShellSession, input: any ShellInput, name: String?) {
         (self.session, self.input, self.name) = (session, input, name)
     }
 
     /// Runs all statements.
     ///
-    /// - Throws: ``ShellFailure`` with the line of the first statement that fails; `OutputError`.
+    /// - Throws: ``ShellFailure`` with the line of the first statement that fails.
     func run() throws {
         var buffer = ShellStatementBuffer()
         while !session.isEnded {
@@ -64,11 +59,6 @@ struct ShellFailure: Error {
     let output: OutputError?
 
     /// Adds a position to an error.
-    ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - file: The file of the script, or nil for standard input.
-    ///   - line: The first line of the statement.
     init(_ error: any Error, in file: String?, line: Int) {
         let place = file.map { "\($0):\(line)" } ?? "line \(line)"
         switch error {

@@ -4,7 +4,7 @@ internal import RoostGraph
 internal import RoostQuery
 
 // Statements that change objects. Each statement is one step that can be undone. A statement that
-// fails changes nothing.
+// fails changes nothing, unless only its output fails.
 
 extension ShellSession {
     /// The new values of one object's properties.
@@ -45,7 +45,6 @@ extension ShellSession {
 
     // MARK: Insert
 
-    /// Inserts an object.
     func insert(_ name: ShellFragment, assignments: ShellFragment, text: String) throws -> ObjectID {
         let entity = try entity(name)
         var inserted: ManagedObject?
@@ -191,7 +190,6 @@ extension ShellSession {
         return change
     }
 
-    /// Sets the properties of an object.
     private func apply(
         _ change: Change, members: [ShellAssignments.Members], to object: ManagedObject
     ) throws {

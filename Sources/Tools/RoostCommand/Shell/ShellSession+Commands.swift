@@ -8,7 +8,6 @@ extension ShellSession {
     /// The maximum nesting of files that read other files.
     private static let readingDepth = 16
 
-    /// Runs a command.
     func runCommand(_ text: String) throws {
         let words = text.split(maxSplits: 1, whereSeparator: \.isWhitespace).map(String.init)
         let name = words[0]
@@ -124,7 +123,6 @@ extension ShellSession {
 
     // MARK: Files
 
-    /// Runs the statements of a file.
     private func readFile(_ path: String) throws {
         guard filesBeingRead.count < Self.readingDepth else {
             throw UsageError("files read each other more than \(Self.readingDepth) deep")

@@ -3,7 +3,7 @@ internal import RoostCore
 extension ShellSession {
     /// Runs code that reads clauses, and adds the position in the statement to its errors.
     ///
-    /// - Throws: `ShellSyntaxError` for errors of clauses; other errors unchanged.
+    /// - Throws: `ShellSyntaxError` instead of `UsageError`; other errors unchanged.
     func placing<Result>(_ clauses: ShellClauses, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as UsageError {
             throw Self.placed(error.message, clauses: clauses)
@@ -33,7 +33,8 @@ extension ShellSession {
         return nil
     }
 
-    /// Returns an error with its position: the column in the message, or the clause's beginning.
+    /// Returns an error with its position, if known: the column in the message, or the clause's
+    /// beginning.
     ///
     /// - Parameters:
     ///   - message: The message, which names options of commands.

@@ -177,7 +177,8 @@ extension ShellSession {
 
     /// Returns the value of a source with one object: its attribute, or the object itself.
     ///
-    /// - Returns: The value: null if the source is empty, and nil if it has several objects.
+    /// - Returns: The value: null if the source is empty, and nil if it has several objects or is
+    ///   an entity.
     func value(of objects: Objects, snapshot: any StoreSnapshot) throws -> Value? {
         guard let ids = objects.ids, ids.count < 2 else { return nil }
         guard let id = ids.first else { return .null }

@@ -65,7 +65,7 @@ extension ShellSession {
         return Objects(entity: entity, ids: source.key.map { [ObjectID(entity.name, key: $0)] })
     }
 
-    /// Returns the attribute that the last steps of a source name.
+    /// Returns the attribute at the end of a source.
     private func attribute(
         _ steps: [ShellSource.Step], of entity: ManagedObjectModel.Entity, column: Int
     ) throws -> String {

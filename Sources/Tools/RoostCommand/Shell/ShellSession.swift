@@ -24,7 +24,7 @@ final class ShellSession {
     let isInteractive: Bool
     var format: RecordFormat = .table
     var variables: [String: Variable] = [:]
-    /// The new objects in variables whose keys are still temporary.
+    /// The new objects whose keys are still temporary.
     private var newObjects: [ObjectID: ManagedObject] = [:]
     /// The files that `.read` currently reads, the innermost file last.
     var filesBeingRead: [String] = []
@@ -63,8 +63,8 @@ final class ShellSession {
     /// Runs a statement.
     ///
     /// - Parameter text: The statement.
-    /// - Throws: `ShellSyntaxError`, `UsageError`, `StoreError` or `OutputError`; the statement has
-    ///   then changed nothing.
+    /// - Throws: `ShellSyntaxError`, `UsageError`, `StoreError` or `OutputError`; ``ShellFailure``
+    ///   for a statement in a file.
     func run(_ text: String) throws {
         if text.hasPrefix(".") { return try runCommand(text) }
         // Other programs may have changed objects that an earlier statement read.

@@ -4,7 +4,7 @@ struct ShellSource {
     enum Step {
         /// The object at a position.
         case position(Int)
-        /// A relationship, or an attribute if the name is the last.
+        /// A relationship, or at the end an attribute or an element of a composite.
         case name(String)
     }
 

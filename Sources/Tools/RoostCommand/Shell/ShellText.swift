@@ -8,10 +8,6 @@ struct ShellFragment {
     let column: Int
 
     /// Creates the fragment in a range, without blanks around it.
-    ///
-    /// - Parameters:
-    ///   - characters: The characters of the statement.
-    ///   - range: The range of the fragment.
     init(_ characters: [Character], range: Range<Int>) {
         var (first, last) = (range.lowerBound, range.upperBound)
         while first < last, characters[first].isWhitespace { first += 1 }

@@ -34,7 +34,7 @@ extension StreamInput {
 
     /// Opens a file as a source of lines.
     ///
-    /// - Throws: `notFound` or `ioFailure` if the file cannot be read.
+    /// - Throws: `notFound` or `ioFailure` if the file cannot be opened.
     static func file(_ path: String) throws(StoreError) -> StreamInput {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw cannotRead(path, code: errno) }

@@ -64,7 +64,7 @@ extension Subcommand {
 
     /// Runs an operation on a whole store, and shows its progress.
     ///
-    /// A signal cancels the operation without side effects.
+    /// A signal cancels the operation.
     static func maintain<Report>(
         _ store: PersistentStoreDescription, arguments: ParsedArguments, console: Console,
         _ body: (ConversionOptions) throws -> Report

@@ -65,7 +65,7 @@ extension Subcommand {
         do {
             findings = try StoreArguments.withStore(arguments.positions[0], arguments: arguments) { try checkStore($0) }
         } catch let error as StoreError where error.code == .corrupted {
-            // The damage prevents the store from being opened.
+            // The damage prevents the store from being opened or examined.
             findings = [StoreFinding(.damage, message: error.message)]
         }
         func count(_ severity: StoreFinding.Severity) -> Int {

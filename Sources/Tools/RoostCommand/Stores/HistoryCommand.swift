@@ -66,7 +66,6 @@ extension Subcommand {
             while true {
                 request.token = try print(request, of: store, isJSON: isJSON, console: console)
                 request.startDate = nil
-                // Checks for signals five times a second.
                 while news.wait(timeout: .now() + .milliseconds(200)) == .timedOut {
                     try Interruption.shared.check()
                 }
@@ -105,7 +104,7 @@ extension Subcommand {
 
 /// One transaction in the format of `roost history`.
 ///
-/// See its help for the fields.
+/// See the help of the command for the fields.
 struct HistoryReport: Encodable {
     struct Change: Encodable {
         var object: String

@@ -4,8 +4,8 @@
     /// Decides which requests are answered.
     ///
     /// The start address contains a token that works once. The response to the request with this
-    /// token sets a cookie, which all other requests need. A program can send ``programToken``
-    /// instead, if the viewer has one.
+    /// token sets a cookie, which all other requests need, except those for files of the page. A
+    /// program can send ``programToken`` instead, if the viewer has one.
     ///
     /// Cookies belong to a host, not to a port, and pages on other ports of this machine count as
     /// the same site. So each request must also name this server as its host, and no other origin.
@@ -115,7 +115,7 @@
             return Self.isEqual(String(value.dropFirst("Bearer ".count)), programToken)
         }
 
-        /// Compares two texts in constant time.
+        /// Returns whether two texts are equal, in a time that depends only on their lengths.
         private static func isEqual(_ left: String, _ right: String) -> Bool {
             guard left.utf8.count == right.utf8.count else { return false }
             return zip(left.utf8, right.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0

@@ -60,7 +60,6 @@
             return try result.get()
         }
 
-        /// Ends the thread.
         func end() {
             state.withLock { $0.isEnded = true }
             news.signal()

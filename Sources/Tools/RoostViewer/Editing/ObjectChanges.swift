@@ -25,7 +25,6 @@
 
         private func object(_ id: ObjectID) throws -> JSONNode { try ObjectView(viewed: viewed, id: id).answer() }
 
-        /// Inserts an object.
         func insert(_ entity: ManagedObjectModel.Entity, body: [UInt8]) throws -> HTTPResponse {
             guard !entity.isAbstract else {
                 throw ViewerError(
@@ -70,8 +69,8 @@
         ///   - shown: The deletion's state that a trial showed, or nil to accept any state.
         ///   - isTrial: Whether the objects are only shown, not deleted.
         /// - Returns: The response.
-        /// - Throws: A conflict if other objects would be deleted than were shown; errors of delete
-        ///   rules.
+        /// - Throws: A conflict if the object has another version, or other objects would be
+        ///   deleted than were shown; errors of delete rules.
         func delete(_ id: ObjectID, version: UInt32, shown: String?, isTrial: Bool) throws -> HTTPResponse {
             let record = try viewed.read {
                 try viewed.record(id, entity: try viewed.entity(id.entity.text), snapshot: $0)
@@ -119,7 +118,8 @@
         ///   - redoing: Whether to redo a step instead of undoing one.
         ///   - body: The body, which may contain the revision that the user saw.
         /// - Returns: The response.
-        /// - Throws: A conflict if the revision is outdated, or another program changed an object.
+        /// - Throws: A conflict if no such step exists, the revision is outdated, or another
+        ///   program changed an object.
         func undo(redoing: Bool, body: [UInt8]) throws -> HTTPResponse {
             let node: JSONNode
             do { node = try JSONNode(body) } catch {
@@ -152,7 +152,7 @@
         private func conflict(_ error: any Error, id: ObjectID) throws -> ViewerError {
             var error = ViewerError(any: error)
             guard error.status == .conflict else { return error }
-            // The object may be deleted. Then there is nothing to show.
+            // The object may be deleted.
             error.current = try? object(id)
             return error
         }

@@ -18,7 +18,7 @@
         }
 
         private let changes: [(name: String, change: Change)]
-        /// The version that the user saw, or nil for a new object.
+        /// The version that the user saw, or nil if the body has none.
         let version: UInt32?
 
         /// Reads the body of a request.
@@ -27,7 +27,7 @@
         ///   - body: The JSON text.
         ///   - entity: The object's entity.
         ///   - model: The model of the store.
-        /// - Throws: A ``ViewerError`` that lists all invalid values.
+        /// - Throws: A ``ViewerError``, which lists all invalid values.
         init(_ body: [UInt8], entity: ManagedObjectModel.Entity, model: ManagedObjectModel) throws(ViewerError) {
             let node: JSONNode
             do { node = try JSONNode(body) } catch {
@@ -129,8 +129,8 @@
 
         /// Applies the values to an object.
         ///
-        /// - Throws: Errors of setting a value; `objectNotFound` for a missing object of a
-        ///   relationship.
+        /// - Throws: Errors of setting a value; `conflict` if a relationship has other members than
+        ///   the user saw; a ``ViewerError`` for a missing object of a relationship.
         func apply(to object: ManagedObject, in context: ManagedObjectContext) throws {
             for (name, change) in changes {
                 switch change {

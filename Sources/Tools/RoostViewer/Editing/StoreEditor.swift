@@ -51,7 +51,7 @@
 
         deinit { thread.end() }
 
-        /// The steps that can be undone and redone.
+        /// The next steps to undo and to redo, for the page.
         var undoState: JSONNode {
             steps.withLock { steps in
                 JSONNode([
@@ -68,7 +68,8 @@
         ///   - name: The name of the step.
         ///   - body: Makes the change.
         /// - Returns: The result of `body`.
-        /// - Throws: Errors of `body` and of the save. After an error, nothing is changed.
+        /// - Throws: Errors of `body` and of the save, after which nothing is changed; errors of
+        ///   reading the store.
         func change<Result: Sendable>(
             _ name: String, _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
         ) throws -> Result {
@@ -111,8 +112,9 @@
         /// - Parameters:
         ///   - redoing: Whether to redo a step instead of undoing one.
         ///   - revision: The revision that the user saw, or nil to accept any.
-        /// - Throws: A conflict if another program changed one of the objects, or if there was
-        ///   another step in the meantime; errors of the save. After an error, nothing is changed.
+        /// - Throws: A conflict if no such step exists, another program changed one of the objects,
+        ///   or there was another step in the meantime; errors of the save. After these, nothing is
+        ///   changed.
         func undo(redoing: Bool, revision: Int64?) throws {
             try thread.run { [self] context in
                 let undo = try Self.undo(of: context)
@@ -162,7 +164,7 @@
 
         /// Reverts the changes of the context after a failed save.
         ///
-        /// A rollback would also remove all undo steps.
+        /// A rollback would also remove all undo steps, so it is the last resort.
         private func takeBack(_ context: ManagedObjectContext, _ step: () -> Void) {
             step()
             // The caller reports the error of the first save.
@@ -177,7 +179,7 @@
             return context.insertedObjects.union(context.updatedObjects).union(context.deletedObjects)
         }
 
-        /// Runs a change to determine its effect, and reverts it.
+        /// Runs a change in a context of its own, without saving it, to determine its effect.
         func attempt<Result: Sendable>(
             _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
         ) throws -> Result {

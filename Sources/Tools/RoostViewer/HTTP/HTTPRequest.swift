@@ -12,17 +12,13 @@
         /// The headers that the server uses, by their names in lower case.
         var headers: [String: String]
         var body: [UInt8] = []
-        /// Whether the client requested only the headers of the response.
+        /// Whether the client sent `HEAD`, which requests only the headers; ``method`` is then
+        /// `GET`.
         var isHead = false
         /// Whether the client no longer waits for the response.
         var isAbandoned: @Sendable () -> Bool = { false }
 
         /// Creates a request, or returns nil for an invalid address.
-        ///
-        /// - Parameters:
-        ///   - method: The method.
-        ///   - address: The path and the query, as they were sent.
-        ///   - headers: The headers, by their names in lower case.
         init?(_ method: String, address: String, headers: [String: String]) {
             let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
             guard let path = parts.first, path.hasPrefix("/") else { return nil }
@@ -64,8 +60,8 @@
             return number
         }
 
-        /// Returns a text with percent encoding removed, or nil if the result is not UTF-8 or
-        /// contains a NUL.
+        /// Returns a text with percent encoding removed, or nil if the encoding is invalid or the
+        /// result contains a NUL.
         private static func decoded(_ text: Substring, isQuery: Bool = false) -> String? {
             let written = isQuery ? text.replacing("+", with: " ") : text
             guard let decoded = String(written).removingPercentEncoding, !decoded.utf8.contains(0) else { return nil }

@@ -26,18 +26,15 @@
         var body: [UInt8]
         var headers: [(name: String, value: String)]
 
-        /// Creates a response with a body of bytes.
         init(_ status: Status = .ok, type: String, body: [UInt8], headers: [(name: String, value: String)] = []) {
             (self.status, self.body) = (status, body)
             self.headers = [("Content-Type", type)] + headers
         }
 
-        /// Creates a response in JSON.
         init(_ status: Status = .ok, json: JSONNode) {
             self.init(status, type: "application/json", body: JSONText.bytes(json))
         }
 
-        /// Creates a response of plain text.
         init(_ status: Status, text: String) {
             self.init(status, type: "text/plain; charset=utf-8", body: Array((text + "\n").utf8))
         }

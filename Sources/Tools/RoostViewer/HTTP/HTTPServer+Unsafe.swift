@@ -41,7 +41,6 @@
 
         private let daemon: OpaquePointer
         private let context: Unmanaged<Context>
-        /// The port.
         let port: UInt16
 
         /// Starts a server.
@@ -110,7 +109,6 @@
 
         // MARK: Calls of the library
 
-        /// Begins a request.
         private static func arrived(_ text: UnsafePointer<CChar>?) -> UnsafeMutableRawPointer? {
             let arrival = Arrival(text.flatMap { String(validatingCString: $0) })
             // Released by `completed`.

@@ -2,7 +2,7 @@
     internal import RoostCore
     internal import RoostJSONText
 
-    /// The reason why a request is refused.
+    /// The reason why a request is refused or fails.
     struct ViewerError: Error {
         /// One rule that a change breaks.
         struct Failure {
@@ -26,7 +26,6 @@
             self.code = code ?? (status == .notFound ? "notFound" : "badRequest")
         }
 
-        /// Creates a viewer error from the error of a store.
         init(_ error: StoreError) {
             status =
                 switch error.code {
@@ -47,7 +46,6 @@
             }
         }
 
-        /// Creates a viewer error from any error.
         init(any error: any Error) {
             switch error {
             case let error as ViewerError: self = error

@@ -21,7 +21,6 @@
             var askTime: DispatchTime?
         }
 
-        /// The stack size of the thread.
         private static let stackByteCount = 8 << 20
         private static let forgottenNanoseconds: UInt64 = 10_000_000_000
 
@@ -90,7 +89,7 @@
         /// The response, which may describe an error, or nil while the work is in progress.
         var result: HTTPResponse? { state.withLock { $0.response ?? $0.error?.response } }
 
-        /// Sets the amount of finished work.
+        /// Adds to the amount of finished work.
         func add(_ count: Int) { state.withLock { $0.done += count } }
 
         /// Sets the amount of all work.
@@ -108,7 +107,7 @@
         /// Records that a client has polled for the response.
         func asked() { state.withLock { $0.askTime = .now() } }
 
-        /// Whether a client has stopped polling for the response.
+        /// Whether a client has stopped polling for the response while the work is in progress.
         var isForgotten: Bool {
             state.withLock { state in
                 guard state.endTime == nil, let last = state.askTime else { return false }

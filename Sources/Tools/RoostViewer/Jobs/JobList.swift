@@ -70,7 +70,8 @@
 
         /// Waits until a job can begin.
         ///
-        /// Returns false after a timeout, or if the client has disconnected.
+        /// Returns false after a timeout, or if the client has disconnected. Cancels forgotten jobs
+        /// meanwhile.
         private func waitForPlace(_ request: HTTPRequest) -> Bool {
             for _ in 0..<Self.waitingSeconds {
                 if places.wait(timeout: .now() + .seconds(1)) == .success { return true }
@@ -96,7 +97,7 @@
             }
         }
 
-        /// Returns the job with a number.
+        /// Returns the job with a number, and records that a client polled.
         func job(_ number: Int) throws(ViewerError) -> Job {
             guard let job = state.withLock({ $0.jobs[number] }) else {
                 throw ViewerError(.notFound, message: "The work with the number \(number) is unknown or was removed.")
@@ -105,7 +106,6 @@
             return job
         }
 
-        /// Cancels all jobs.
         func cancelAll() {
             for job in state.withLock({ Array($0.jobs.values) }) { job.cancel() }
         }

@@ -7,7 +7,7 @@
     final class ViewedStore: Sendable {
         /// The name in addresses.
         let name: String
-        /// The name for people, which is the file's name.
+        /// The name for people.
         let title: String
         let store: Store
         let lists = ObjectLists()
@@ -28,7 +28,6 @@
             return try body(snapshot)
         }
 
-        /// Returns the entity with the given name.
         func entity(_ name: String) throws(ViewerError) -> ManagedObjectModel.Entity {
             // Names are compared as texts, because each new `EntityName` stays in memory.
             if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
@@ -46,7 +45,7 @@
             return ObjectID(entity.name, key: number)
         }
 
-        /// Returns the record of an object, which must have the given entity.
+        /// Returns the record of an object, which must have the given entity or a subentity.
         func record(
             _ id: ObjectID, entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
         ) throws -> Record {

@@ -20,12 +20,6 @@
         var titles: ObjectTitles
 
         /// Returns a value as a node.
-        ///
-        /// - Parameters:
-        ///   - value: The value.
-        ///   - type: The attribute's type, if it has one.
-        ///   - elements: The elements of a composite.
-        /// - Returns: The node.
         func node(_ value: Value, type: AttributeType? = nil, elements: [AttributeDescription] = []) -> JSONNode {
             switch value {
             case .null: .null

@@ -33,7 +33,7 @@
                 ?? texts.first
         }
 
-        /// Returns the title of a record.
+        /// Returns the title of a record, or nil.
         static func title(_ record: Record, in model: ManagedObjectModel) -> String? {
             guard let entity = model.entity(record.id.entity), let name = attribute(of: entity),
                 let field = entity.layout.field(name),
@@ -43,7 +43,6 @@
             return line.isEmpty ? nil : line
         }
 
-        /// Reads the titles of objects.
         mutating func read(_ ids: some Sequence<ObjectID>, from snapshot: any StoreSnapshot) throws(StoreError) {
             let new = Array(Set(ids).subtracting(requested))
             guard !new.isEmpty else { return }

@@ -12,7 +12,8 @@
         private static let formattedByteCount = 4 << 20
         private static let dumpedByteCount = 64 << 10
 
-        /// Returns JSON or a property list with a line for each item, or nil for other bytes.
+        /// Returns JSON or a property list with a line for each item, or nil for other or too many
+        /// bytes.
         static func formatted(_ bytes: [UInt8]) -> String? {
             guard bytes.count <= formattedByteCount else { return nil }
             if let node = json(bytes) { return String(decoding: JSONText.bytes(node, style: .lines), as: UTF8.self) }

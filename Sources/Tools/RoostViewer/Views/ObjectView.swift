@@ -147,7 +147,8 @@
 
         // MARK: The other direction
 
-        /// Returns the relationships without an inverse that refer to the object.
+        /// Returns the relationships without an inverse that can refer to the object, with the
+        /// numbers of objects that do.
         private func references(
             to id: ObjectID, entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
         ) throws(StoreError) -> [JSONNode] {

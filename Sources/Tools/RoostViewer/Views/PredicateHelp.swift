@@ -44,7 +44,7 @@
 
         /// Reads a predicate.
         ///
-        /// - Throws: A ``ViewerError`` with the position of the error.
+        /// - Throws: A ``ViewerError`` with the position of the error, if known.
         static func predicate(
             _ text: String, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
         ) throws(ViewerError) -> FetchRequest.Predicate {
@@ -230,7 +230,8 @@
             return properties(of: current) + operators.map { Completion(text: $0, kind: "function") }
         }
 
-        /// Returns the values to compare with a boolean attribute.
+        /// Returns the values for a comparison with a boolean attribute, or none for other
+        /// attributes.
         private func values() -> [Completion] {
             let tokens = Self.tokens(before)
             guard let comparison = tokens.lastIndex(where: Self.isOperator), comparison > 0,

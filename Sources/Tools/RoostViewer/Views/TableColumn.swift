@@ -16,7 +16,7 @@
 
         let name: String
         let content: Content
-        /// Whether an index begins with the property.
+        /// Whether an index begins with the property, as for each to-one relationship.
         let isIndexed: Bool
 
         /// Returns all columns that an entity's table can have: the title first, then attributes,
@@ -68,7 +68,6 @@
             return attribute.type
         }
 
-        /// The elements of a composite attribute.
         var elements: [AttributeDescription] {
             guard case .attribute(let attribute) = content else { return [] }
             return attribute.elements

@@ -62,7 +62,6 @@
             self.fetch = fetch
         }
 
-        /// Answers the request.
         func answer(_ job: Job) throws -> JSONNode {
             let start = DispatchTime.now()
             return try viewed.read { snapshot in
@@ -118,8 +117,8 @@
                 return (Array(all.dropFirst(first).prefix(size)), all.count)
             }
             let request = try narrowed(snapshot)
-            // A page in the order of keys or of an index, and the first page in any order, need no
-            // list of all objects.
+            // Without a predicate, a page in the order of keys or of an index, and the first page
+            // in any order, need no list of all objects.
             if request.predicate == nil, isInOrder || page == 1 {
                 let count = try viewed.count(entity, snapshot: snapshot)
                 guard size > 0, first < count else { return ([], count) }

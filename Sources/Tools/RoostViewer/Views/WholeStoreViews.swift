@@ -36,7 +36,7 @@
         }
     }
 
-    /// The transactions of a store's history, starting at a given transaction.
+    /// A page of the transactions in a store's history, after a given token.
     struct HistoryView {
         private static let changeCount = 100
 
