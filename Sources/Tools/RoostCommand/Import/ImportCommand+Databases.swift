@@ -32,7 +32,7 @@ extension Subcommand {
                     try UsageError.readingModel(at: path, version: nil) { try ModelFile.read(path).model }
                 }
                 let content = try UsageError.requesting {
-                    try SQLiteImport(path: path, model: model) { () throws(StoreError) in try cancellation.check() }
+                    try DatabaseImport(sqlite: path, model: model) { () throws(StoreError) in try cancellation.check() }
                 }
                 try ImportArguments.saveModel(content.model, arguments: arguments)
                 if arguments.has("dry-run") {
