@@ -95,12 +95,18 @@ enum AnyImportJob {
     #if SQLite
         case sqlite(ImportJob<SQLiteSource>)
     #endif
+    #if PostgreSQL
+        case postgreSQL(ImportJob<PostgreSQLSource>)
+    #endif
 
     /// Sentences about everything that the import loses.
     var losses: [String] {
         switch self {
         #if SQLite
             case .sqlite(let job): job.losses
+        #endif
+        #if PostgreSQL
+            case .postgreSQL(let job): job.losses
         #endif
         }
     }
@@ -114,6 +120,11 @@ enum AnyImportJob {
             case .sqlite(var job):
                 try job.send(to: sink, checkCancellation: checkCancellation)
                 self = .sqlite(job)
+        #endif
+        #if PostgreSQL
+            case .postgreSQL(var job):
+                try job.send(to: sink, checkCancellation: checkCancellation)
+                self = .postgreSQL(job)
         #endif
         }
     }
@@ -214,6 +225,31 @@ struct ImportJob<Source: ForeignSource> {
             try self.init(
                 try SQLiteSource(path: path, checkCancellation: checkCancellation),
                 wrapping: { .sqlite($0) }, model: model, checkCancellation: checkCancellation)
+        }
+    }
+#endif
+
+#if PostgreSQL
+    extension DatabaseImport {
+        /// Reads a schema of a PostgreSQL database.
+        ///
+        /// - Parameters:
+        ///   - path: The path of the location, as `//user@host/database?schema=name` or as parameters
+        ///     of libpq. The schema is `public` if none is named.
+        ///   - timeoutSeconds: The maximum time to wait for a table that another session has locked.
+        ///   - model: The model to fill, or nil to infer a model.
+        ///   - checkCancellation: Called regularly. If it throws, the import ends.
+        /// - Throws: `invalidRequest` for a path with a password, for a schema with a Roost store and
+        ///   for a schema without tables; `notFound`, `busy`, `permissionDenied`, `ioFailure`,
+        ///   `unsupported`; `invalidModel` and `invalidValue` for a model that does not fit.
+        package convenience init(
+            postgreSQL path: String, timeoutSeconds: Double = 10, model: ManagedObjectModel?,
+            checkCancellation: @escaping @Sendable () throws(StoreError) -> Void
+        ) throws(StoreError) {
+            let source = try PostgreSQLSource(
+                path: path, timeoutSeconds: timeoutSeconds, checkCancellation: checkCancellation)
+            try self.init(
+                source, wrapping: { .postgreSQL($0) }, model: model, checkCancellation: checkCancellation)
         }
     }
 #endif
