@@ -12,6 +12,15 @@
         static let missing: Comment = "ROOST_POSTGRES names no server; Scripts/postgres start starts one"
     }
 
+    extension ImportServer {
+        /// Whether the server can have the type `citext`.
+        static let hasTextWithoutCase: Bool = {
+            guard parameters != nil else { return false }
+            let rows = try? ServerSession().rows("SELECT 1 FROM pg_available_extensions WHERE name = 'citext'")
+            return rows?.isEmpty == false
+        }()
+    }
+
     /// A session of a test with the server.
     final class ServerSession {
         private let connection: PostgreSQLConnection

@@ -110,6 +110,28 @@
             #expect(imported.report.warnings.contains { $0.contains("the spelling of its values is not kept") })
         }
 
+        @Test(
+            "a foreign key of a type with operators of its own is compared with them",
+            .enabled(if: ImportServer.hasTextWithoutCase, "the server has no extension citext"))
+        func extensionOperators() throws {
+            let schema = try ServerSchema(
+                """
+                CREATE EXTENSION IF NOT EXISTS citext SCHEMA public;
+                CREATE TABLE p (code citext PRIMARY KEY); CREATE TABLE c (x int, code citext REFERENCES p);
+                INSERT INTO p VALUES ('b'), ('Abc'); INSERT INTO c VALUES (1, 'aBC'), (2, 'B');
+                """)
+            let imported = try schema.imported()
+            #expect(try imported.values("p", of: "code") == [.string("Abc"), .string("b")])
+            #expect(try imported.values("c", of: "code") == [reference("p", key: 1), reference("p", key: 2)])
+            #expect(
+                imported.report.warnings == [
+                    "Table 'p': The primary key is left out: it compares texts without case.",
+                    "Column 'code' of table 'c': the spelling of its values is not kept where it differs from that of 'p'.",
+                    "Column 'code' of table 'c': texts are compared with their case, unlike in type public.citext.",
+                    "Column 'code' of table 'p': texts are compared with their case, unlike in type public.citext.",
+                ])
+        }
+
         @Test("a foreign key without its row is left out with a warning")
         func dangling() throws {
             let imported = try ServerSchema(
