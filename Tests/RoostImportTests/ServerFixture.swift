@@ -25,8 +25,15 @@
     final class ServerSession {
         private let connection: PostgreSQLConnection
 
-        init() throws {
-            let location = try PostgreSQLLocation(foreign: try #require(ImportServer.parameters))
+        /// The path of the database without a schema.
+        let path: String
+
+        /// Opens a session with the database of the parameters, or with another one.
+        init(database: String? = nil) throws {
+            let parameters = try #require(ImportServer.parameters)
+            path =
+                database.map { parameters.replacingOccurrences(of: "dbname=roost", with: "dbname=\($0)") } ?? parameters
+            let location = try PostgreSQLLocation(foreign: path)
             connection = try PostgreSQLConnection(
                 unprepared: location, settings: try PostgreSQLSettings(StoreOptions()))
         }

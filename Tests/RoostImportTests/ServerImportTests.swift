@@ -175,6 +175,27 @@
             }
         }
 
+        @Test("a database of another encoding is read", arguments: ["LATIN1", "SQL_ASCII"])
+        func encodings(encoding: String) throws {
+            let name = "import_" + UUID().uuidString.prefix(8).lowercased()
+            let session = try ServerSession()
+            try session.execute(
+                "CREATE DATABASE \(name) ENCODING '\(encoding)' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+            defer { _ = try? session.execute("DROP DATABASE \(name) WITH (FORCE)") }
+            let other = try ServerSession(database: name)
+            try other.execute(
+                "CREATE TABLE t (id int PRIMARY KEY, a text, b text); INSERT INTO t VALUES (1, E'caf\\351', 'ok')")
+            let directory = try ImportDirectory()
+            let content = try DatabaseImport(postgreSQL: other.path, model: nil) { () throws(StoreError) in }
+            let imported = try Imported(content, path: directory.file("store"))
+            let isKnown = encoding == "LATIN1"
+            #expect(
+                try imported.objects("t")[1] == [
+                    "a": isKnown ? .string("café") : .data(Data([0x63, 0x61, 0x66, 0xE9])), "b": .string("ok"),
+                ])
+            #expect(imported.report.warnings.count == (isKnown ? 0 : 1))
+        }
+
         // MARK: Other sessions
 
         @Test("an import has the content of one time while another session writes")

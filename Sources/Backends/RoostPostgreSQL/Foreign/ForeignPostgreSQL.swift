@@ -115,6 +115,9 @@
             let calls = settings.map { "set_config('\($0.0)', '\($0.1)', true)" }
             try run("SELECT \(calls.joined(separator: ", "))")
             if connection.serverVersion >= 170_000 { try run("SET LOCAL transaction_timeout = 0") }
+            // Such a database has bytes of any encoding, which the server would otherwise refuse.
+            guard try query("SELECT current_setting('server_encoding')") == [["SQL_ASCII"]] else { return }
+            try run("SET LOCAL client_encoding = 'SQL_ASCII'")
         }
 
         /// Closes the connection, which ends the transaction.
