@@ -33,7 +33,7 @@ internal import RoostCore
         }
 
         private mutating func addIndex(_ row: CatalogRow, table: Int) {
-            let count = row.numbers(8).first ?? 0
+            let count = max(0, row.numbers(8).first ?? 0)
             // A number of 0 is an expression. The columns after `count` are not compared.
             let keyNumbers = row.numbers(7).prefix(count)
             let positions = keyNumbers.map { columns[table][$0] }
