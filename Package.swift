@@ -269,6 +269,7 @@ let package = Package(
             dependencies: [
                 "RoostCore", "RoostFiles", "RoostForeignSQLite", "RoostJSONText", "RoostMigration", "RoostQuery",
                 "RoostStores", "RoostSystem",
+                .target(name: "RoostPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ], path: "Sources/Tools/RoostImport",
             swiftSettings: strict),
         // The page of `roost browse` and the server that it talks to.
@@ -468,6 +469,7 @@ let package = Package(
             dependencies: [
                 "Roost", "RoostCore", "RoostImport", "RoostMigration", "RoostStores", "RoostSystem",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+                .target(name: "RoostPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ],
             swiftSettings: strict),
         .testTarget(

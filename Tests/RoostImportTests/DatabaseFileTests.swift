@@ -89,7 +89,7 @@ import Testing
                 }
                 try bytes.write(to: URL(fileURLWithPath: path))
                 do throws(StoreError) {
-                    _ = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in }
+                    _ = try DatabaseImport(sqlite: path, model: nil) { () throws(StoreError) in }
                 } catch {
                     #expect(error.code != .internalInconsistency)
                 }
@@ -146,7 +146,7 @@ import Testing
                 "PRAGMA journal_mode = \(journal); CREATE TABLE t (a); INSERT INTO t VALUES (1); CREATE TABLE u (a);")
             let other = try TestDatabase(path)
             _ = try other.rows("SELECT * FROM t")
-            let content = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in }
+            let content = try DatabaseImport(sqlite: path, model: nil) { () throws(StoreError) in }
             // With a rollback journal, the writer waits for the import.
             #expect(other.code("INSERT INTO t VALUES ('text')") == (journal == "WAL" ? SQLITE_OK : SQLITE_BUSY))
             let location = StoreLocation(type: "sqlite", path: path + ".sqlite")
@@ -158,7 +158,7 @@ import Testing
         func changed() throws {
             let path = try directory.database(
                 "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
-            let content = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in }
+            let content = try DatabaseImport(sqlite: path, model: nil) { () throws(StoreError) in }
             let other = try TestDatabase(path)
             try other.execute("INSERT INTO t VALUES ('text')")
             let location = StoreLocation(type: "sqlite", path: path + ".sqlite")
@@ -184,7 +184,7 @@ import Testing
                 "CREATE TABLE p (a, b, PRIMARY KEY (a, b)) WITHOUT ROWID; CREATE TABLE c (a, b, FOREIGN KEY (a, b) REFERENCES p); INSERT INTO p VALUES (1, 2);"
             )
             let before = try Data(contentsOf: URL(fileURLWithPath: path))
-            _ = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in }
+            _ = try DatabaseImport(sqlite: path, model: nil) { () throws(StoreError) in }
             #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["foreign.db"])
         }
@@ -197,7 +197,7 @@ import Testing
                 WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO t (a) SELECT i FROM n;
                 """)
             let isCancelled = Mutex(false)
-            let content = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in
+            let content = try DatabaseImport(sqlite: path, model: nil) { () throws(StoreError) in
                 if isCancelled.withLock({ $0 }) { throw StoreError(.cancelled, "Enough.") }
             }
             isCancelled.withLock { $0 = true }
@@ -217,7 +217,7 @@ import Testing
                 WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) INSERT INTO t (a) SELECT i FROM n;
                 """)
             let error = #expect(throws: StoreError.self) {
-                _ = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in
+                _ = try DatabaseImport(sqlite: path, model: nil) { () throws(StoreError) in
                     throw StoreError(.cancelled, "Enough.")
                 }
             }

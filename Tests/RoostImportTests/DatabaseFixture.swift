@@ -96,17 +96,26 @@ import Testing
 
     /// An import and the store that it filled.
     struct Imported {
-        let content: SQLiteImport
+        let content: DatabaseImport
         let store: any PersistentStore
         let report: ConversionReport
+        /// The owner of the directory, if it is to exist as long as the import.
+        private let owner: AnyObject?
 
         var model: ManagedObjectModel { content.model }
 
         /// Imports a database into a new SQLite store beside it, and checks that store.
         init(_ path: String, model: ManagedObjectModel? = nil, type: String = "sqlite") throws {
-            content = try SQLiteImport(path: path, model: model) { () throws(StoreError) in }
+            let content = try DatabaseImport(sqlite: path, model: model) { () throws(StoreError) in }
+            try self.init(content, path: path, type: type)
+        }
+
+        /// Sends what was read into a new store, and checks that store.
+        init(_ content: DatabaseImport, path: String, type: String = "sqlite", owner: AnyObject? = nil) throws {
+            (self.content, self.owner) = (content, owner)
             let location = StoreLocation(type: type, path: "\(path).\(type)")
-            report = try MigrationManager(registry: .standard).make(.location(location), of: content, named: path)
+            report = try MigrationManager(registry: .standard).make(
+                .location(location), of: content, named: content.name)
             store = try StoreRegistry.standard.type(named: type).open(location, options: StoreOptions())
             #expect(try checkStore(store).map { "\($0)" } == [])
         }
@@ -162,7 +171,7 @@ import Testing
     /// Returns the error of an import that fails.
     func importFailure(_ path: String, model: ManagedObjectModel? = nil) throws -> StoreError {
         do throws(StoreError) {
-            _ = try SQLiteImport(path: path, model: model) { () throws(StoreError) in }
+            _ = try DatabaseImport(sqlite: path, model: model) { () throws(StoreError) in }
         } catch { return error }
         throw StoreError(.internalInconsistency, "The import did not fail.")
     }

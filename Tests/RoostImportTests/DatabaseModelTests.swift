@@ -25,7 +25,7 @@ import Testing
         }
 
         private func inferred() throws -> ManagedObjectModel {
-            try SQLiteImport(path: path, model: nil) { () throws(StoreError) in }.model
+            try DatabaseImport(sqlite: path, model: nil) { () throws(StoreError) in }.model
         }
 
         private func model(_ change: (inout [EntityDescription]) -> Void) throws -> ManagedObjectModel {

@@ -184,7 +184,7 @@ import Testing
             let names = (0..<2000).map { "c\($0) INT" }.joined(separator: ", ")
             let path = try directory.database(
                 "CREATE TABLE t (\(names)); INSERT INTO t (c0, c1999) VALUES (1, 2), (3, 4);")
-            let content = try SQLiteImport(path: path, model: nil) { () throws(StoreError) in }
+            let content = try DatabaseImport(sqlite: path, model: nil) { () throws(StoreError) in }
             let store = try StoreRegistry.standard.type(named: "memory").create(
                 StoreLocation(type: "memory", path: ""), model: content.model, options: StoreOptions())
             _ = try MigrationManager(registry: .standard).make(.store(store), of: content, named: "wide")

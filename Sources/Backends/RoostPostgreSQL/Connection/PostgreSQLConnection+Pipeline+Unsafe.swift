@@ -113,10 +113,12 @@
         // MARK: Rows ahead
 
         /// Sends a FETCH; ``take(_:)`` returns its rows later.
-        func fetchAhead(_ sql: String) throws(StoreError) -> PostgreSQLRowsAhead {
+        func fetchAhead(_ sql: String, isBinary: Bool = true) throws(StoreError) -> PostgreSQLRowsAhead {
             try settle()
             let connection = try open()
-            guard PQsendQueryParams(connection, sql, 0, nil, nil, nil, nil, 1) == 1 else { throw lost(Self.what) }
+            guard PQsendQueryParams(connection, sql, 0, nil, nil, nil, nil, isBinary ? 1 : 0) == 1 else {
+                throw lost(Self.what)
+            }
             let rows = PostgreSQLRowsAhead()
             ahead = rows
             return rows

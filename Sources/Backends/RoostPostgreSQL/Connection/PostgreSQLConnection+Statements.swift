@@ -71,8 +71,12 @@
         }
 
         /// Runs a statement that is not prepared; `parameters` has the types of its parameters.
-        func run(_ sql: String, parameters: PostgreSQLParameters) throws(StoreError) -> PostgreSQLResult {
-            try send(parameters) { PQsendQueryParams($0, sql, $1, parameters.types, $2, $3, $4, 1) }
+        func run(
+            _ sql: String, parameters: PostgreSQLParameters, isBinary: Bool = true
+        ) throws(StoreError) -> PostgreSQLResult {
+            try send(parameters) {
+                PQsendQueryParams($0, sql, $1, parameters.types, $2, $3, $4, isBinary ? 1 : 0)
+            }
         }
 
         /// Marks a cursor as no longer needed, and closes marked cursors from time to time.

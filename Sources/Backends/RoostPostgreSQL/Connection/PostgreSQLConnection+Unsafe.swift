@@ -57,6 +57,15 @@
             }
         }
 
+        /// Connects to a server whose session the caller prepares.
+        ///
+        /// - Throws: As ``init(_:settings:)``.
+        init(unprepared location: PostgreSQLLocation, settings: PostgreSQLSettings) throws(StoreError) {
+            name = location.name
+            self.settings = settings
+            try connect(location)
+        }
+
         deinit { close() }
 
         func close() {
@@ -441,6 +450,9 @@
             defer { checks.removeLast() }
             return try body()
         }
+
+        /// Ends statements with the error that `check` throws, if any, until the connection closes.
+        func endStatements(when check: @escaping () throws(StoreError) -> Void) { checks.append(check) }
 
         /// Returns the error of a lost connection.
         func lost(_ what: String) -> StoreError {

@@ -12,7 +12,9 @@
         /// While the program reads these rows, the server prepares the next ones, up to the size of
         /// the socket's buffer.
         private static let mostBytes = 512 << 10
-        private static let mostRows = 1024
+        static let mostRows = 1024
+        /// The maximum number of rows of the first FETCH.
+        private static let firstRows = 64
         /// The minimum number of rows in a FETCH after which the next FETCH is sent ahead.
         private static let fewestAhead = 256
         /// The longest wait for rows after which the next rows are still requested ahead.
@@ -21,16 +23,29 @@
         private static let quickReadLimit = Duration.milliseconds(20)
 
         private let sql: String
+        private let mostRows: Int
+        private let isBinary: Bool
         private var values: [SQLValue] = []
         /// The name of the open cursor; nil before it is opened and after its end.
         private var cursor: String?
         private var isAtEnd = false
-        private var nextCount = 64
+        private var nextCount: Int
         /// The rows that were requested ahead, and their maximum number.
         private var ahead: (rows: PostgreSQLRowsAhead, count: Int)?
 
-        init(_ connection: PostgreSQLConnection, sql: String) {
-            self.sql = sql
+        /// Creates a cursor, which opens with the first step.
+        ///
+        /// - Parameters:
+        ///   - connection: A connection with an open transaction.
+        ///   - sql: The SELECT.
+        ///   - mostRows: The maximum number of rows of one FETCH.
+        ///   - isBinary: Whether the values are in binary format; otherwise they are texts.
+        init(
+            _ connection: PostgreSQLConnection, sql: String, mostRows: Int = PostgreSQLCursor.mostRows,
+            isBinary: Bool = true
+        ) {
+            (self.sql, self.mostRows, self.isBinary) = (sql, max(1, mostRows), isBinary)
+            nextCount = min(Self.firstRows, self.mostRows)
             super.init(connection, prepared: nil)
         }
 
@@ -58,7 +73,7 @@
         override func reset() {
             super.reset()
             if let cursor { connection.closeLater(cursor) }
-            (cursor, isAtEnd, nextCount, ahead) = (nil, false, 64, nil)
+            (cursor, isAtEnd, nextCount, ahead) = (nil, false, min(Self.firstRows, mostRows), nil)
         }
 
         private func openCursor() throws(StoreError) {
@@ -82,7 +97,7 @@
             } else {
                 count = nextCount
                 fetched = try connection.run(
-                    Self.fetch(count, cursor: cursor), parameters: PostgreSQLParameters(types: []))
+                    Self.fetch(count, cursor: cursor), parameters: PostgreSQLParameters(types: []), isBinary: isBinary)
             }
             let isQuick = ContinuousClock.now - start < Self.quickReadLimit
             result = fetched
@@ -92,9 +107,11 @@
                 self.cursor = nil
             }
             let rowBytes = PQresultMemorySize(fetched.handle) / max(1, Int(fetched.rowCount))
-            nextCount = max(1, min(count * 2, Self.mostRows, Self.mostBytes / max(1, rowBytes)))
+            nextCount = max(1, min(count * 2, mostRows, Self.mostBytes / max(1, rowBytes)))
             if !isAtEnd, isQuick, count >= Self.fewestAhead {
-                ahead = (try connection.fetchAhead(Self.fetch(nextCount, cursor: cursor)), nextCount)
+                ahead = (
+                    try connection.fetchAhead(Self.fetch(nextCount, cursor: cursor), isBinary: isBinary), nextCount
+                )
             }
         }
 

@@ -14,6 +14,8 @@
     struct PostgreSQLLocation: Sendable {
         /// The default schema.
         static let standardSchema = "roost"
+        /// The default schema of a database of another program.
+        static let foreignSchema = "public"
         /// The maximum length of a schema name, except for temporary names.
         private static let longestSchema = 38
         /// The text between the schema name of a store and the number of a temporary store for it.
@@ -22,6 +24,8 @@
         /// The parameters for libpq.
         let parameters: [(key: String, value: String)]
         let schema: String
+        /// Whether the location names the schema.
+        let namesSchema: Bool
         /// The location for messages, without a password.
         let name: String
         /// The path without a schema.
@@ -31,7 +35,14 @@
         /// Reads the path of a location.
         ///
         /// - Throws: `invalidRequest` if libpq cannot read the path or the path has a password.
-        init(_ path: String) throws(StoreError) {
+        init(_ path: String) throws(StoreError) { try self.init(path, isForeign: false) }
+
+        /// Reads the path of a database of another program, whose schema can have any name.
+        ///
+        /// - Throws: `invalidRequest` if libpq cannot read the path or the path has a password.
+        init(foreign path: String) throws(StoreError) { try self.init(path, isForeign: true) }
+
+        private init(_ path: String, isForeign: Bool) throws(StoreError) {
             guard !path.utf8.contains(0) else { throw Self.malformed("it has a character U+0000") }
             // The location of `postgresql:///database` has one slash, because two slashes were
             // removed.
@@ -39,15 +50,18 @@
             isURI = path.hasPrefix("//")
             let found: String?
             (base, found) = try isURI ? Self.schema(ofURI: path) : Self.schema(ofParameters: path)
-            let schema = found ?? Self.standardSchema
+            let schema = found ?? (isForeign ? Self.foreignSchema : Self.standardSchema)
             self.schema = schema
+            namesSchema = found != nil
             let parameters = try Self.parse(isURI ? "postgresql:" + base : base)
             self.parameters = parameters
             guard !schema.isEmpty, !schema.hasPrefix("pg_"), schema != "information_schema",
-                schema.utf8.count <= 63, !schema.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
+                schema.utf8.count <= 63, isForeign || !schema.unicodeScalars.contains(where: Self.isControl)
             else {
                 throw Self.malformed(
-                    "a schema has 1 to \(Self.longestSchema) bytes and no control characters, and does not begin with 'pg_'"
+                    isForeign
+                        ? "its schema belongs to the server, is empty, or has more than 63 bytes"
+                        : "a schema has 1 to \(Self.longestSchema) bytes and no control characters, and does not begin with 'pg_'"
                 )
             }
             // libpq would read such a database name as a connection string, which may contain a
@@ -60,14 +74,17 @@
             guard !parameters.contains(where: { $0.key == "password" || $0.key == "sslpassword" }) else {
                 throw StoreError(
                     .invalidRequest,
-                    "The location of a store in PostgreSQL has no password, because locations are shown; set PGPASSWORD, or write it into ~/.pgpass or a service file."
+                    "The location of a \(isForeign ? "database" : "store") in PostgreSQL has no password, because locations are shown; set PGPASSWORD, or write it into ~/.pgpass or a service file."
                 )
             }
             func parameter(_ key: String) -> String? { parameters.first { $0.key == key }?.value }
             let host = parameter("host") ?? parameter("hostaddr") ?? ""
             let database = parameter("dbname") ?? parameter("service").map { "service \($0)" } ?? ""
-            name = "postgresql://\(host)/\(database)?schema=\(schema)"
+            let shown = String(String.UnicodeScalarView(schema.unicodeScalars.map { Self.isControl($0) ? "?" : $0 }))
+            name = "postgresql://\(host)/\(database)?schema=\(shown)"
         }
+
+        private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || scalar.value == 0x7F }
 
         /// Throws unless a new store can use the schema name.
         ///
@@ -148,7 +165,7 @@
         private static func malformed(_ reason: String) -> StoreError {
             StoreError(
                 .invalidRequest,
-                "Cannot read the location of a PostgreSQL store: \(reason). Write postgresql://user@host/database?schema=name, or postgresql:host=… dbname=… schema=…."
+                "Cannot read the location in PostgreSQL: \(reason). Write postgresql://user@host/database?schema=name, or postgresql:host=… dbname=… schema=…."
             )
         }
 

@@ -55,11 +55,15 @@ enum ImportArguments {
         arguments.allValues(option).flatMap { $0.split(separator: ",").map(String.init) }
     }
 
-    /// Returns the path of a source that is an SQLite database, or nil for a text file.
-    static func database(_ source: String) -> String? {
-        if source.hasPrefix("sqlite:") { return String(source.dropFirst("sqlite:".count)) }
+    /// Returns the database that a source names, or nil for a text file.
+    static func database(_ source: String) -> ImportedDatabase? {
+        if source.hasPrefix("sqlite:") { return .sqlite(String(source.dropFirst("sqlite:".count))) }
+        // A text of another form could be printed in a message, with its password.
+        for scheme in ["postgresql:", "postgres:"] where source.lowercased().hasPrefix(scheme) {
+            return .postgreSQL(String(source.dropFirst(scheme.count)))
+        }
         guard source != "-", let start = StoreFile.read(prefix: 16, of: source) else { return nil }
-        return start.elementsEqual("SQLite format 3\0".utf8) ? source : nil
+        return start.elementsEqual("SQLite format 3\0".utf8) ? .sqlite(source) : nil
     }
 
     /// Parses a relation, such as `artist:Artist.name`.
@@ -152,16 +156,18 @@ enum ImportArguments {
         if arguments.has("json") { return try console.printJSON(plan) }
         for table in plan.tables {
             try console.print(
-                "\(table.name): \(table.rows) rows\(table.entity.map { ", each an object of \($0)" } ?? "")")
+                VisibleText.of(
+                    "\(table.name): \(table.rows) rows\(table.entity.map { ", each an object of \($0)" } ?? "")"))
             var lines = TextTable([
                 ("COLUMN", .leading), ("PROPERTY", .leading), ("TYPE", .leading), ("REMARK", .leading),
             ])
             for column in table.columns {
-                lines.append([column.name, column.property ?? "–", column.type ?? "–", column.remark ?? ""])
+                let cells = [column.name, column.property ?? "–", column.type ?? "–", column.remark ?? ""]
+                lines.append(cells.map { VisibleText.of($0) })
             }
             try console.print(lines.description)
-            for remark in table.remarks { try console.print(remark) }
+            for remark in table.remarks { try console.print(VisibleText.of(remark)) }
         }
-        for remark in plan.remarks { try console.print(remark) }
+        for remark in plan.remarks { try console.print(VisibleText.of(remark)) }
     }
 }

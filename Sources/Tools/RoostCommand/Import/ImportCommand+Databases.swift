@@ -3,6 +3,60 @@ internal import RoostCore
 internal import RoostImport
 internal import RoostMigration
 
+/// A database of another program, as an argument.
+enum ImportedDatabase {
+    /// The path of a file.
+    case sqlite(String)
+    /// The path of a location in PostgreSQL.
+    case postgreSQL(String)
+
+    /// The kind of the database in messages, without its location, which may have a password.
+    var kind: String {
+        switch self {
+        case .sqlite: "an SQLite database"
+        case .postgreSQL: "a PostgreSQL database"
+        }
+    }
+
+    /// The location for comparisons with the destination.
+    fileprivate var location: StoreLocation {
+        switch self {
+        case .sqlite(let path): StoreLocation(type: "sqlite", path: path)
+        case .postgreSQL(let path): StoreLocation(type: "postgresql", path: path)
+        }
+    }
+
+    /// Reads the database, and infers a model if none is given.
+    fileprivate func content(
+        _ model: ManagedObjectModel?, arguments: ParsedArguments, cancellation: ConversionCancellation
+    ) throws -> DatabaseImport {
+        switch self {
+        case .sqlite(let path):
+            #if SQLite
+                return try UsageError.requesting {
+                    try DatabaseImport(sqlite: path, model: model) { () throws(StoreError) in
+                        try cancellation.check()
+                    }
+                }
+            #else
+                throw UsageError("'\(path)' is an SQLite database, and this program was built without SQLite")
+            #endif
+        case .postgreSQL(let path):
+            #if PostgreSQL
+                let timeout = try arguments.integer("timeout", minimum: 0).map(Double.init) ?? 10
+                return try UsageError.requesting {
+                    try DatabaseImport(postgreSQL: path, timeoutSeconds: timeout, model: model) {
+                        () throws(StoreError) in try cancellation.check()
+                    }
+                }
+            #else
+                _ = path
+                throw UsageError("the source is a PostgreSQL database, and this program was built without PostgreSQL")
+            #endif
+        }
+    }
+}
+
 extension Subcommand {
     /// The options for text files only.
     private static let textOptions = [
@@ -10,52 +64,45 @@ extension Subcommand {
         "on-error",
     ]
 
-    /// Creates a new store from a foreign SQLite database.
+    /// Creates a new store from a database of another program.
     static func importDatabase(
-        _ path: String, into text: String, arguments: ParsedArguments, console: Console
+        _ database: ImportedDatabase, into text: String, arguments: ParsedArguments, console: Console
     ) throws -> ExitCode {
-        #if SQLite
-            for option in textOptions where arguments.value(option) != nil {
-                throw UsageError("option '--\(option)' is for texts, and '\(path)' is an SQLite database")
+        for option in textOptions where arguments.value(option) != nil {
+            throw UsageError("option '--\(option)' is for texts, and the source is \(database.kind)")
+        }
+        guard !arguments.has("no-header") else {
+            throw UsageError("option '--no-header' is for texts, and the source is \(database.kind)")
+        }
+        guard try ImportArguments.existingStore(text, arguments: arguments) == nil else {
+            throw UsageError(
+                "'\(text)' exists, and a database becomes a new store; --overwrite replaces it, or choose another path"
+            )
+        }
+        let cancellation = ConversionCancellation()
+        return try Interruption.shared.cancelling(cancellation) {
+            let model = try arguments.value("model").map { path in
+                try UsageError.readingModel(at: path, version: nil) { try ModelFile.read(path).model }
             }
-            guard !arguments.has("no-header") else {
-                throw UsageError("option '--no-header' is for texts, and '\(path)' is an SQLite database")
-            }
-            guard try ImportArguments.existingStore(text, arguments: arguments) == nil else {
-                throw UsageError(
-                    "'\(text)' exists, and a database becomes a new store; --overwrite replaces it, or choose another path"
-                )
-            }
-            let cancellation = ConversionCancellation()
-            return try Interruption.shared.cancelling(cancellation) {
-                let model = try arguments.value("model").map { path in
-                    try UsageError.readingModel(at: path, version: nil) { try ModelFile.read(path).model }
-                }
-                let content = try UsageError.requesting {
-                    try SQLiteImport(path: path, model: model) { () throws(StoreError) in try cancellation.check() }
-                }
-                try ImportArguments.saveModel(content.model, arguments: arguments)
-                if arguments.has("dry-run") {
-                    try ImportArguments.show(content.plan, arguments: arguments, console: console)
-                    return .success
-                }
-                let destination = try StoreArguments.newStore(text, arguments: arguments)
-                try StoreArguments.requireDifferent(
-                    StoreLocation(type: "sqlite", path: path), destination: destination.location)
-                let progress = ProgressLine(console)
-                defer { progress.clear() }
-                var options = try ImportArguments.conversion(destination, arguments: arguments)
-                options.cancellation = cancellation
-                if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
-                let report = try MigrationManager(registry: .standard).make(
-                    .location(destination.location), of: content, named: path, options: options)
-                progress.clear()
-                try console.printReport(
-                    report, text: report.description, warnings: report.warnings, arguments: arguments)
+            let content = try database.content(model, arguments: arguments, cancellation: cancellation)
+            try ImportArguments.saveModel(content.model, arguments: arguments)
+            if arguments.has("dry-run") {
+                try ImportArguments.show(content.plan, arguments: arguments, console: console)
                 return .success
             }
-        #else
-            throw UsageError("'\(path)' is an SQLite database, and this program was built without SQLite")
-        #endif
+            let destination = try StoreArguments.newStore(text, arguments: arguments)
+            try StoreArguments.requireDifferent(database.location, destination: destination.location)
+            let progress = ProgressLine(console)
+            defer { progress.clear() }
+            var options = try ImportArguments.conversion(destination, arguments: arguments)
+            options.cancellation = cancellation
+            if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
+            let report = try MigrationManager(registry: .standard).make(
+                .location(destination.location), of: content, named: content.name, options: options)
+            progress.clear()
+            try console.printReport(
+                report, text: report.description, warnings: report.warnings, arguments: arguments)
+            return .success
+        }
     }
 }

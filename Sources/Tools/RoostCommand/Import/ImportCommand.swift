@@ -9,7 +9,8 @@ internal import RoostSystem
 
 extension Subcommand {
     static let importData = Subcommand(
-        name: "import", summary: "Bring in a CSV or JSON file, or any SQLite database.", usage: "SOURCE STORE",
+        name: "import", summary: "Bring in a CSV or JSON file, or any SQLite or PostgreSQL database.",
+        usage: "SOURCE STORE",
         argumentCount: 2...2,
         discussion: """
             Makes an object of ENTITY of each row of SOURCE: a file of comma-separated values, a JSON array of objects, or JSON
@@ -28,12 +29,14 @@ extension Subcommand {
             Artist with that name. A missing Artist is inserted first, and stays if its row fails later. A column of a
             relationship without --relate has keys.
 
-            SOURCE can also be an SQLite database of any program (sqlite:shop.db, or a database file), for a new STORE. Tables become
-            entities, foreign keys relationships with inverses, tables of two foreign keys many-to-many relationships, unique
-            indexes constraints. A column has its declared type if all rows fit it. --dry-run shows the result for each table and
-            column, and the report counts and names values that cannot be kept. The model of --save-model names tables and
-            columns as importedFrom, so that its own names can be changed. Of the options below, --model, --save-model,
-            --dry-run, --overwrite and --timeout are for databases. With --json prints the report of 'roost convert'.
+            SOURCE can also be a database of any program, for a new STORE: an SQLite database (sqlite:shop.db, or a database file),
+            or a schema on a PostgreSQL server (postgresql://user@host/database?schema=shop; the schema is public if none is
+            named). Tables become entities, foreign keys relationships with inverses, tables of two foreign keys many-to-many
+            relationships, unique indexes constraints. A column has its declared type if all rows fit it. --dry-run shows the
+            result for each table and column, and the report counts and names values that cannot be kept. The model of
+            --save-model names tables and columns as importedFrom, so that its own names can be changed. Of the options below,
+            --model, --save-model, --dry-run, --overwrite and --timeout are for databases. With --json prints the report of
+            'roost convert'.
 
             With --json prints one object: source, destination, entity, rows, inserted, related, leftOut, seconds, warnings [text].
             """,
@@ -73,6 +76,7 @@ extension Subcommand {
             "roost import tracks.csv sqlite:music.sqlite --entity=Track --dry-run",
             "roost import tracks.csv music.sqlite --entity=Track --key=id --relate=artist:Artist.name",
             "roost import sqlite:shop.db lmdb:shop.lmdb --dry-run",
+            "roost import postgresql://ada@db.example.org/shop sqlite:shop.sqlite",
             "roost import - lmdb:log.lmdb --entity=Event --format=jsonl < events.jsonl",
         ],
         run: runImport)
@@ -118,8 +122,8 @@ extension Subcommand {
 
     @Sendable private static func runImport(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let (source, text) = (arguments.positions[0], arguments.positions[1])
-        if let path = ImportArguments.database(source) {
-            return try importDatabase(path, into: text, arguments: arguments, console: console)
+        if let database = ImportArguments.database(source) {
+            return try importDatabase(database, into: text, arguments: arguments, console: console)
         }
         let options = try ImportArguments.options(source, arguments: arguments)
         let existing = try ImportArguments.existingStore(text, arguments: arguments)

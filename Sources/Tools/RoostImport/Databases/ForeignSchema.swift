@@ -1,130 +1,140 @@
 internal import RoostCore
 
-#if SQLite
-    /// A table whose rows can be imported, as declared in its database.
-    struct ForeignTable {
-        /// A column.
-        struct Column {
-            let name: String
-            let declaredType: DeclaredType
-            /// Whether the column is declared NOT NULL.
-            let isMandatory: Bool
-            /// The text of the DEFAULT clause.
-            let defaultText: String?
-            /// The collation, in capital letters.
-            let collation: String
-            let isGenerated: Bool
-        }
-
-        /// A foreign key that refers to at most one row of an imported table.
-        struct ForeignKey: Equatable {
-            /// The positions of the key's columns.
-            let columns: [Int]
-            /// The position of the table that the key refers to.
-            let parent: Int
-            /// The positions of the columns that the key refers to, in the order of `columns`.
-            let parentColumns: [Int]
-            /// The ON DELETE clause, in capital letters.
-            let onDelete: String
-        }
-
-        /// An index over columns.
-        struct Index {
-            let name: String
-            /// The positions of the columns, or nil for expressions and the rowid.
-            let columns: [Int?]
-            let isDescending: [Bool]
-            let collations: [String]
-            let isUnique: Bool
-            let isPartial: Bool
-            let isPrimaryKey: Bool
-            /// Whether the index belongs to a PRIMARY KEY or UNIQUE clause of the table.
-            let isConstraint: Bool
-        }
-
+/// A table whose rows can be imported, as declared in its database.
+struct ForeignTable {
+    /// A column.
+    struct Column {
         let name: String
-        private(set) var columns: [Column] = []
-        private var columnNumbers: [SchemaName: Int] = [:]
-        /// The position of the INTEGER PRIMARY KEY, which is the rowid.
-        var rowIDColumn: Int?
-        /// The name of the rowid in statements.
-        ///
-        /// Nil for a table without a rowid, and for a table in which columns use all possible names
-        /// of the rowid.
-        var rowIDName: String?
-        /// The positions of the columns of the primary key.
-        var primaryKey: [Int] = []
-        var isWithoutRowID = false
-        var foreignKeys: [ForeignKey] = []
-        var indexes: [Index] = []
-        var hasCheck = false
-        /// Sentences for the user about the table, and phrases about its columns.
-        var remarks: [String] = []
-        var columnRemarks: [Int: [String]] = [:]
-
-        init(_ name: String) { self.name = name }
-
-        mutating func add(_ column: Column) {
-            columnNumbers[SchemaName(column.name)] = columns.count
-            columns.append(column)
-        }
-
-        /// Returns the position of the column with the given name.
-        func column(_ name: String) -> Int? { columnNumbers[SchemaName(name)] }
-
-        /// Returns the names of a foreign key's columns, in the form stored in models.
-        func source(of key: ForeignKey) -> String { key.columns.map { columns[$0].name }.joined(separator: ", ") }
+        let declaredType: DeclaredType
+        /// Whether the database refuses values of other types.
+        var isStrict = false
+        /// Whether the column is declared NOT NULL.
+        let isMandatory: Bool
+        /// The text of the DEFAULT clause.
+        let defaultText: String?
+        /// The value of the DEFAULT clause, or nil for an expression.
+        let defaultLiteral: SchemaLiteral?
+        /// The collation, or `BINARY` for the usual one.
+        let collation: String
+        /// Whether different texts in the column can be equal, such as texts without case.
+        let isFolding: Bool
+        let isGenerated: Bool
     }
 
-    /// The meaning of a declared type.
-    enum DeclaredType {
-        case boolean, uuid, date, decimal, integer, text, blob, real, none, other
-
-        init(_ text: String) {
-            let name = text.uppercased()
-            func has(_ parts: String...) -> Bool { parts.contains { name.contains($0) } }
-            self =
-                if name.isEmpty {
-                    .none
-                } else if has("BOOL") {
-                    .boolean
-                } else if has("UUID", "GUID", "UNIQUEIDENTIFIER") {
-                    .uuid
-                } else if has("DATE", "TIMESTAMP") {
-                    .date
-                } else if has("NUMERIC", "DECIMAL") {
-                    .decimal
-                } else if has("INT") {
-                    .integer
-                } else if has("CHAR", "CLOB", "TEXT") {
-                    .text
-                } else if has("BLOB") {
-                    .blob
-                } else if has("REAL", "FLOA", "DOUB") {
-                    .real
-                } else {
-                    .other
-                }
-        }
+    /// A foreign key that refers to at most one row of an imported table.
+    struct ForeignKey: Equatable {
+        /// The positions of the key's columns.
+        let columns: [Int]
+        /// The position of the table that the key refers to.
+        let parent: Int
+        /// The positions of the columns that the key refers to, in the order of `columns`.
+        let parentColumns: [Int]
+        /// The ON DELETE clause, in capital letters.
+        let onDelete: String
+        /// The operators that compare the columns with the key's columns, or none for `=`.
+        var operators: [String] = []
     }
 
-    /// Everything that a database declares.
-    struct ForeignSchema {
-        var tables: [ForeignTable] = []
-        /// Sentences about views, triggers and virtual tables, which an import leaves out.
-        var remarks: [String] = []
-        fileprivate var numbers: [SchemaName: Int] = [:]
-
-        /// Returns the position of the table with the given name.
-        func table(_ name: String) -> Int? { numbers[SchemaName(name)] }
-
-        /// Adds a table.
-        ///
-        /// Returns false if another table has the same name.
-        mutating func add(_ table: ForeignTable) -> Bool {
-            guard numbers.updateValue(tables.count, forKey: SchemaName(table.name)) == nil else { return false }
-            tables.append(table)
-            return true
-        }
+    /// An index over columns.
+    struct Index {
+        let name: String
+        /// The positions of the columns, or nil for expressions and the rowid.
+        let columns: [Int?]
+        let isDescending: [Bool]
+        let collations: [String]
+        let isUnique: Bool
+        let isPartial: Bool
+        let isPrimaryKey: Bool
+        /// Whether the index belongs to a PRIMARY KEY or UNIQUE clause of the table.
+        let isConstraint: Bool
+        /// The reason why a model cannot have the index, if the database knows one.
+        var problem: String?
     }
-#endif
+
+    let name: String
+    private(set) var columns: [Column] = []
+    private var columnNames = SchemaNames()
+    /// The position of the INTEGER PRIMARY KEY, which is the rowid.
+    var rowIDColumn: Int?
+    /// The name of the rowid in statements.
+    ///
+    /// Nil for a table without a rowid, and for a table in which columns use all possible names
+    /// of the rowid.
+    var rowIDName: String?
+    /// The positions of the columns of the primary key.
+    var primaryKey: [Int] = []
+    var isWithoutRowID = false
+    var foreignKeys: [ForeignKey] = []
+    var indexes: [Index] = []
+    var hasCheck = false
+    /// Sentences for the user about the table, and phrases about its columns.
+    var remarks: [String] = []
+    var columnRemarks: [Int: [String]] = [:]
+
+    init(_ name: String) { self.name = name }
+
+    mutating func add(_ column: Column) {
+        columnNames.add(column.name, position: columns.count)
+        columns.append(column)
+    }
+
+    /// Returns the position of the column with the given name.
+    func column(_ name: String) -> Int? { columnNames.position(of: name) }
+
+    /// Returns the names of a foreign key's columns, in the form stored in models.
+    func source(of key: ForeignKey) -> String { key.columns.map { columns[$0].name }.joined(separator: ", ") }
+}
+
+/// The meaning of a declared type.
+enum DeclaredType {
+    case boolean, uuid, date, decimal, integer, text, blob, real, none, other
+    /// Types that only strict columns have.
+    ///
+    /// A time has no zone.
+    case integer16, integer32, float, time
+
+    /// Reads a type of SQLite.
+    init(_ text: String) {
+        let name = text.uppercased()
+        func has(_ parts: String...) -> Bool { parts.contains { name.contains($0) } }
+        self =
+            if name.isEmpty {
+                .none
+            } else if has("BOOL") {
+                .boolean
+            } else if has("UUID", "GUID", "UNIQUEIDENTIFIER") {
+                .uuid
+            } else if has("DATE", "TIMESTAMP") {
+                .date
+            } else if has("NUMERIC", "DECIMAL") {
+                .decimal
+            } else if has("INT") {
+                .integer
+            } else if has("CHAR", "CLOB", "TEXT") {
+                .text
+            } else if has("BLOB") {
+                .blob
+            } else if has("REAL", "FLOA", "DOUB") {
+                .real
+            } else {
+                .other
+            }
+    }
+}
+
+/// Everything that a database declares.
+struct ForeignSchema {
+    var tables: [ForeignTable] = []
+    /// Sentences about views, triggers and virtual tables, which an import leaves out.
+    var remarks: [String] = []
+    private var names = SchemaNames()
+
+    /// Returns the position of the table with the given name.
+    func table(_ name: String) -> Int? { names.position(of: name) }
+
+    /// Adds a table.
+    mutating func add(_ table: ForeignTable) {
+        names.add(table.name, position: tables.count)
+        tables.append(table)
+    }
+}

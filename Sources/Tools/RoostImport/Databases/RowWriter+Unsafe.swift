@@ -1,193 +1,215 @@
 internal import RoostCore
-internal import RoostForeignSQLite
 
-#if SQLite
-    /// Turns the rows of a table into records.
-    struct RowWriter {
-        private let source: ImportBinding.Source
-        private let table: ForeignTable
-        private let model: ManagedObjectModel
-        private let reader: RowReader
-        private let isNumbered: Bool
-        private let readings: [ImportBinding.Reading]
-        private let places: [RowReader.Place]
-        private var rows: Int64 = 0
+/// Turns the rows of a table into records.
+struct RowWriter<Source: ForeignSource> {
+    private let entity: ManagedObjectModel.Entity
+    private let table: ForeignTable
+    private let model: ManagedObjectModel
+    private let reader: RowReader<Source>
+    private let isNumbered: Bool
+    private let readings: [ImportBinding.Reading]
+    private let places: [RowReader<Source>.Place]
+    private var rows: Int64 = 0
 
-        /// Prepares to read a table.
-        init(
-            _ source: ImportBinding.Source, table: ForeignTable, model: ManagedObjectModel, isNumbered: Bool,
-            database: ForeignDatabase
-        ) throws(StoreError) {
-            (self.source, self.table, self.model, self.isNumbered) = (source, table, model, isNumbered)
-            reader = try RowReader(source.expressions, of: table, in: database)
-            readings = source.readings
-            places = reader.places
+    /// Prepares to read a table.
+    init(
+        _ binding: ImportBinding.Source, model: ManagedObjectModel, isNumbered: Bool, source: Source
+    ) throws(StoreError) {
+        (entity, self.model, self.isNumbered) = (binding.entity, model, isNumbered)
+        table = source.schema.tables[binding.table]
+        reader = try RowReader(binding.values, of: binding.table, in: source)
+        readings = binding.readings
+        places = reader.places
+    }
+
+    /// Appends the record of the next row.
+    ///
+    /// Returns false at the end.
+    ///
+    /// - Throws: `invalidValue` with table, column and row if the model cannot hold a value;
+    ///   `limitExceeded` for a row that is too large for a record; errors of the database.
+    mutating func appendNext(to batch: inout RecordBatch) throws(StoreError) -> Bool {
+        guard try reader.step() else { return false }
+        rows += 1
+        let key = isNumbered ? rows : try reader.rowID.rows.integer(reader.rowID.column)
+        batch.beginRecord(entity.layout, key: key, version: 1)
+        do throws(StoreError) {
+            for reading in readings { try set(reading, batch: &batch) }
+        } catch {
+            batch.abandonRecord()
+            throw error
         }
+        batch.endRecord()
+        return true
+    }
 
-        /// Appends the record of the next row.
-        ///
-        /// Returns false at the end.
-        ///
-        /// - Throws: `invalidValue` with table, column and row if the model cannot hold a value;
-        ///   `limitExceeded` for a row that is too large for a record; errors of the database.
-        mutating func appendNext(to batch: inout RecordBatch) throws(StoreError) -> Bool {
-            guard try reader.step() else { return false }
-            rows += 1
-            let key = isNumbered ? rows : reader.rowID.statement.integer(reader.rowID.column)
-            batch.beginRecord(source.entity.layout, key: key, version: 1)
-            do throws(StoreError) {
-                for reading in readings { try set(reading, batch: &batch) }
-            } catch {
-                batch.abandonRecord()
-                throw error
+    private func set(_ reading: ImportBinding.Reading, batch: inout RecordBatch) throws(StoreError) {
+        let place = places[reading.value]
+        let cell = try place.rows.cell(place.column)
+        if case .null = cell {
+            guard !reading.isMandatory else { throw failure(reading, problem: "has no value and must have one") }
+            return
+        }
+        do throws(StoreError) { try set(cell, reading: reading, place: place, batch: &batch) } catch {
+            switch error.code {
+            case .invalidValue where !error.message.hasPrefix("Table '"):
+                throw failure(reading, problem: "does not fit type \(reading.field.kind)")
+            case .limitExceeded: throw error.located(in: "Table '\(table.name)', row \(row)")
+            default: throw error
             }
-            batch.endRecord()
-            return true
-        }
-
-        private func set(_ reading: ImportBinding.Reading, batch: inout RecordBatch) throws(StoreError) {
-            let place = places[reading.expression]
-            let (statement, column, field) = (place.statement, place.column, reading.field)
-            let storage = statement.storageClass(column)
-            if storage == .null {
-                guard !reading.isMandatory else { throw failure(reading, problem: "has no value and must have one") }
-                return
-            }
-            do throws(StoreError) {
-                switch (field.kind, storage) {
-                case (.reference, _):
-                    guard let destination = field.destination else { return }
-                    try batch.setReference(entity: destination, key: statement.integer(column), for: field)
-                case (.string, .text), (.uri, .text):
-                    try statement.withBytes(column) { (bytes) throws(StoreError) in
-                        guard bytes.isValidUTF8 else { throw failure(reading, problem: "is not valid UTF-8") }
-                        try batch.setBytes(bytes, for: field)
-                    }
-                case (.data, .blob), (.data, .text):
-                    try statement.withBytes(column) { (bytes) throws(StoreError) in
-                        try batch.setBytes(bytes, for: field)
-                    }
-                case (.string, .integer), (.data, .integer):
-                    try Self.setText("\(statement.integer(column))", field: field, batch: &batch)
-                case (.string, .real), (.data, .real):
-                    try Self.setText("\(statement.double(column))", field: field, batch: &batch)
-                case (.integer64, .integer): batch.setInteger64(statement.integer(column), for: field)
-                case (.double, .real): try batch.setDouble(statement.double(column), for: field)
-                case (.decimal, _):
-                    batch.setDecimal(try decimal(reading, statement: statement, column: column), for: field)
-                case (.date, .text):
-                    let date = try statement.withBytes(column) { (bytes) throws(StoreError) in DateForm.read(bytes) }
-                    guard let date else { throw failure(reading, problem: "is not a date such as 2024-05-01 12:30:00") }
-                    try batch.setDouble(date.seconds, for: field)
-                case (.uuid, .text), (.uuid, .blob):
-                    try setUUID(reading, statement: statement, column: column, batch: &batch)
-                default: try setConverted(reading, statement: statement, column: column, batch: &batch)
-                }
-            } catch  where error.code == .invalidValue && !error.message.hasPrefix("Table '") {
-                throw failure(reading, problem: "does not fit type \(field.kind)")
-            } catch  where error.code == .limitExceeded {
-                throw error.located(in: "Table '\(table.name)', row \(row)")
-            }
-        }
-
-        private static func setText(
-            _ text: String, field: RecordLayout.Field, batch: inout RecordBatch
-        ) throws(StoreError) {
-            let bytes = Array(text.utf8)
-            try bytes.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in try batch.setBytes(bytes, for: field) }
-        }
-
-        private func setUUID(
-            _ reading: ImportBinding.Reading, statement: ForeignStatement, column: Int32,
-            batch: inout RecordBatch
-        ) throws(StoreError) {
-            try statement.withBytes(column) { (bytes) throws(StoreError) in
-                if bytes.count == 16 { return try batch.setUUID(bytes, for: reading.field) }
-                guard let uuid = UUIDText.bytes(bytes) else { throw failure(reading, problem: "is not a UUID") }
-                try uuid.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
-                    try batch.setUUID(bytes, for: reading.field)
-                }
-            }
-        }
-
-        private func decimal(
-            _ reading: ImportBinding.Reading, statement: ForeignStatement, column: Int32
-        ) throws(StoreError) -> DecimalNumber {
-            let number: DecimalNumber? =
-                switch statement.storageClass(column) {
-                case .integer: NumberText.decimal(statement.integer(column))
-                case .real: NumberText.decimal(statement.double(column))
-                case .text:
-                    try statement.withBytes(column) { (bytes) throws(StoreError) in DecimalNumber(utf8: bytes) }
-                case .blob, .null: nil
-                }
-            guard let number else { throw failure(reading, problem: "is not a decimal number of at most 38 digits") }
-            return number
-        }
-
-        /// Sets a number or truth value of another kind, if that loses nothing.
-        private func setConverted(
-            _ reading: ImportBinding.Reading, statement: ForeignStatement, column: Int32,
-            batch: inout RecordBatch
-        ) throws(StoreError) {
-            let field = reading.field
-            switch field.kind {
-            case .integer64, .integer32, .integer16, .boolean:
-                guard let value = try wholeNumber(statement, column: column, isBoolean: field.kind == .boolean) else {
-                    throw failure(
-                        reading, problem: field.kind == .boolean ? "is not true or false" : "is not a whole number")
-                }
-                try batch.setInteger(value, for: field)
-            case .double, .float:
-                guard let value = try double(statement, column: column) else {
-                    throw failure(reading, problem: "is not a number")
-                }
-                guard field.kind == .double || Double(Float(value)) == value else {
-                    throw failure(reading, problem: "has more digits than type float keeps")
-                }
-                try batch.setDouble(value, for: field)
-            case .date: throw failure(reading, problem: "is not text, so it is not known which date it means")
-            default: throw failure(reading, problem: "does not fit type \(field.kind)")
-            }
-        }
-
-        private func wholeNumber(
-            _ statement: ForeignStatement, column: Int32, isBoolean: Bool
-        ) throws(StoreError) -> Int64? {
-            switch statement.storageClass(column) {
-            case .integer: return statement.integer(column)
-            case .real: return Int64(exactly: statement.double(column))
-            case .text:
-                guard let text = try statement.text(column) else { return nil }
-                if isBoolean, let value = ["true": 1, "false": 0][text.lowercased()] { return Int64(value) }
-                return Int64(text)
-            case .blob, .null: return nil
-            }
-        }
-
-        private func double(_ statement: ForeignStatement, column: Int32) throws(StoreError) -> Double? {
-            switch statement.storageClass(column) {
-            case .real: statement.double(column)
-            case .integer: Double(exactly: statement.integer(column))
-            case .text: try statement.text(column).flatMap { Double($0) }
-            case .blob, .null: nil
-            }
-        }
-
-        // MARK: Errors
-
-        /// The number of the current row in messages.
-        private var row: Int64 {
-            table.rowIDName == nil ? rows : reader.rowID.statement.integer(reader.rowID.column)
-        }
-
-        @inline(never)
-        private func failure(_ reading: ImportBinding.Reading, problem: String) -> StoreError {
-            let column = table.columns[reading.column].name
-            return StoreError(
-                .invalidValue,
-                "Table '\(table.name)', column '\(column)', row \(row): the value \(problem), as '\(source.entity.name).\(reading.field.name)' requires. Change the model or the database."
-            )
         }
     }
-#endif
+
+    /// Sets a value in the form of the database, or a converted value.
+    private func set(
+        _ cell: ForeignCell, reading: ImportBinding.Reading, place: RowReader<Source>.Place, batch: inout RecordBatch
+    ) throws(StoreError) {
+        let (rows, column, field) = (place.rows, place.column, reading.field)
+        switch (field.kind, cell) {
+        case (.reference, .integer(let key)):
+            guard let destination = field.destination else { return }
+            try batch.setReference(entity: destination, key: key, for: field)
+        case (.string, .text), (.uri, .text), (.string, .decimal), (.string, .date):
+            try rows.withBytes(column) { (bytes) throws(StoreError) in
+                guard bytes.isValidUTF8 else { throw failure(reading, problem: "is not valid UTF-8") }
+                try batch.setBytes(bytes, for: field)
+            }
+        case (.data, .blob), (.data, .text), (.data, .decimal), (.data, .date):
+            try rows.withBytes(column) { (bytes) throws(StoreError) in try batch.setBytes(bytes, for: field) }
+        case (.string, .integer(let value)), (.data, .integer(let value)):
+            try Self.setText("\(value)", field: field, batch: &batch)
+        case (.string, .real(let value)), (.data, .real(let value)):
+            try Self.setText("\(value)", field: field, batch: &batch)
+        case (.integer64, .integer(let value)): batch.setInteger64(value, for: field)
+        case (.double, .real(let value)): try batch.setDouble(value, for: field)
+        case (.decimal, _):
+            batch.setDecimal(try decimal(reading, cell: cell, place: place), for: field)
+        case (.date, .date(let seconds, _)): try batch.setDouble(seconds, for: field)
+        case (.date, .text):
+            let date = try rows.withBytes(column) { (bytes) throws(StoreError) in DateForm.read(bytes) }
+            guard let date else { throw failure(reading, problem: "is not a date such as 2024-05-01 12:30:00") }
+            try batch.setDouble(date.seconds, for: field)
+        case (.uuid, .text), (.uuid, .blob): try setUUID(reading, place: place, batch: &batch)
+        default: try setConverted(cell, reading: reading, place: place, batch: &batch)
+        }
+    }
+
+    private static func setText(
+        _ text: String, field: RecordLayout.Field, batch: inout RecordBatch
+    ) throws(StoreError) {
+        let bytes = Array(text.utf8)
+        try bytes.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in try batch.setBytes(bytes, for: field) }
+    }
+
+    private func setUUID(
+        _ reading: ImportBinding.Reading, place: RowReader<Source>.Place, batch: inout RecordBatch
+    ) throws(StoreError) {
+        try place.rows.withBytes(place.column) { (bytes) throws(StoreError) in
+            if bytes.count == 16 { return try batch.setUUID(bytes, for: reading.field) }
+            guard let uuid = UUIDText.bytes(bytes) else { throw failure(reading, problem: "is not a UUID") }
+            try uuid.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
+                try batch.setUUID(bytes, for: reading.field)
+            }
+        }
+    }
+
+    private func decimal(
+        _ reading: ImportBinding.Reading, cell: ForeignCell, place: RowReader<Source>.Place
+    ) throws(StoreError) -> DecimalNumber {
+        let number: DecimalNumber? =
+            switch cell {
+            case .integer(let value): NumberText.decimal(value)
+            case .real(let value): NumberText.decimal(value)
+            case .decimal(let value): value
+            case .text:
+                try place.rows.withBytes(place.column) { (bytes) throws(StoreError) in DecimalNumber(utf8: bytes) }
+            case .date, .blob, .null: nil
+            }
+        guard let number else { throw failure(reading, problem: "is not a decimal number of at most 38 digits") }
+        return number
+    }
+
+    /// Sets a number or truth value of another kind, if that loses nothing.
+    private func setConverted(
+        _ cell: ForeignCell, reading: ImportBinding.Reading, place: RowReader<Source>.Place,
+        batch: inout RecordBatch
+    ) throws(StoreError) {
+        let field = reading.field
+        switch field.kind {
+        case .integer64, .integer32, .integer16, .boolean:
+            guard let value = try wholeNumber(cell, place: place, isBoolean: field.kind == .boolean) else {
+                throw failure(
+                    reading, problem: field.kind == .boolean ? "is not true or false" : "is not a whole number")
+            }
+            try batch.setInteger(value, for: field)
+        case .double, .float:
+            guard let value = try double(cell, place: place) else {
+                throw failure(reading, problem: "is not a number")
+            }
+            // A NaN is not equal to itself.
+            guard field.kind == .double || value.isNaN || Double(Float(value)) == value else {
+                throw failure(reading, problem: "has more digits than type float keeps")
+            }
+            try batch.setDouble(value, for: field)
+        case .date: throw failure(reading, problem: "is not text, so it is not known which date it means")
+        default: throw failure(reading, problem: "does not fit type \(field.kind)")
+        }
+    }
+
+    private func wholeNumber(
+        _ cell: ForeignCell, place: RowReader<Source>.Place, isBoolean: Bool
+    ) throws(StoreError) -> Int64? {
+        switch cell {
+        case .integer(let value): return value
+        case .real(let value): return Int64(exactly: value)
+        case .decimal(let value): return value.wholeNumber
+        case .text:
+            guard let text = try place.rows.text(place.column) else { return nil }
+            if isBoolean, let value = ["true": 1, "false": 0][text.lowercased()] { return Int64(value) }
+            return Int64(text)
+        case .date, .blob, .null: return nil
+        }
+    }
+
+    private func double(_ cell: ForeignCell, place: RowReader<Source>.Place) throws(StoreError) -> Double? {
+        switch cell {
+        case .real(let value): value
+        case .integer(let value): Double(exactly: value)
+        case .text, .decimal: try place.rows.text(place.column).flatMap { Double($0) }
+        case .date, .blob, .null: nil
+        }
+    }
+
+    // MARK: Errors
+
+    /// The number of the current row in messages.
+    private var row: Int64 {
+        guard table.rowIDName != nil else { return rows }
+        // The key was read before.
+        do throws(StoreError) { return try reader.rowID.rows.integer(reader.rowID.column) } catch { return rows }
+    }
+
+    @inline(never)
+    private func failure(_ reading: ImportBinding.Reading, problem: String) -> StoreError {
+        let column = table.columns[reading.column].name
+        return StoreError(
+            .invalidValue,
+            "Table '\(table.name)', column '\(column)', row \(row): the value \(problem), as '\(entity.name).\(reading.field.name)' requires. Change the model or the database."
+        )
+    }
+}
+
+extension DecimalNumber {
+    /// The number as a whole number, or nil for a fraction, NaN and a number out of range.
+    fileprivate var wholeNumber: Int64? {
+        guard !isNaN, (0...19).contains(exponent) else { return nil }
+        var magnitude = mantissa
+        for _ in 0..<exponent {
+            let (product, isOverflow) = magnitude.multipliedReportingOverflow(by: 10)
+            guard !isOverflow else { return nil }
+            magnitude = product
+        }
+        guard let whole = Int128(exactly: magnitude) else { return nil }
+        return Int64(exactly: isNegative ? -whole : whole)
+    }
+}

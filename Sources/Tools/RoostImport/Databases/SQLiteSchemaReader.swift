@@ -3,7 +3,7 @@ internal import RoostForeignSQLite
 
 #if SQLite
     /// Reads the schema of a foreign database.
-    struct SchemaReader {
+    struct SQLiteSchemaReader {
         private let database: ForeignDatabase
         private var schema = ForeignSchema()
 
@@ -14,7 +14,7 @@ internal import RoostForeignSQLite
         /// - Throws: `invalidRequest` for a Core Data store and a database without tables; errors
         ///   of the database.
         static func read(_ database: ForeignDatabase) throws(StoreError) -> ForeignSchema {
-            var reader = SchemaReader(database)
+            var reader = SQLiteSchemaReader(database)
             try reader.readNames()
             for number in reader.schema.tables.indices { try reader.readColumns(of: number) }
             for number in reader.schema.tables.indices { try reader.readIndexes(of: number) }
@@ -60,9 +60,10 @@ internal import RoostForeignSQLite
                 }
                 var table = ForeignTable(name)
                 table.hasCheck = SchemaText.words(sql).contains("CHECK")
-                guard schema.add(table) else {
+                guard schema.table(name) == nil else {
                     throw StoreError(.corrupted, "'\(database.path)' has two tables named '\(name)'.")
                 }
+                schema.add(table)
             }
             if schema.table("Z_METADATA") != nil, schema.table("Z_PRIMARYKEY") != nil {
                 throw StoreError(
@@ -115,11 +116,13 @@ internal import RoostForeignSQLite
                 let column = table.columns.count
                 if rows.integer(5) > 0 { keyPlaces.append((rows.integer(5), column)) }
                 if type.uppercased() == "INTEGER" { integerColumns.insert(column) }
+                let defaultText = isGenerated ? nil : try rows.text(4)
+                let collation = try database.collation(ofColumn: name, in: table.name)
                 table.add(
                     ForeignTable.Column(
                         name: name, declaredType: DeclaredType(type), isMandatory: rows.integer(3) != 0,
-                        defaultText: isGenerated ? nil : try rows.text(4),
-                        collation: try database.collation(ofColumn: name, in: table.name), isGenerated: isGenerated))
+                        defaultText: defaultText, defaultLiteral: defaultText.flatMap { SchemaLiteral($0) },
+                        collation: collation, isFolding: collation != "BINARY", isGenerated: isGenerated))
             }
             table.primaryKey = keyPlaces.sorted { $0.place < $1.place }.map(\.column)
             try findRowID(&table, integerColumns: integerColumns)

@@ -7,15 +7,14 @@ internal import RoostForeignSQLite
     /// A row's key is its rowid. If the rowids of a table are missing or below 1, its rows are
     /// numbered in order. If foreign keys refer to a numbered table, a temporary table on disk maps
     /// rows to numbers.
-    struct KeyLookup {
+    struct SQLiteKeys {
         private let schema: ForeignSchema
         /// For each table, whether its rows are numbered.
-        let isNumbered: [Bool]
+        private let isNumbered: [Bool]
 
-        /// Decides for each table whether rows are numbered, and creates the temporary tables.
-        init(_ schema: ForeignSchema, facts: [TableFacts], database: ForeignDatabase) throws(StoreError) {
-            self.schema = schema
-            isNumbered = zip(schema.tables, facts).map { $0.rowIDName == nil || !$1.hasPositiveRowIDs }
+        /// Creates the temporary tables.
+        init(_ schema: ForeignSchema, isNumbered: [Bool], database: ForeignDatabase) throws(StoreError) {
+            (self.schema, self.isNumbered) = (schema, isNumbered)
             let parents = Set(schema.tables.flatMap(\.foreignKeys).map(\.parent))
             for number in parents.sorted() where isNumbered[number] {
                 let table = schema.tables[number]
@@ -23,10 +22,24 @@ internal import RoostForeignSQLite
                 let values = Self.identity(table).map { "t." + $0 }.joined(separator: ", ")
                 try database.execute("CREATE TEMP TABLE \(Self.map(number)) (key INTEGER PRIMARY KEY, \(names))")
                 try database.execute(
-                    "INSERT INTO temp.\(Self.map(number)) (\(names)) SELECT \(values) \(RowReader.source(table)) \(RowReader.order(table))"
+                    "INSERT INTO temp.\(Self.map(number)) (\(names)) SELECT \(values) \(Self.source(table)) \(Self.order(table))"
                 )
                 try database.execute("CREATE INDEX temp.\(Self.map(number))_rows ON \(Self.map(number)) (\(names))")
             }
+        }
+
+        /// Returns the FROM clause of a table.
+        static func source(_ table: ForeignTable) -> String {
+            // Rows are read from the table itself, not from a covering index.
+            "FROM main.\(ForeignDatabase.quoted(table.name)) AS t NOT INDEXED"
+        }
+
+        /// Returns the ORDER BY clause that gives the rows the same order each time.
+        static func order(_ table: ForeignTable) -> String {
+            if let name = table.rowIDName { return "ORDER BY t.\(name)" }
+            guard table.isWithoutRowID else { return "" }
+            let columns = table.primaryKey.map { "t." + ForeignDatabase.quoted(table.columns[$0].name) }
+            return "ORDER BY " + columns.joined(separator: ", ")
         }
 
         private static func map(_ number: Int) -> String { "roost_keys_\(number)" }

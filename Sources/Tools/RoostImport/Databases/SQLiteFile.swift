@@ -5,7 +5,7 @@ internal import RoostForeignSQLite
     internal import RoostFiles
 
     /// The files of an SQLite database, with the mode for reading them, and a check for changes.
-    struct DatabaseFile {
+    struct SQLiteFile {
         let path: String
         let mode: ForeignDatabase.Mode
         /// The path after resolving a symbolic link.

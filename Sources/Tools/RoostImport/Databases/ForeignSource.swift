@@ -1,0 +1,113 @@
+internal import RoostCore
+
+/// A database of another program, in one transaction that always shows the same content.
+///
+/// An implementation reads the declarations when it is created. The rest of the import is the same
+/// for all databases. Use it from one thread at a time.
+protocol ForeignSource: AnyObject {
+    /// The rows of a statement.
+    associatedtype Rows: ForeignRows
+
+    /// The name of the database in messages, without a password.
+    var name: String { get }
+    /// The tables and the other declarations.
+    var schema: ForeignSchema { get }
+    /// The maximum number of values in one row of a statement.
+    var maximumColumnCount: Int { get }
+
+    /// Chooses the keys of the objects.
+    ///
+    /// Called once, before values of the kind ``ForeignValue/reference(_:)`` and pairs are read.
+    ///
+    /// - Parameter isNumbered: For each table, whether its rows are numbered in order. Otherwise
+    ///   the keys are the values of ``ForeignTable/rowIDName``.
+    /// - Throws: Errors of the database.
+    func chooseKeys(_ isNumbered: [Bool]) throws(StoreError)
+
+    /// Returns the rows of a table, in the same order each time.
+    ///
+    /// The order is that of the table's keys if it has keys.
+    ///
+    /// - Parameters:
+    ///   - values: The values to read for each row, at most ``maximumColumnCount``.
+    ///   - table: The position of the table.
+    /// - Returns: The rows, before the first one.
+    /// - Throws: Errors of the database.
+    func rows(_ values: [ForeignValue], of table: Int) throws(StoreError) -> Rows
+
+    /// Returns the pairs of keys to which two foreign keys of a table refer, in ascending order.
+    ///
+    /// Each row has the first key, the second key and the number of rows with this pair.
+    func pairs(
+        from source: ForeignTable.ForeignKey, to destination: ForeignTable.ForeignKey, of table: Int
+    ) throws(StoreError) -> Rows
+
+    /// Throws `busy` if another program has changed the content.
+    ///
+    /// Does nothing for a database whose transactions prevent that.
+    func verify() throws(StoreError)
+
+    /// Ends the transaction, after which nothing is read.
+    func close()
+}
+
+/// A value that is read for each row of a table.
+enum ForeignValue {
+    /// The value of ``ForeignTable/rowIDName``, or any number for a table without it.
+    case rowID
+    /// The value in the column at a position.
+    case column(Int)
+    /// The key of the object to which a foreign key refers, or null.
+    case reference(ForeignTable.ForeignKey)
+    /// 1 for a row in which a foreign key refers to a row that does not exist, and otherwise 0.
+    case isDangling(ForeignTable.ForeignKey)
+}
+
+/// The rows of a statement.
+///
+/// The values of a row are valid until the next step.
+protocol ForeignRows: AnyObject {
+    /// Moves to the next row.
+    ///
+    /// Returns false at the end.
+    func step() throws(StoreError) -> Bool
+
+    /// Returns a value of the current row.
+    func cell(_ column: Int32) throws(StoreError) -> ForeignCell
+
+    /// Runs `body` with the bytes of a blob, or of the text of a value that is not a number of the
+    /// kinds ``ForeignCell/integer(_:)`` and ``ForeignCell/real(_:)``.
+    func withBytes<Result>(
+        _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result
+}
+
+/// A value of a row.
+enum ForeignCell {
+    case null
+    case integer(Int64)
+    case real(Double)
+    /// A decimal of a database that has a type for decimals.
+    case decimal(DecimalNumber)
+    /// A date of a database that has a type for dates.
+    ///
+    /// `isExact` is whether the seconds have all digits of the date.
+    case date(Double, isExact: Bool)
+    case text
+    case blob
+}
+
+extension ForeignRows {
+    /// Returns a whole number, or 0 for another value.
+    func integer(_ column: Int32) throws(StoreError) -> Int64 {
+        guard case .integer(let value) = try cell(column) else { return 0 }
+        return value
+    }
+
+    /// Returns a text, or nil for bytes that are not valid UTF-8.
+    func text(_ column: Int32) throws(StoreError) -> String? {
+        try withBytes(column) { (bytes) throws(StoreError) in
+            bytes.isValidUTF8 ? String(decoding: bytes, as: UTF8.self) : nil
+        }
+    }
+}
