@@ -73,7 +73,9 @@ struct StoreConversion: Sendable {
 
     // MARK: The source
 
-    /// Runs `body` with the source, which is opened read-only for this call if it is not open.
+    /// Runs `body` with the source.
+    ///
+    /// If the source is a location, opens it read-only for this call.
     func withSource<Result>(
         isReadOnce: Bool, _ body: (any PersistentStore) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

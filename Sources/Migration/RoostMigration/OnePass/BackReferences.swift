@@ -8,7 +8,7 @@ struct BackReferencePlan: Sendable {
     let to: RecordLayout.Field
     /// The index in ``MappingPlan/backPairs``.
     let pairs: Int
-    /// Whether the migration fails for an object that no other object refers to.
+    /// Whether the migration fails for an object that no object refers to.
     let isRequired: Bool
 }
 
@@ -46,10 +46,11 @@ extension MappingPlan {
 }
 
 extension MappingPlan {
-    /// Returns the errors for objects that two objects or no object refer to.
+    /// Returns one error for each relationship with an object that several objects or none refer
+    /// to.
     ///
-    /// Two are an error, because the object's own relationship is to-one. None is an error if that
-    /// relationship is mandatory.
+    /// Several are an error, because the object's own relationship is to-one. None is an error if
+    /// that relationship is mandatory.
     func refusalsOfBackReferences(
         _ snapshot: any StoreSnapshot, options: ConversionOptions
     ) throws(StoreError) -> [StoreError] {
@@ -66,7 +67,7 @@ extension MappingPlan {
             let cursor = try snapshot.fetch(
                 FetchRequest(entityPlan.source.name, where: entityPlan.filter).with { $0.includesSubentities = false })
             var batch = RecordBatch(model: snapshot.model)
-            // One error of each kind is enough.
+            // One error for each relationship is enough.
             var open = entityPlan.backReferences
             while !open.isEmpty, try cursor.next(into: &batch, options: options) {
                 try batch.forEachRecord { (record) throws(StoreError) in
