@@ -21,8 +21,8 @@ public struct PropertyMapping: Hashable, Sendable {
     /// 32.0) / 1.8`, `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the manager
     /// must be the whole expression. A function of the policy may also be a part of another
     /// expression, and is called even if its result is not needed. A number is converted to the
-    /// type of its attribute, which must represent it exactly, or as closely as possible for
-    /// floating-point types. Null becomes the default of a mandatory attribute. An optional
+    /// type of its attribute, exactly. Only decimals and floating-point numbers may be rounded to a
+    /// floating-point type. Null becomes the default of a mandatory attribute. An optional
     /// composite exists if any of its elements gets a value. The other elements then get their
     /// defaults.
     public var valueExpression: FetchRequest.Expression?

@@ -4,7 +4,7 @@ internal import RoostCore
 package enum MigrationPath: String, Sendable, Hashable, Codable {
     /// Nothing was done, because the store already has the model.
     case nothing
-    /// The source is read once, in batches, and each object becomes one object with the same key.
+    /// The source is read once, in batches, and each migrated object keeps its key.
     ///
     /// The resulting objects are validated:
     ///

@@ -130,7 +130,7 @@ extension MigrationPlan {
 }
 
 extension MigrationPlan {
-    /// Increases the required space to two stores that are partly written: `part` is from 0 to 1.
+    /// Sets the required space to that of two stores, of which a part from 0 to 1 is written.
     mutating func needsTwice(_ part: Double) {
         bytesNeeded = Int(exactly: (2 * Double(bytesNeeded) * part).rounded(.up)) ?? .max
     }

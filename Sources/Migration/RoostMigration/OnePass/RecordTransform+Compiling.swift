@@ -17,7 +17,7 @@ extension RecordTransform {
 
     /// A composite that exists if one of the values for its elements exists.
     ///
-    /// The step runs before its elements are set, because their defaults depend on the composite.
+    /// It is set before its elements, because their values depend on it.
     struct Presence {
         var composite: RecordLayout.Field
         var isConstant = false
@@ -69,8 +69,7 @@ extension RecordTransform {
         private let graph: (any ObjectGraph)?
         private let keepsIDs: Bool
         private var moved: [(RecordLayout.Field, RecordLayout.Field)] = []
-        /// The steps, each with the position of its field in the tail, or -1 for a fixed-size
-        /// field.
+        /// The steps, each with the index of its field, or -1 if the field is not in the tail.
         private var placed: [(position: Int, step: Step)] = []
         /// The prototype's values, which are the same for all objects.
         private(set) var constants: [(RecordLayout.Field, Value)] = []

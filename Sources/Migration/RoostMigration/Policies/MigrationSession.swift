@@ -92,7 +92,8 @@ public final class MigrationSession {
 
     /// Creates an object with the defaults of its entity and a new key.
     ///
-    /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity, or after validation.
+    /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity; `closed` after
+    ///   validation; errors from writing.
     public func insert(_ entity: EntityName) throws(StoreError) -> DestinationObject {
         try content.insert(try content.model.requireEntity(entity))
     }
