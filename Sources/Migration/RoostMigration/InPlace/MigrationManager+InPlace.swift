@@ -14,8 +14,8 @@ extension MigrationManager {
     /// not replaced if one of them commits. If several processes start the same migration at once,
     /// one migrates, and the others find the store already migrated.
     ///
-    /// Without a backup, the old store cannot be examined later. So before the migration it is read
-    /// once more, and must match the tally of its last commit.
+    /// The old store's content, including dropped content, must match the tally of its last commit,
+    /// because without a backup it cannot be examined later.
     ///
     /// A store that is compatible with the model is unchanged, even if there is a mapping model
     /// between equal versions. Use ``migrate(from:to:model:options:)`` for such a mapping.

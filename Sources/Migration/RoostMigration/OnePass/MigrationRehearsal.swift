@@ -50,7 +50,7 @@ struct MigrationRehearsal {
         }
     }
 
-    /// Returns the errors that the migration would throw.
+    /// Returns the errors that the migration would throw, and errors of temporary files.
     ///
     /// - Throws: Errors from reading the source.
     mutating func refusals() throws(StoreError) -> [StoreError] {

@@ -3,9 +3,9 @@ public import RoostCore
 /// A migration in three passes, as seen by its policies.
 ///
 /// It gives access to source and destination, each with its own model. Use it only in the callbacks
-/// of ``EntityMigrationPolicy`` and on their thread. After the migration, every call throws
-/// `closed`. Memory is bounded for stores of any size, if policies do not retain objects or request
-/// long lists.
+/// of ``EntityMigrationPolicy`` and on their thread. After the migration, reading and inserting
+/// objects throws `closed`. Memory is bounded for stores of any size, if policies do not retain
+/// objects or request long lists.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///

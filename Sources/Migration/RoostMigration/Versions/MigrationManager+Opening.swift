@@ -6,7 +6,7 @@ extension MigrationManager {
     /// with another model according to the rule.
     ///
     /// A compatible store is only opened, and its objects are unchanged. An incompatible store is
-    /// treated as a whole, in one step. If several processes open it at once, one process does the
+    /// migrated or replaced as a whole. If several processes open it at once, one process does the
     /// work, and the others find the result. For a compatible store, the cost is that of opening.
     ///
     /// - Parameters:

@@ -70,7 +70,7 @@ struct VersionSearch {
     /// exists.
     private mutating func step(from: Int, to: Int) throws(StoreError) -> VersionStep? {
         if history.isSame(from, to) { return VersionStep(from: from, to: to, kind: .same) }
-        // A step that a mapping model spans is not inferred.
+        // A step that spans a mapping model is not inferred.
         guard !mappings.contains(where: { from <= $0.source && $0.destination <= to }),
             let way = try infer(from: from, to: to)
         else { return nil }

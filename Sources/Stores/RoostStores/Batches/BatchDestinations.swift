@@ -131,8 +131,8 @@ struct BatchDestinations {
     ///
     /// The destination must have been looked up.
     ///
-    /// - Throws: `objectNotFound` if the object does not exist; `invalidValue` if the relationship
-    ///   cannot refer to the object's entity.
+    /// - Throws: `objectNotFound` if no object of the ID's entity exists; `invalidValue` if the
+    ///   relationship cannot refer to the object's entity.
     func destination(
         _ id: ObjectID, of relationship: ManagedObjectModel.Relationship, _ owner: () -> String
     ) throws(StoreError) -> ObjectID {

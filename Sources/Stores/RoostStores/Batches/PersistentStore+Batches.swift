@@ -156,7 +156,7 @@ extension PersistentStore {
         if isReadOnly { _ = try commit(ChangeSet(model: model)) }
     }
 
-    /// Calls `body` until it does not throw `conflict`, at most `attempts` times.
+    /// Calls `body` again while other writers outdate its changes, at most `attempts` times in all.
     package func retryingConflicts<Result>(
         attempts: Int = 10, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -197,8 +197,7 @@ extension StoreSnapshot {
 }
 
 extension StoreError {
-    /// Returns whether the error means that another writer made a change after the change set was
-    /// computed.
+    /// Whether the error means that another writer made a change after the change set was computed.
     ///
     /// A delete that is denied because of new references is computed again. The new snapshot
     /// includes the references, so the second error has a better reason.
