@@ -20,13 +20,12 @@ public struct MigrationManager: Sendable {
     /// Copies and verifies all content of one store into another of any type.
     ///
     /// All or nothing. Streams batches with bounded memory. Reading and writing overlap on two
-    /// threads, and the caller's thread waits. Preserves object IDs, versions, links with their
-    /// positions, the store's UUID, the user metadata and the last used keys. The copy computes an
-    /// order-independent digest of every record and link. Unless ``ConversionOptions/verifies`` is
-    /// false, it then reads the finished destination again and compares the digests. Finally, it
-    /// publishes the destination atomically. After an error or a cancellation, no part of the
-    /// destination remains, and an existing store is unchanged. A source given by location is
-    /// opened read-only.
+    /// threads. Preserves object IDs, versions, links with their positions, the store's UUID, the
+    /// user metadata and the last used keys. The copy computes an order-independent digest of every
+    /// record and link. Unless ``ConversionOptions/verifies`` is false, it then reads the finished
+    /// destination again and compares the digests. Finally, it publishes the destination
+    /// atomically. After an error or a cancellation, no part of the destination remains, and an
+    /// existing store is unchanged. A source given by location is opened read-only.
     ///
     /// An open, empty destination store is already published. After a failed verification, its new
     /// content remains.

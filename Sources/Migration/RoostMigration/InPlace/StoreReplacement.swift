@@ -5,14 +5,11 @@ package import RoostFiles
 /// open.
 ///
 /// The caller holds the store's ``DestinationClaim`` and its exclusive lock from before the first
-/// read until ``run(_:)`` returns. So no other program can commit between the read and the
-/// replacement, and no commit is lost with the old file. The lock prevents every open, even by the
-/// caller. The caller therefore reads the old file at a second path with its own lock, which is
-/// possible because a closed store is one file. A backup is also a hard link to the old file, made
-/// durable before the replacement. At any time, the store's path refers to the old file or to the
-/// new one, and the old file has a path until it may be removed. After a crash before the
-/// replacement, the backup is a second hard link to the store, and the next cleanup recognizes
-/// this.
+/// read until ``run(_:)`` returns. So no other program can commit meanwhile. The lock prevents
+/// every open, even by the caller, who therefore reads the old file at a second path with its own
+/// lock. A backup is another hard link to the old file, made durable before the replacement. At any
+/// time, the store's path refers to the old file or to the new one. After a crash before the
+/// replacement, the next cleanup recognizes the backup as a second hard link.
 package struct StoreReplacement: Sendable {
     /// The type of the store.
     let type: any PersistentStoreType

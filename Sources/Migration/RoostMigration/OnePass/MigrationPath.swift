@@ -14,14 +14,13 @@ package enum MigrationPath: String, Sendable, Hashable, Codable {
     ///   are stricter than the old model's, or if objects are left out.
     ///
     /// Data that already violates an unchanged requirement in the source is copied. A mandatory
-    /// relationship that the mapping does not set stays empty, because it has no default. Many
-    /// models have such relationships, and their stores must still migrate. A warning counts the
-    /// objects.
+    /// relationship that the mapping does not set stays empty, because it has no default. A warning
+    /// counts the objects.
     case onePass
     /// Like ``onePass``, but within the store's own file and in one transaction.
     ///
-    /// Unchanged records and links are not written. SQLite stores can migrate in place this way if
-    /// at least half of all objects and links stay unchanged.
+    /// Unchanged records and links are not written. See
+    /// ``MigrationManager/migrateInPlace(_:model:options:)``.
     case oneTransaction
     /// Objects are created first, then relationships, and then all are validated.
     ///

@@ -78,8 +78,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var bytesNeeded: Int
     /// The free disk space for the destination, in bytes; nil if the destination is not a file.
     package var bytesAvailable: Int?
-    /// The expected duration in seconds, from the number of objects and links, the types of both
-    /// stores and the path of each step.
+    /// The expected duration in seconds.
     ///
     /// The estimate is accurate within a small factor. The time of policies and stages is not
     /// included.

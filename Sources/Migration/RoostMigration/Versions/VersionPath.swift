@@ -58,9 +58,7 @@ enum VersionPath {
 
     /// Returns the path with the lowest cost from one version to a later one, or nil.
     ///
-    /// The first criterion is the fewest gaps that are inferred although a mapping model spans
-    /// them. The next criteria are the fewest migrations, the fewest inferred migrations, the
-    /// longer first step and the earlier mapping model.
+    /// Of paths with equal cost, prefers the longer first step, then the earlier mapping model.
     /// - Parameters:
     ///   - start: The position of the first version.
     ///   - end: The position of the last version, not before `start`.

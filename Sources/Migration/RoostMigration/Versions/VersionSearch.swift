@@ -2,10 +2,7 @@ internal import RoostCore
 
 /// A search for the path from one version of a history to a later one.
 ///
-/// A mapping model is on the path if both of its versions are. The parts of the path without a
-/// mapping model are inferred, each in one step, as Core Data infers from a store's model to the
-/// program's. Intermediate versions are used one by one only if one step cannot be inferred, or
-/// would drop data that they preserve.
+/// ``ModelHistory`` describes the rules.
 struct VersionSearch {
     /// The inferred steps between two versions.
     private struct Inferred {

@@ -78,8 +78,8 @@ extension Store {
     ///   - entities: The entities whose objects are written, or nil for the whole content.
     ///   - sink: A closure that receives the next bytes of the text.
     /// - Returns: The digest of the written content.
-    /// - Throws: `unknownEntity`, `corrupted`, `cancelled`, and the errors of `sink`. After an
-    ///   error the text has no last line, so it is recognizably incomplete.
+    /// - Throws: `unknownEntity`, `corrupted`, and the errors of `sink`. After an error the text
+    ///   has no last line, so it is recognizably incomplete.
     @discardableResult
     public func dump(
         entities: [EntityName]? = nil, to sink: @escaping ([UInt8]) throws(StoreError) -> Void

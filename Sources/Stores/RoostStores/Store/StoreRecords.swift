@@ -25,7 +25,7 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
 
     /// An iterator over the results.
     ///
-    /// In a cancelled task, the iterator throws `cancelled`.
+    /// In a cancelled task, the iterator throws `cancelled` at the next batch.
     public struct Iterator: AsyncIteratorProtocol {
         private let pass: Pass
         private var elements: [Element] = []
