@@ -51,7 +51,7 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
     }
 }
 
-/// Compares the content of two stores of any types.
+/// A comparison of the contents of two stores of any types.
 ///
 /// ```swift
 /// let original = try StoreRegistry.standard.open(.sqlite("music.sqlite"))

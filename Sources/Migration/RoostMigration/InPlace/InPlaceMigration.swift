@@ -61,8 +61,7 @@ struct InPlaceMigration: Sendable {
         try store.close()
         let lock = try StoreReplacement.lock(path, type: type, timeout: options.conversion.timeout) {
             () throws(StoreError) in
-            // Opening and closing recovers the store after a crash and merges its log into its
-            // file.
+            // Another process may have used the store since the first opening.
             let store = try type.open(location, options: settlingOptions)
             try store.close()
             try requireSpace(path)

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostSystem
 
-/// The plan for a to-one relationship whose pairs are only in its to-one inverse in the source.
+/// The plan for a to-one relationship that the source stores only in its to-one inverse.
 struct BackReferencePlan: Sendable {
     /// The field of the destination.
     let to: RecordLayout.Field
@@ -24,8 +24,8 @@ struct BackPairs: Sendable, Hashable {
 }
 
 extension MappingPlan {
-    /// Returns the plan for a to-one relationship whose pairs are only in its inverse in the
-    /// source, or nil if one pass cannot create it.
+    /// Returns the plan for a to-one relationship that the source stores only in its inverse, or
+    /// nil if one pass cannot create it.
     ///
     /// `origin` is the source relationship with the pairs. `saying` contains the entity plans whose
     /// mappings preserve them.

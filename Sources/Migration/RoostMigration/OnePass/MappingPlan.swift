@@ -19,7 +19,7 @@ struct MappingPlan: Sendable {
         var fields: [FieldPlan] = []
         /// The plans for the to-one relationships.
         var references: [ReferencePlan] = []
-        /// The to-one relationships whose pairs are only in the inverse in the source.
+        /// The to-one relationships that the source stores only in their inverses.
         var backReferences: [BackReferencePlan] = []
         /// The mandatory attributes that have no value for any object.
         var missing: [String] = []
@@ -190,7 +190,7 @@ struct MappingPlan: Sendable {
     }
 
     /// Returns the objects of a source entity, including subentities, that the given entity plans
-    /// read, or nil if there are no plans.
+    /// read, or nil without plans.
     mutating func taken(of entity: ManagedObjectModel.Entity, by entityPlans: [EntityPlan]) -> KeySelection? {
         guard !entityPlans.isEmpty else { return nil }
         let whole = Set(entityPlans.filter { $0.filter == nil }.map(\.source.number))

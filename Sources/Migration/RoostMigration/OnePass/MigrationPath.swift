@@ -25,6 +25,6 @@ package enum MigrationPath: String, Sendable, Hashable, Codable {
     /// Objects are created first, then relationships, and then all are validated.
     ///
     /// Used for policies, or if keys change. Objects from a policy must meet all requirements of
-    /// the model. Other objects must meet those of one pass.
+    /// the model. Other objects must meet the requirements of ``onePass``.
     case threePasses
 }

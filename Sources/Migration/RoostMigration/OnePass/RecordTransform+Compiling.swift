@@ -26,7 +26,8 @@ extension RecordTransform {
         var marker: RecordLayout.Field?
     }
 
-    /// A possible new entity of a source entity's objects, for attributes that contain their IDs.
+    /// A new entity that objects of a source entity may get, for translating their IDs in
+    /// attributes.
     struct Successor {
         var entity: Int
         /// The keys of the objects that get the new entity, or nil for all objects.

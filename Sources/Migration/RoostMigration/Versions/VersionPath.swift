@@ -20,7 +20,8 @@ struct VersionStep: Hashable, Sendable {
     var kind: Kind
     /// The number of migrations in an inferred step.
     var count = 1
-    /// The number of gaps between versions that are inferred although a mapping model spans them.
+    /// The number of gaps between neighboring versions that are inferred although a mapping model
+    /// spans them.
     var evadedCount = 0
 }
 
@@ -28,8 +29,7 @@ struct VersionStep: Hashable, Sendable {
 enum VersionPath {
     /// The cost of a path, where less is better.
     private struct Cost: Comparable {
-        /// The number of gaps between versions that are inferred although a mapping model spans
-        /// them.
+        /// See ``VersionStep/evadedCount``.
         var evaded = 0
         /// The number of migrations.
         ///

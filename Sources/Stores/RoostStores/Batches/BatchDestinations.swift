@@ -45,8 +45,6 @@ struct BatchDestinations {
     mutating func forget() { found.removeAll(keepingCapacity: true) }
 
     /// Continues with another snapshot, after ``forget()``.
-    ///
-    /// Forgets which objects exist, but keeps the assigned positions.
     mutating func go(on snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
         forget()

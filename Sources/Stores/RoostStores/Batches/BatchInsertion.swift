@@ -385,8 +385,7 @@ struct BatchInsertion {
             changes.lastPlaces = destinations.lastPlaces
             try applyRules(to: &changes)
             relatedIDs = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
-            // The snapshot is closed first, because a store that needs space may have to wait until
-            // no snapshot is open.
+            // For the same reason as in `startLoading()`.
             snapshot.close()
             return try store.commit(changes).generation
         }

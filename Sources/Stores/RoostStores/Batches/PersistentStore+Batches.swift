@@ -28,9 +28,9 @@ extension PersistentStore {
     ///   an abstract entity, a to-many relationship and a derived attribute; `unknownProperty`;
     ///   `invalidValue` with row and property; `validationFailed` with all ``StoreError/failures``;
     ///   `objectNotFound` with all missing objects to which rows refer; `constraintViolation`;
-    ///   `conflict` after ten attempts, or a hundred if rows can change other objects; and the
-    ///   errors of ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows. After an error nothing was
-    ///   inserted, but keys may remain unused.
+    ///   `conflict` after ten attempts, or a hundred if rows can change other objects or extend
+    ///   ordered relationships; and the errors of ``reserveKeys(_:for:)``, ``commit(_:)`` and the
+    ///   rows. After an error nothing was inserted, but keys may remain unused.
     /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory to commit or load
     ///   them. If the insert remains one change set, memory holds all records, and with a conflict
     ///   rule all rows.

@@ -2,9 +2,9 @@ package import Foundation
 package import RoostCore
 internal import RoostQuery
 
-/// Applies the rules that concern more than one record to a change set before its commit.
+/// The rules that concern more than one record, applied to a change set before its commit.
 ///
-/// It computes the derived attributes of changed objects and of objects that depend on them, and
+/// This computes the derived attributes of changed objects and of objects that depend on them, and
 /// compares counts with their limits. ``FailureList`` checks single records.
 package struct ChangeRules {
     private let rules: ModelRules

@@ -53,7 +53,7 @@ package final class CommitSubscription: Sendable {
     }
 }
 
-/// Watches the stores that have listeners.
+/// A watcher of the stores that have listeners.
 ///
 /// It checks a store when its signal is raised and every second.
 ///

@@ -2,7 +2,6 @@ public import RoostCore
 internal import RoostPredicates
 internal import RoostQuery
 
-
 extension StoreView {
     /// Returns the objects that meet a condition as values of a type.
     ///
