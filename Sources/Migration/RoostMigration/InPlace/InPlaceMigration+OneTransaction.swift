@@ -15,8 +15,8 @@ struct ModelChangePlan: Sendable {
 extension InPlaceMigration {
     /// Changes the store's model in one transaction if most content stays unchanged.
     ///
-    /// Returns nil if a new file or no change is needed. The caller holds the store's claim, and
-    /// closes the store.
+    /// Returns nil if a new file or no change is needed. The caller holds the store's
+    /// ``DestinationClaim``, and closes the store.
     func changeModel(of store: any PersistentStore, path: String) throws(StoreError) -> MigrationReport? {
         guard let changing = store as? any ModelChangingStore, let plan = try modelChange(of: store) else { return nil }
         try requireSpace(path, part: plan.changedPart)

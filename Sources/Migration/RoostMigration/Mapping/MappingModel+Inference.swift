@@ -1,7 +1,7 @@
 public import RoostCore
 
 extension MappingModel {
-    /// Options that allow inference of mappings that may lose data.
+    /// Options that allow inference of further changes.
     public struct InferenceOptions: Hashable, Sendable {
         /// Whether an attribute that becomes a string gets its old value as text, as `CAST` writes
         /// it.

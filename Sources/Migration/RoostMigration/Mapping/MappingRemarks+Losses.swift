@@ -126,7 +126,7 @@ extension MappingRemarks {
         }
     }
 
-    /// Returns whether a mapping reads an element or a part of it.
+    /// Returns whether a mapping reads an element, a part of it or a composite that contains it.
     private func reads(_ path: [String], mapping: Mapping) -> Bool {
         if mapping.used.contains(where: { path.starts(with: $0) || $0.starts(with: path) }) { return true }
         return mapping.taken.contains { name, taken in

@@ -148,7 +148,7 @@ final class BackReferences {
 
     /// Returns the new ID of the object that refers to a source object, or nil if no object does.
     ///
-    /// The source object becomes `id`. Throws `migrationFailed`, naming the objects, if two objects
+    /// The source object becomes `id`. Throws `migrationFailed`, naming the objects, if several
     /// refer to it.
     func object(
         leadingTo record: RecordReader, becoming id: ObjectID, reference: BackReferencePlan

@@ -1,8 +1,7 @@
 public import RoostCore
 
 extension MigrationManager {
-    /// Creates a store with another model, of any type, from the content of a store, with
-    /// verification.
+    /// Creates a store of any type, with another model, from the content of a store.
     ///
     /// All or nothing. ``MigrationOptions/mapping`` defines how objects become objects of the new
     /// model. Without a mapping, it is inferred from the two models. If no policy is used and every
@@ -11,9 +10,9 @@ extension MigrationManager {
     ///
     /// - In one pass, objects keep their keys and versions.
     /// - In three passes, an object keeps its key if its hierarchy gets objects from one hierarchy
-    ///   only. It keeps its version until a policy or a rebuilt relationship needs written objects.
-    ///   From then on objects are committed, and the store numbers their versions: a new object
-    ///   starts at 1, and each rewrite adds 1.
+    ///   only and the key is free. It keeps its version until a policy or a rebuilt relationship
+    ///   needs written objects. From then on objects are committed, and the store numbers their
+    ///   versions: a new object starts at 1, and each rewrite adds 1.
     ///
     /// The store's UUID, the user metadata and the last used keys are preserved. In a relationship
     /// that becomes ordered, objects are in key order. Unless ``ConversionOptions/verifies`` is

@@ -50,9 +50,10 @@ struct MigrationRehearsal {
         }
     }
 
-    /// Returns the errors that the migration would throw, and errors of temporary files.
+    /// Returns the errors that the migration would throw.
     ///
-    /// - Throws: Errors from reading the source.
+    /// - Throws: `cancelled`, `corrupted`, and errors from collecting keys. Other errors are
+    ///   returned.
     mutating func refusals() throws(StoreError) -> [StoreError] {
         var refusals: [StoreError] = []
         func note(_ body: () throws(StoreError) -> Void) throws(StoreError) {

@@ -7,7 +7,8 @@ extension RecordTransform {
         /// The bytes of tail fields that are adjacent in both layouts.
         case tail(RecordMoves.Tail)
         case constant(RecordLayout.Field, Value, marker: RecordLayout.Field?)
-        /// A field of another kind, or a field with a replacement for null.
+        /// A field of another kind, with a replacement for null, or in a composite that may be
+        /// absent.
         case convert(RecordLayout.Field, from: RecordLayout.Field, fallback: Value?, marker: RecordLayout.Field?)
         case expression(RecordLayout.Field, ExpressionEvaluator, fallback: Value?, marker: RecordLayout.Field?)
         case objectID(RecordLayout.Field, from: RecordLayout.Field)

@@ -26,7 +26,7 @@ final class BufferedObjects {
 
     /// The root of each entity's hierarchy, by entity number.
     private let roots: [Int]
-    /// The records without later changes.
+    /// The records as first read or created.
     private(set) var records: RecordBatch
     /// The state of each record, by its position.
     private(set) var pending: [Pending] = []

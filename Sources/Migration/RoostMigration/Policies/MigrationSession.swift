@@ -101,7 +101,7 @@ public final class MigrationSession {
     /// Returns the objects of the destination that match a request, in its order, including all
     /// objects created so far.
     ///
-    /// A request without an order whose predicate uses only attributes also searches memory. So
+    /// If a request has no order and its predicate uses only attributes, memory is searched too. So
     /// finding or creating an object costs one lookup; index the attribute to make it fast. For
     /// other requests, objects in memory are written first. The first call in a migration costs
     /// more, because it ends the bulk load.
@@ -124,7 +124,7 @@ public final class MigrationSession {
     /// The association can be looked up immediately, in both directions. An object may have any
     /// number of associations.
     ///
-    /// - Throws: `invalidRequest` if no mapping has the name.
+    /// - Throws: `invalidRequest` if no mapping has the name; errors of a temporary file.
     public func associate(
         _ source: SourceObject, with destination: DestinationObject, for mapping: String
     ) throws(StoreError) {
@@ -143,7 +143,7 @@ public final class MigrationSession {
     ///   - sourceObjects: Source objects, or nil for all, which are in memory at once. Objects
     ///     without associations are ignored.
     /// - Returns: The destination objects, without duplicates.
-    /// - Throws: `invalidRequest` if no mapping has the name.
+    /// - Throws: `invalidRequest` if no mapping has the name; errors of a temporary file.
     public func destinationInstances(
         forEntityMapping name: String, sourceObjects: [SourceObject]?
     ) throws(StoreError) -> [DestinationObject] {
@@ -209,7 +209,7 @@ public final class MigrationSession {
     /// Call it only in ``EntityMigrationPolicy/createRelationships(for:by:in:)``, for that call's
     /// object.
     ///
-    /// - Throws: Errors of expressions and of the policy's functions.
+    /// - Throws: `invalidRequest` elsewhere; errors of expressions and of the policy's functions.
     public func createStandardRelationships(for destination: DestinationObject) throws {
         guard let relationshipBuilder, relationshipBuilder.isMaking(destination) else {
             throw Self.outside("createStandardRelationships")

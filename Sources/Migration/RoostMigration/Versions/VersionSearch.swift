@@ -11,7 +11,7 @@ struct VersionSearch {
         var reason: String?
     }
 
-    /// A mapping model on the path, with the positions of its versions in the search.
+    /// A mapping model between the two versions, with the positions of its own versions.
     private struct Mapping {
         let number: Int
         let source: Int

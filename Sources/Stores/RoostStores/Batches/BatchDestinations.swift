@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The destinations of to-one relationships in a batch request, as one snapshot shows them.
+/// The destinations of relationships in a batch request, as one snapshot shows them.
 struct BatchDestinations {
     /// An object that exists in the snapshot.
     struct Destination {
@@ -125,7 +125,7 @@ struct BatchDestinations {
         }
     }
 
-    /// Returns the ID, with the object's own entity, of a to-one destination.
+    /// Returns the ID of a destination, with the object's own entity.
     ///
     /// The destination must have been looked up.
     ///

@@ -49,7 +49,7 @@ extension PersistentStore {
     /// the properties that are set. Setting a composite as a whole sets all its other elements to
     /// null. If setting an element creates the composite's value, the other elements get their
     /// defaults. If another writer changes one of the objects meanwhile, the change set is computed
-    /// again, at most ten times.
+    /// again, up to ten times in all.
     ///
     /// - Parameters:
     ///   - request: The objects to update, and their new values.
@@ -74,9 +74,9 @@ extension PersistentStore {
     /// snapshot.
     ///
     /// The delete is atomic and durable on return. If another writer changes one of the objects
-    /// meanwhile, the change set is computed again, at most ten times. The same happens if another
-    /// writer sets a reference to a deleted object, unless a relationship of the model has the rule
-    /// `noAction`.
+    /// meanwhile, the change set is computed again, up to ten times in all. The same happens if
+    /// another writer sets a reference to a deleted object, unless a relationship of the model has
+    /// the rule `noAction`.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.

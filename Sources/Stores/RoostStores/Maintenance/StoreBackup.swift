@@ -34,7 +34,7 @@ extension StoreMaintenance {
         }
         var options = options
         (options.verifies, options.skipsDamaged, options.keepsHistory) = (true, false, true)
-        // These checks do not need the source, so they precede opening it.
+        // This check does not need the source, so it precedes opening it.
         if case .location(let location) = source, StoreFile.sameFile(location.path, destination.path) {
             throw StoreError(.invalidRequest, "The backup '\(destination)' is the store itself; choose another path.")
         }

@@ -31,7 +31,7 @@ public struct StoreMaintenance: Sendable {
     ///
     /// - Parameters:
     ///   - location: The location of the store.
-    ///   - options: The options. Those for a destination, damaged records, links, history and
+    ///   - options: The options. Those for a destination, damaged records, hard links, history and
     ///     verification have no effect.
     /// - Returns: A report of the compaction.
     /// - Throws: `busy` if the store is open elsewhere for longer than the timeout and its type

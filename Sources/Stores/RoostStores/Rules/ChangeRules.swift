@@ -350,7 +350,7 @@ package struct ChangeRules {
         return found
     }
 
-    /// Returns the owners of a to-many relationship that gain or lose an object.
+    /// Returns the keys of the objects whose to-many relationship gains or loses an object.
     private func changedOwners(
         of relationship: ManagedObjectModel.Relationship, changes: ChangeSet
     ) throws(StoreError) -> Set<Int64> {
