@@ -32,7 +32,7 @@ struct StoreConversion: Sendable {
         }
     }
 
-    /// The writer that creates the destination.
+    /// The destination's writer.
     var destinationWriter: DestinationWriter {
         DestinationWriter(
             destination: destination, sourceName: source.location.description, options: options, registry: registry,

@@ -23,9 +23,8 @@ extension MigrationManager {
     /// An SQLite store can change within its own file, in one transaction. This requires that at
     /// least half of its objects and links stay unchanged, that one step of one pass without
     /// closures reaches the model, and that no backup is requested. The unchanged tables are read
-    /// and compared, but not written. The content and the guarantees are the same. The file retains
-    /// gaps from the rebuilt tables, and additions by other programs. ``MigrationReport/path`` and
-    /// the plan report the chosen path.
+    /// and compared, but not written. The file retains gaps from the rebuilt tables, and additions
+    /// by other programs. ``MigrationReport/path`` and the plan report the chosen path.
     ///
     /// - Parameters:
     ///   - location: The store.

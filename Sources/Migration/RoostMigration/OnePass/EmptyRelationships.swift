@@ -28,8 +28,6 @@ struct EmptyRelationships {
 
     /// Returns one warning for each relationship that is empty in some objects of a finished
     /// destination.
-    ///
-    /// Reads the objects of the relationships' entities.
     func warnings(_ store: any PersistentStore) throws(StoreError) -> [String] {
         guard !members.isEmpty else { return [] }
         let snapshot = try store.snapshot()

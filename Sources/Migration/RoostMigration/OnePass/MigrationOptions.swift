@@ -48,8 +48,6 @@ public struct MigrationOptions: Sendable, Adjustable {
     /// The backup is an ordinary store of the old model, which Roost never removes.
     public var keepsBackup: Bool = false
     /// The memory limit for associations, in bytes; further associations go to a file.
-    ///
-    /// Tests use a small limit.
     package var associationByteCount = 8 << 20
 
     /// Creates options.

@@ -4,8 +4,8 @@ public import RoostCore
 ///
 /// It gives access to source and destination, each with its own model. Use it only in the callbacks
 /// of ``EntityMigrationPolicy`` and on their thread. After the migration, reading and inserting
-/// objects throws `closed`. Memory is bounded for stores of any size, if policies do not retain
-/// objects or request long lists.
+/// objects throws `closed`. Memory is bounded if policies do not retain objects or request long
+/// lists.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///

@@ -32,8 +32,6 @@ enum VersionPath {
         /// See ``VersionStep/evadedCount``.
         var evaded = 0
         /// The number of migrations.
-        ///
-        /// Each migration reads and writes the whole store.
         var migrations = 0
         /// The number of inferred migrations.
         ///
