@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A comparison of two snapshots of compatible models that walks both in key order.
+/// A comparison that walks two snapshots of compatible models in key order.
 struct ContentMerge {
     private let left: any StoreSnapshot
     private let right: any StoreSnapshot
@@ -50,8 +50,9 @@ struct ContentMerge {
         }
     }
 
-    /// Returns the names of the properties that differ, or nil if the records are equal apart from
-    /// versions.
+    /// Returns the names of the fields that differ, `(entity)` or `(unused bytes)`.
+    ///
+    /// Returns nil if the records are equal apart from versions.
     private static func differentProperties(_ a: RecordPosition, _ b: RecordPosition) -> [String]? {
         a.batch.withRecord(at: a.index) { left in
             b.batch.withRecord(at: b.index) { right in

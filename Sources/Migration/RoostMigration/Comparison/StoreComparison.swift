@@ -51,7 +51,7 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
     }
 }
 
-/// Compares the content of two stores of any types.
+/// A comparison of the contents of two stores of any types.
 ///
 /// ```swift
 /// let original = try StoreRegistry.standard.open(.sqlite("music.sqlite"))
@@ -63,8 +63,8 @@ public enum StoreComparison {
     /// Finds the first differences between two stores.
     ///
     /// Compares objects by root entity, then links by relationship, in key order. Reads each record
-    /// once, with memory for two batches. Ignores versions, generations, metadata and types. Stores
-    /// with incompatible models have one difference, of kind `model`.
+    /// at most once, with memory for two batches. Ignores versions, generations, metadata and
+    /// types. Stores with incompatible models have one difference, of kind `model`.
     ///
     /// - Parameters:
     ///   - first: A store.
@@ -73,7 +73,7 @@ public enum StoreComparison {
     ///   - trustingDigests: Whether equal recorded digests count as equal content. Then equal
     ///     stores are compared in O(1), but damage and changes by other programs are not detected.
     ///   - cancellation: An object that can cancel the comparison, which then throws `cancelled`.
-    /// - Returns: The differences. Empty if and only if the contents are equal.
+    /// - Returns: The differences; empty if the contents are equal.
     /// - Throws: `corrupted`, naming the damaged record; `cancelled`; other read errors.
     public static func diff(
         _ first: any PersistentStore, _ second: any PersistentStore, limit: Int = 20, trustingDigests: Bool = false,
@@ -96,7 +96,7 @@ public enum StoreComparison {
         return merge.differences
     }
 
-    /// Returns the entities that differ between two models, or nil if the models are compatible.
+    /// Returns a difference that names the differing entities, or nil if the models are compatible.
     private static func modelDifference(_ left: ManagedObjectModel, _ right: ManagedObjectModel) -> StoreDifference? {
         let names = Set(left.entities.map(\.name)).union(right.entities.map(\.name)).sorted()
         let different = names.filter { name in

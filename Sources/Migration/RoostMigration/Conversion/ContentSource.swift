@@ -30,7 +30,7 @@ extension StoreContents {
     /// Returns false, because only an unchanged copy can use the source's history.
     func recordsHistory() throws(StoreError) -> Bool { false }
 
-    /// Does nothing.
+    /// Does nothing, and returns false.
     func giveHistory(to store: any PersistentStore) throws(StoreError) -> Bool { false }
 }
 

@@ -22,8 +22,8 @@ extension DestinationWriter {
 
     /// Streams all content from `source` into `destination`, on two threads, and finishes the load.
     ///
-    /// - Throws: The error of either store. If both fail, the source's error, which caused the
-    ///   other.
+    /// - Throws: The source's error, otherwise the destination's error; `verificationFailed` if the
+    ///   loader counted other content than the reader; errors from starting a thread.
     func copy(
         _ source: any ContentSource, to destination: any PersistentStore, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {

@@ -44,7 +44,8 @@ extension DestinationWriter {
         }
     }
 
-    /// Throws `invalidRequest` if the names of the files beside the new store would be too long.
+    /// Throws `invalidRequest` if the names of the files beside the new store would be too long;
+    /// other errors of the file system.
     private func requireRoomForName(_ location: StoreLocation) throws(StoreError) {
         // The longest suffix of the files that are created beside the destination.
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]
@@ -82,7 +83,7 @@ extension DestinationWriter {
         return []
     }
 
-    /// Returns the available disk space for the destination, or nil if the destination is not a new
+    /// Returns the available disk space for the destination, or nil if the conversion creates no
     /// file.
     func bytesAvailable() throws(StoreError) -> Int? {
         guard case .location(let location) = destination,
@@ -95,7 +96,7 @@ extension DestinationWriter {
 
     /// Returns an error if a neighboring store uses the path for one of its own files.
     ///
-    /// That store would treat the new store as its log, and remove it.
+    /// That store could treat the new store as its log, and remove it.
     private func companionRefusal(_ location: StoreLocation) -> StoreError? {
         let path = StoreFile.resolvingLink(location.path)
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]
@@ -146,9 +147,9 @@ extension DestinationWriter {
 
     /// Returns errors if the store cannot be replaced now.
     ///
-    /// The causes: another process keeps the store open for longer than the timeout, the file has
-    /// other hard links, or a file beside it belongs to another program. Checked before the copy,
-    /// and again by the replacement.
+    /// The causes: the store stays open for longer than the timeout, the file has other hard links,
+    /// or a file beside it belongs to another program. Checked before the copy, and again by the
+    /// replacement.
     private func busyRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
             // Acquiring the lock would create a lock file. Without one, no process has the store
@@ -170,8 +171,9 @@ extension DestinationWriter {
 }
 
 extension DestinationWriter {
-    /// Returns the maximum document size of the destination, or nil if the destination has no
-    /// limit.
+    /// Returns the maximum document size of the destination.
+    ///
+    /// Returns nil if the destination has no limit or is an open store.
     func documentLimit(
         _ source: any PersistentStore
     ) throws(StoreError) -> DocumentLimit? {

@@ -3,7 +3,7 @@ internal import RoostFiles
 
 /// A writer that creates, fills, verifies and publishes a destination store from any source.
 ///
-/// All or nothing.
+/// All or nothing, unless the destination is an open store.
 package struct DestinationWriter: Sendable {
     let destination: ConversionEndpoint
     /// The name of the source in reports.
@@ -113,7 +113,7 @@ package struct DestinationWriter: Sendable {
         }
     }
 
-    /// Copies and verifies the content.
+    /// Copies the content, and verifies it if the options ask for it.
     ///
     /// The destination's store stays open.
     private func fill(
@@ -123,8 +123,8 @@ package struct DestinationWriter: Sendable {
         let start = clock.now
         let memory = PrivateMemory()
         let copied = try source.fill(store, by: self, memory: memory)
-        // Called after the copy: if the source is unreadable, the copy's error names the damaged
-        // record.
+        // The notices are read after the copy: if the source is unreadable, the copy's error names
+        // the damaged record.
         let notices = try source.notices()
         try options.cancellation?.check()
         var dangling = copied.dangling

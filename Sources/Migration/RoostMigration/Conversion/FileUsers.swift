@@ -7,8 +7,8 @@ enum FileUsers {
     /// The maximum number of processes in the list.
     private static let limit = 8
 
-    /// Returns the processes that have the store's file or its lock file open, each as `process 123
-    /// (name)`.
+    /// Returns at most ``limit`` processes with the store's file or lock file open, each as
+    /// `process 123 (name)`.
     ///
     /// Reads `/proc` on Linux. Returns an empty list on systems without it. Processes that ended
     /// meanwhile or belong to other users are omitted.

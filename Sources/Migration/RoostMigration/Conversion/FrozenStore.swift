@@ -51,7 +51,7 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
 
 /// A snapshot that only its store closes.
 ///
-/// Forwards every optional protocol, so that reads are as fast as from the base snapshot.
+/// Forwards the optional protocols for reading, so reads are as fast as from the base snapshot.
 private final class FrozenSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot, VisitableSnapshot,
     AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {

@@ -2,8 +2,8 @@ public import RoostCore
 
 /// Copies and migrates data from one store to another.
 ///
-/// It uses only the ``PersistentStore`` protocol, so any registered type can be converted to any
-/// other.
+/// It needs only the ``PersistentStore`` protocol, so any registered type can be converted to any
+/// type that can be written.
 ///
 /// ```swift
 /// let report = try MigrationManager().migrate(
@@ -20,19 +20,20 @@ public struct MigrationManager: Sendable {
     /// Copies and verifies all content of one store into another of any type.
     ///
     /// All or nothing. Streams batches with bounded memory. Reading and writing overlap on two
-    /// threads, and the caller's thread waits. Preserves object IDs, versions, links with their
-    /// positions, the store's UUID, the user metadata and the last used keys. The copy computes an
-    /// order-independent digest of every record and link, then reads the finished destination again
-    /// and compares the digests. Only then is the destination published, atomically. After an error
-    /// or a cancellation, no part of the destination remains, and an existing store is unchanged.
-    /// The source is opened read-only.
+    /// threads. Preserves object IDs, versions, links with their positions, the store's UUID, the
+    /// user metadata and the last used keys. The copy computes an order-independent digest of every
+    /// record and link. Unless ``ConversionOptions/verifies`` is false, it then reads the finished
+    /// destination again and compares the digests. Finally, it publishes the destination
+    /// atomically. After an error or a cancellation, no part of the destination remains, and an
+    /// existing store is unchanged. A source given by location is opened read-only.
     ///
     /// An open, empty destination store is already published. After a failed verification, its new
     /// content remains.
     /// - Throws: `alreadyExists` (without ``ConversionOptions/overwrites``), `invalidRequest` if
-    ///   both ends are the same store, `noSpace`, `permissionDenied`, `missingDirectory`,
-    ///   `unknownStoreType`, `notAStore`, `corrupted` naming the damaged record,
-    ///   `verificationFailed`, `cancelled`, and other errors of the two stores.
+    ///   both ends are the same store or an open destination is not empty, `modelMismatch` if it
+    ///   has another model, `noSpace`, `permissionDenied`, `missingDirectory`, `unknownStoreType`,
+    ///   `notAStore`, `corrupted` naming the damaged record, `verificationFailed`, `cancelled`, and
+    ///   other errors of the two stores.
     public func convert(
         from source: ConversionEndpoint, to destination: ConversionEndpoint,
         options: ConversionOptions = ConversionOptions()
@@ -42,8 +43,8 @@ public struct MigrationManager: Sendable {
 
     /// Plans ``convert(from:to:options:)`` without writing anything.
     ///
-    /// - Throws: Errors from opening the source, and `unknownStoreType`. All other errors become
-    ///   refusals in the plan.
+    /// - Throws: `unknownStoreType`; errors from opening and reading the source. The reasons to
+    ///   refuse the conversion are in the plan.
     public func plan(
         from source: ConversionEndpoint, to destination: ConversionEndpoint,
         options: ConversionOptions = ConversionOptions()

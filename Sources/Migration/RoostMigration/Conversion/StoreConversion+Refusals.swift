@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostFiles
 
 extension StoreConversion {
-    /// Returns the reasons to refuse the conversion that are known without opening a store.
+    /// Returns the reasons to refuse the conversion that are known before the source is opened.
     ///
     /// - Throws: `unknownStoreType`.
     func refusalsBeforeOpening() throws(StoreError) -> [StoreError] {

@@ -32,7 +32,7 @@ struct StoreConversion: Sendable {
         }
     }
 
-    /// The writer that creates the destination.
+    /// The destination's writer.
     var destinationWriter: DestinationWriter {
         DestinationWriter(
             destination: destination, sourceName: source.location.description, options: options, registry: registry,
@@ -73,7 +73,9 @@ struct StoreConversion: Sendable {
 
     // MARK: The source
 
-    /// Runs `body` with the source, which is opened read-only for this call if it is not open.
+    /// Runs `body` with the source.
+    ///
+    /// If the source is a location, opens it read-only for this call.
     func withSource<Result>(
         isReadOnce: Bool, _ body: (any PersistentStore) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

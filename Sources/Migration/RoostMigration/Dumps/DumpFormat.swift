@@ -72,7 +72,7 @@ struct DumpScope: Sendable {
     /// subentities.
     func includes(_ entity: Int) -> Bool { includes[entity] }
 
-    /// Returns whether any object in the hierarchy of an entity is in the dump.
+    /// Returns whether objects in the hierarchy of an entity can be in the dump.
     func includesAny(ofHierarchyOf entity: Int) -> Bool {
         if case .nothing = parts[model.entities[entity].root] { return false }
         return true
@@ -90,7 +90,7 @@ struct DumpScope: Sendable {
 
     /// Returns whether the object with a key, in the hierarchy of an entity, is in the dump.
     ///
-    /// All objects of the hierarchy must have been noted.
+    /// All dumped objects of the hierarchy must have been noted.
     mutating func includes(key: Int64, inHierarchyOf entity: Int) -> Bool {
         let root = model.entities[entity].root
         switch parts[root] {

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// Reads a dump line by line.
+/// A reader of a dump, line by line.
 final class DumpReader {
     private var tokens: JSONTokenReader
     /// The tallies of the whole dump and of the part sent to the destination.

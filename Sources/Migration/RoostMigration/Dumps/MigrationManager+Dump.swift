@@ -7,8 +7,8 @@ extension MigrationManager {
     /// of links, and a last line with counts, digest and checksum. DUMP-FORMAT.md describes the
     /// format. The text has the exact value of every property, and equal content gives equal text.
     /// Before the last line, the dump compares the written content with the tally of the last
-    /// commit. Memory is bounded for stores of any size. After an error the text has no last line,
-    /// so a reader recognizes it as incomplete.
+    /// commit. Memory is bounded, apart from ranges of keys in a partial dump. After an error the
+    /// text has no last line, so a reader recognizes it as incomplete.
     ///
     /// - Parameters:
     ///   - store: The store. Other writers may change it meanwhile.
@@ -47,15 +47,17 @@ extension MigrationManager {
     /// with the same content, object IDs, versions, UUID, metadata and used keys. As in
     /// ``convert(from:to:options:)``, the finished destination is read again before it is
     /// published; in addition, the dump is compared with its last line. After an error or a
-    /// cancellation, no part of the destination remains. Memory is bounded for dumps of any size.
+    /// cancellation, no part of the destination remains. Memory is bounded, apart from ranges of
+    /// keys in a partial dump.
     /// - Parameters:
     ///   - destination: The new store.
     ///   - name: The name of the text for messages and the report: a path, or `standard input`.
     ///   - allowsDangling: Whether to leave out and report references and links to objects outside
     ///     a partial dump, instead of refusing the dump.
     ///   - options: The options. Those for a source store have no effect.
-    ///   - source: Returns the dump's next bytes, on a thread of the load. It is not called again
-    ///     after it returned no bytes.
+    ///   - source: Copies the dump's next bytes into a buffer, and returns their number. It is
+    ///     called on the caller's thread, then on a thread of the load, and not again after it
+    ///     returned 0.
     /// - Returns: The report.
     /// - Throws: `notAStore` if the text is not a dump; `unsupportedVersion`; `corrupted` with line
     ///   and column if the text is damaged, truncated, or contradicts its last line;

@@ -15,8 +15,8 @@ struct ModelChangePlan: Sendable {
 extension InPlaceMigration {
     /// Changes the store's model in one transaction if most content stays unchanged.
     ///
-    /// Returns nil if a new file is needed. The caller holds the store's claim, and closes the
-    /// store.
+    /// Returns nil if a new file or no change is needed. The caller holds the store's
+    /// ``DestinationClaim``, and closes the store.
     func changeModel(of store: any PersistentStore, path: String) throws(StoreError) -> MigrationReport? {
         guard let changing = store as? any ModelChangingStore, let plan = try modelChange(of: store) else { return nil }
         try requireSpace(path, part: plan.changedPart)
@@ -43,9 +43,9 @@ extension InPlaceMigration {
     /// Returns a plan for changing the model within the store, or nil if a new file is needed or no
     /// change is needed.
     ///
-    /// Requires that no backup is requested, and that one migration step in one pass is enough. At
-    /// least half of all objects and links must stay unchanged, because rewritten content goes into
-    /// the log first and leaves gaps in the file.
+    /// Requires that no backup is requested, and that one migration step in one pass, without
+    /// closures of a stage, is enough. At least half of all objects and links must stay unchanged,
+    /// because rewritten content goes into the log first and leaves gaps in the file.
     func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
         // A store that accepts changes may have wrong checksums, which unchanged rows would keep.
         guard !options.keepsBackup, !store.takesChanges, store is any ModelChangingStore,

@@ -33,7 +33,7 @@ extension InPlaceMigration {
         } else {
             plan = try MigrationManager(registry: registry).planMigration(
                 from: .location(location), to: .location(sibling), model: model, options: options)
-            // Two stores are created beside the old one. A plan with several steps already includes
+            // Two stores are created beside the old one. A plan with several steps already counts
             // them.
             if plan.steps.isEmpty { plan.needsTwice(1) }
         }
@@ -43,8 +43,7 @@ extension InPlaceMigration {
         return plan
     }
 
-    /// Returns a plan for changing the model within the store, or nil if the store or the models do
-    /// not allow it.
+    /// Returns a plan for changing the model within the store, or nil if a new file is needed.
     private func changePlan(_ type: any PersistentStoreType) throws(StoreError) -> ModelChangePlan? {
         let store = try type.open(location, options: readingOptions)
         let plan: ModelChangePlan?

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// A migration that replaces a store at its own location.
+/// A migration of a store at its own location.
 struct InPlaceMigration: Sendable {
     let location: StoreLocation
     let model: ManagedObjectModel
@@ -29,8 +29,8 @@ struct InPlaceMigration: Sendable {
         let start = ContinuousClock.now
         let path = StoreFile.resolvingLink(location.path)
         try StoreFile.requireRegularFile(at: path, forWriting: true)
-        // Checked before a file, such as a lock file, is created: the file may not be a store of
-        // this type.
+        // Checked before a lock file or another file is created, because the path may not have a
+        // store of this type.
         let metadata = try type.metadata(at: location, options: readingOptions)
         // Removes the temporary files of a crashed migration. If another process migrates the
         // store, that process removes them.
@@ -61,8 +61,7 @@ struct InPlaceMigration: Sendable {
         try store.close()
         let lock = try StoreReplacement.lock(path, type: type, timeout: options.conversion.timeout) {
             () throws(StoreError) in
-            // Opening and closing recovers the store after a crash and merges its log into its
-            // file.
+            // Another process may have used the store since the first opening.
             let store = try type.open(location, options: settlingOptions)
             try store.close()
             try requireSpace(path)
@@ -224,7 +223,7 @@ struct InPlaceMigration: Sendable {
 
     /// Returns the store's type.
     ///
-    /// Throws if the options do not allow replacing the store.
+    /// Throws if the options or the type do not allow replacing the store.
     func replaceableType() throws(StoreError) -> any PersistentStoreType {
         guard !options.conversion.skipsDamaged else {
             throw StoreError(

@@ -9,36 +9,37 @@ extension MigrationManager {
     /// complete new store. Running the same migration again finishes it and removes all temporary
     /// files.
     ///
-    /// From the first read until the replacement, no other process can open the store, so no commit
-    /// is lost. Other processes wait until their timeout. A store on a server stays open to others,
-    /// and is not replaced if one of them commits. If several processes start the same migration at
-    /// once, one migrates, and the others find the store already migrated.
+    /// While the new store is created, no other process can open the old one, so no commit is lost.
+    /// Other processes wait until their timeout. A store on a server stays open to others, and is
+    /// not replaced if one of them commits. If several processes start the same migration at once,
+    /// one migrates, and the others find the store already migrated.
     ///
-    /// Without a backup, the old store cannot be examined later. So before the migration it is read
-    /// once more, and must match the tally of its last commit.
+    /// The old store's content, including dropped content, must match the tally of its last commit,
+    /// because without a backup it cannot be examined later.
     ///
     /// A store that is compatible with the model is unchanged, even if there is a mapping model
     /// between equal versions. Use ``migrate(from:to:model:options:)`` for such a mapping.
     ///
-    /// An SQLite store changes within its own file, in one transaction, under three conditions. At
-    /// least half of its objects and links stay unchanged, one step of one pass reaches the model,
-    /// and no backup is requested. The unchanged tables are read and compared, but not written. The
-    /// content and the guarantees are the same. The file retains gaps from the rebuilt tables, and
-    /// additions by other programs. ``MigrationReport/path`` and the plan report the chosen path.
+    /// An SQLite store can change within its own file, in one transaction. This requires that at
+    /// least half of its objects and links stay unchanged, that one step of one pass without
+    /// closures reaches the model, and that no backup is requested. The unchanged tables are read
+    /// and compared, but not written. The file retains gaps from the rebuilt tables, and additions
+    /// by other programs. ``MigrationReport/path`` and the plan report the chosen path.
     ///
     /// - Parameters:
     ///   - location: The store.
     ///   - model: The new model.
-    ///   - options: The options. ``MigrationOptions/keepsBackup`` retains the old file. The
-    ///     destination's options of ``MigrationOptions/conversion`` have no effect, except whether
-    ///     to verify.
+    ///   - options: The options. ``MigrationOptions/keepsBackup`` retains the old file. The options
+    ///     for a destination in ``MigrationOptions/conversion`` have no effect, except
+    ///     ``ConversionOptions/verifies``.
     /// - Returns: The report. Its ``MigrationReport/path`` is `nothing` if the store already has
     ///   the model.
     /// - Throws: The errors of ``migrate(from:to:model:options:)``; `busy`, with the process if the
     ///   system reports it, if the store is open elsewhere or being migrated for longer than the
     ///   timeout; `unsupported` for stores that are neither files nor on a server, and on a file
     ///   system without hard links; `permissionDenied`, also if the new file would not belong to
-    ///   the old owner; `noSpace`. After an error, the store is unchanged.
+    ///   the old owner; `noSpace`; `invalidRequest` if damaged objects should be skipped. After an
+    ///   error other than `ioFailure`, the store is unchanged.
     public func migrateInPlace(
         _ location: StoreLocation, model: ManagedObjectModel, options: MigrationOptions = MigrationOptions()
     ) throws(StoreError) -> MigrationReport {
@@ -47,8 +48,8 @@ extension MigrationManager {
 
     /// Plans ``migrateInPlace(_:model:options:)`` without writing anything.
     ///
-    /// - Throws: Errors from opening the store or finding the path to the model;
-    ///   `unknownStoreType`, `unsupported`. All other errors become refusals in the plan.
+    /// - Throws: `unknownStoreType`, `unsupported`, `invalidRequest`; errors from reading the store
+    ///   or finding the path to the model. Other reasons to refuse the migration are in the plan.
     public func planMigrationInPlace(
         _ location: StoreLocation, model: ManagedObjectModel, options: MigrationOptions = MigrationOptions()
     ) throws(StoreError) -> MigrationPlan {

@@ -5,14 +5,11 @@ package import RoostFiles
 /// open.
 ///
 /// The caller holds the store's ``DestinationClaim`` and its exclusive lock from before the first
-/// read until ``run(_:)`` returns. So no other program can commit between the read and the
-/// replacement, and no commit is lost with the old file. The lock prevents every open, even by the
-/// caller. The caller therefore reads the old file at a second path with its own lock, which is
-/// possible because a closed store is one file. A backup is also a hard link to the old file, made
-/// durable before the new file replaces it. At any time, the store's path refers to the old file or
-/// to the new one, and the old file has a path until it may be removed. After a crash before the
-/// replacement, the backup is a second hard link to the store, and the next cleanup recognizes
-/// this.
+/// read until ``run(_:)`` returns. So no other program can commit meanwhile. The lock prevents
+/// every open, even by the caller, who therefore reads the old file at a second path with its own
+/// lock. A backup is another hard link to the old file, made durable before the replacement. At any
+/// time, the store's path refers to the old file or to the new one. After a crash before the
+/// replacement, the next cleanup recognizes the backup as a second hard link.
 package struct StoreReplacement: Sendable {
     /// The type of the store.
     let type: any PersistentStoreType
@@ -42,7 +39,7 @@ package struct StoreReplacement: Sendable {
     ///   - timeout: The time to wait for others to close the store.
     ///   - settle: Opens and closes the store.
     /// - Returns: The acquired lock. If a log or journal still exists, a program that does not use
-    ///   Roost's locks has the store open.
+    ///   Roost's locks probably has the store open.
     /// - Throws: `busy`, `cancelled`, and errors of `settle`.
     package static func lock(
         _ path: String, type: any PersistentStoreType, timeout: Timeout, settle: () throws(StoreError) -> Void
@@ -65,8 +62,8 @@ package struct StoreReplacement: Sendable {
     ///   the store. Leaves both closed, and the new store flushed. Returns false, without a new
     ///   store, if the old store must stay.
     /// - Returns: The path of the backup, or nil.
-    /// - Throws: `busy` if a program that does not use Roost's locks has the store open;
-    ///   `permissionDenied` if the new file would not belong to the old owner; `unsupported`
+    /// - Throws: `busy` if a program that does not use Roost's locks has the store open or changed
+    ///   it; `permissionDenied` if the new file would not belong to the old owner; `unsupported`
     ///   without hard links; errors of `make`. After an error, the store is unchanged, except that
     ///   with `ioFailure` the new store may already have replaced it without being durable.
     package func run(
@@ -128,7 +125,7 @@ package struct StoreReplacement: Sendable {
             "'\(path)' is open in a program other than Roost: '\(other)' is there; close the store in that program.")
     }
 
-    /// Returns a file that exists only beside a store in use, or nil.
+    /// Returns a log or journal beside the store, or nil.
     static func otherFile(besideStoreAt path: String, type: any PersistentStoreType) -> String? {
         type.companionSuffixes.map { path + $0 }.first { StoreFile.hasEntry(at: $0) }
     }

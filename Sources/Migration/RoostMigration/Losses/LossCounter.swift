@@ -6,8 +6,8 @@ internal import RoostQuery
 ///
 /// The models show possible losses, and the objects show actual losses: dropping an attribute that
 /// is always null loses nothing. If the models show no loss, no data is read. Otherwise each
-/// affected entity is read once. If references to objects are lost, the keys of these objects are
-/// stored in memory.
+/// affected entity is read once for all its counts. If references to some objects are lost, another
+/// reading collects the keys of these objects in memory.
 struct LossCounter {
     /// The references of a relationship or an attribute to count.
     fileprivate enum Targets {
@@ -114,7 +114,7 @@ struct LossCounter {
         return try RecordFilter(request, model: model).matcher(over: graph)
     }
 
-    /// Returns the measure of a loss, or nil if no data can be lost.
+    /// Returns the measure of a loss; nil for whole objects, or if no data can be lost.
     private mutating func measure(_ loss: MappingLoss) throws(StoreError) -> Measure? {
         let entity = try model.requireEntity(loss.objects.entity)
         func relationship(_ name: String) throws(StoreError) -> ManagedObjectModel.Relationship {

@@ -2,7 +2,7 @@ public import RoostCore
 
 /// Data of one source entity or property that a migration drops, with a count.
 ///
-/// As JSON: `entity`, `property` (null for whole objects), `kind` (see ``Kind``), `count`,
+/// As JSON: `entity`, `property` (absent for whole objects), `kind` (see ``Kind``), `count`,
 /// `mappings` (names), `message`.
 ///
 /// An error of code `StoreError.Code.lossRefused` contains the losses:
@@ -22,7 +22,7 @@ public struct MigrationLoss: Sendable, Adjustable, Hashable, Codable {
         case values
         /// References to other objects, in relationships or as IDs in attributes.
         case references
-        /// Objects with ordered destinations.
+        /// Objects whose destinations lose their order.
         case order
     }
 
@@ -74,8 +74,8 @@ extension MigrationLoss.Kind {
     }
 }
 
-/// The losses that caused a migration to be refused: the ``StoreError/underlying`` error of code
-/// `StoreError.Code.lossRefused`.
+/// The losses that caused a migration to be refused: the ``StoreError/underlying`` error of an
+/// error with code `StoreError.Code.lossRefused`.
 ///
 /// ```swift
 /// do {

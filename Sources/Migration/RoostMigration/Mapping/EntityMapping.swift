@@ -41,9 +41,9 @@ public struct EntityMapping: Hashable, Sendable, Adjustable {
     public var name: String
     /// The kind of this mapping.
     public var type: MappingType
-    /// The source entity, or nil for type `add`.
+    /// The source entity, or nil if the mapping reads no objects, as for type `add`.
     public var sourceEntity: EntityName?
-    /// The destination entity, or nil for type `remove`.
+    /// The destination entity, or nil if the mapping creates no objects, as for type `remove`.
     public var destinationEntity: EntityName?
     /// The required version hash of the source entity, or nil for any.
     package var sourceVersionHash: VersionHash? = nil
@@ -53,11 +53,12 @@ public struct EntityMapping: Hashable, Sendable, Adjustable {
     public var sourcePredicate: FetchRequest.Predicate? = nil
     /// The values for attributes of the destination.
     ///
-    /// An attribute without a mapping, or with a mapping without an expression, gets its default.
+    /// Unless the type is `copy`, an attribute without an expression gets its default.
     public var attributeMappings: [PropertyMapping]
     /// The values for relationships of the destination.
     ///
-    /// A relationship without a mapping stays empty, except for links from its inverse.
+    /// Unless the type is `copy`, a relationship without an expression stays empty, except for
+    /// links from its inverse.
     public var relationshipMappings: [PropertyMapping] = []
     /// The registered name of the policy, or nil for the standard behavior.
     public var policyName: String? = nil

@@ -108,8 +108,7 @@ struct MappingExpressionParts {
     var sourceProperties: Set<String> { Set(sourcePaths.compactMap(\.first)) }
     /// The unbound variables other than `$source` whose properties are read.
     private(set) var pathVariables: Set<String> = []
-    /// Whether the source object itself is passed to a function that can read all of its
-    /// properties.
+    /// Whether the source object itself is used, so that all of its properties may be read.
     private(set) var takesSource = false
 
     private enum Item {
@@ -185,7 +184,7 @@ struct MappingExpressionParts {
 }
 
 extension FetchRequest.Expression {
-    /// The source attribute that the expression returns unchanged, or nil.
+    /// The source property that the expression returns unchanged, or nil.
     var sourceAttribute: String? {
         switch self {
         case .path(of: .variable(MappingVariable.source.rawValue), let names) where names.count == 1: names[0]

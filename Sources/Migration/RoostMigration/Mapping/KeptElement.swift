@@ -12,7 +12,7 @@ package struct KeptElement: Hashable, Sendable {
     /// - Parameters:
     ///   - source: The model of the existing objects.
     ///   - mappings: The mapping models in order, starting from `source`, without policies and
-    ///     predicates, such as inferred ones.
+    ///     predicates, such as inferred models.
     /// - Returns: The elements, with their names in `source`, without abstract entities.
     package static func all(of source: ManagedObjectModel, after mappings: [MappingModel]) -> Set<KeptElement> {
         var kept: Set<KeptElement> = []

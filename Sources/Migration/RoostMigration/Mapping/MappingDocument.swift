@@ -19,8 +19,8 @@ extension MappingModel {
     ///
     /// Accepts JSON5. Use ``problems(from:to:)`` to check the mapping model against two models.
     ///
-    /// - Throws: ``StoreError`` with code `invalidMappingModel` that lists every problem with its
-    ///   place in the document, or `unsupportedVersion` for a document of a newer format.
+    /// - Throws: ``StoreError`` with code `invalidMappingModel` that lists the problems with their
+    ///   places in the document, or `unsupportedVersion` for a document of a newer format.
     public init(document: [UInt8]) throws(StoreError) { self = try MappingDocument.read(document) }
 
     /// Returns the mapping model as a document: valid JSON with one property per line, in the order

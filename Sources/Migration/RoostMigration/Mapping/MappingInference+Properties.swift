@@ -156,7 +156,7 @@ extension MappingInference {
     /// Returns whether any destination of the old relationship can become a destination of the new
     /// relationship.
     ///
-    /// If not, the new relationship is a different one with the same name.
+    /// If not, the two are treated as different relationships.
     private mutating func leads(
         _ old: ManagedObjectModel.Relationship, to new: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -172,8 +172,8 @@ extension MappingInference {
 
     /// Returns whether the inverse determines the pairs of a relationship.
     ///
-    /// This is so if their source relationships are not each other's inverses. Both ends must
-    /// agree, so the stored end determines the pairs.
+    /// This is so if the inverse is the stored end, and their source relationships are not each
+    /// other's inverses. Both ends must agree, so the stored end determines the pairs.
     private mutating func givesWay(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -200,7 +200,7 @@ extension MappingInference {
         return first
     }
 
-    /// Returns whether a store stores the relationship instead of its inverse.
+    /// Returns whether the relationship, rather than its inverse, counts as the stored end.
     private func isKept(
         _ relationship: ManagedObjectModel.Relationship, before inverse: ManagedObjectModel.Relationship
     ) -> Bool {

@@ -12,8 +12,7 @@ struct MappingInference {
     /// The reported problems, to avoid repeats: each subentity examines inherited properties again.
     private var reported: Set<MappingProblem> = []
 
-    /// A cache of the source relationships of a destination entity's relationships, by destination
-    /// name.
+    /// A cache of each pair's source relationships, by the name of the destination relationship.
     var relationshipOrigins: [EntityPair: [String: ManagedObjectModel.Relationship]] = [:]
     /// A cache of whether objects of a pair's source entity can become objects of its destination
     /// entity.

@@ -3,8 +3,8 @@ package import RoostCore
 extension MappingModel {
     /// Returns whether a relationship mapping has the effect of a copy.
     ///
-    /// A copy sets the objects that any entity mapping creates from the destinations. Naming the
-    /// only suitable entity mapping has the same effect. A policy function never does.
+    /// A copy refers to the objects that entity mappings create from the old destinations. Naming
+    /// the only suitable entity mapping has the same effect. A policy function never does.
     ///
     /// - Parameters:
     ///   - property: A relationship mapping of `mapping`.

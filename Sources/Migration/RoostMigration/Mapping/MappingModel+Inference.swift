@@ -1,7 +1,7 @@
 public import RoostCore
 
 extension MappingModel {
-    /// Options that allow inference of mappings that may lose data.
+    /// Options that allow inference of further changes.
     public struct InferenceOptions: Hashable, Sendable {
         /// Whether an attribute that becomes a string gets its old value as text, as `CAST` writes
         /// it.
@@ -19,11 +19,11 @@ extension MappingModel {
     /// none. Each destination entity gets one mapping, in the order of their names, named
     /// `IEM_Copy_<source>` (equal version hashes), `IEM_Transform_<source>` or
     /// `IEM_Add_<destination>`. Finally, each unmatched source entity gets `IEM_Remove_<source>`.
-    /// Only mappings of type `transform` have property mappings: one for each stored property,
-    /// without an expression if the property is new.
+    /// Only mappings of type `transform` have property mappings: one for each stored property. A
+    /// new property's mapping has no expression.
     ///
     /// In addition to Core Data's rules, types may change if no value can be lost
-    /// (``AttributeType/widens(to:)``), and to strings if the options allow it. Whole numbers
+    /// (``AttributeType/widens(to:)``), and to strings if the options allow it. Whole numbers can
     /// become doubles and floats; the migration fails at a number that is not exactly
     /// representable. ``remarks(from:to:)`` lists the data that an inferred mapping drops and its
     /// requirements on the data.
@@ -35,8 +35,8 @@ extension MappingModel {
     /// - Returns: A mapping model with the version hashes of both models, without
     ///   ``problems(from:to:)``.
     /// - Throws: `mappingNotInferable`, with every reason: an incompatible change of type, a
-    ///   to-many relationship that becomes to-one without a to-one inverse for its pairs, split or
-    ///   merged entities, merged hierarchies, ambiguous identifiers.
+    ///   to-many relationship that becomes to-one without a to-one inverse for its pairs, split
+    ///   entities, merged hierarchies, ambiguous identifiers.
     public static func inferred(
         from source: ManagedObjectModel, to destination: ManagedObjectModel,
         options: InferenceOptions = InferenceOptions()

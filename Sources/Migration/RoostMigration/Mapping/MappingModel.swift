@@ -4,8 +4,8 @@ internal import RoostCore
 /// execution order.
 ///
 /// It names entities and properties, and is checked against two models when it is used with them.
-/// Objects without an entity mapping are dropped. Properties without a property mapping get the
-/// values of a new object.
+/// Objects without an entity mapping are dropped. Except in copies, properties without a property
+/// mapping get the values of a new object.
 ///
 /// ```swift
 /// let title = PropertyMapping("title", expression: .source("name"))

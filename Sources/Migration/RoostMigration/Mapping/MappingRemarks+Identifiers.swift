@@ -5,7 +5,7 @@ internal import RoostPredicates
 extension MappingRemarks {
     /// Adds notes on renaming identifiers that match nothing.
     ///
-    /// Such an element becomes new, which is probably unintended.
+    /// An element with such an identifier becomes new, which is probably unintended.
     mutating func judgeIdentifiers(of entity: Entity) {
         let declaration = entity.declaration
         let origins = byDestination[entity.name] ?? []

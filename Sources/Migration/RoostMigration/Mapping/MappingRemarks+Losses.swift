@@ -41,7 +41,10 @@ extension MappingRemarks {
         for relationship in entity.relationships { judge(relationship, of: entity, creators: creators) }
     }
 
-    /// Returns the objects of an entity that the first mappings read and the others do not.
+    /// Returns the objects of an entity that `creators` read and `others` do not, or nil if there
+    /// are none.
+    ///
+    /// Without `creators`, returns the objects that `others` do not read.
     func objects(
         of entity: Entity, takenBy creators: [Mapping]? = nil, notTakenBy others: [Mapping]
     ) -> MappingLoss.Objects? {
@@ -123,7 +126,7 @@ extension MappingRemarks {
         }
     }
 
-    /// Returns whether a mapping reads an element or a part of it.
+    /// Returns whether a mapping reads an element, a part of it or a composite that contains it.
     private func reads(_ path: [String], mapping: Mapping) -> Bool {
         if mapping.used.contains(where: { path.starts(with: $0) || $0.starts(with: path) }) { return true }
         return mapping.taken.contains { name, taken in

@@ -124,7 +124,8 @@ extension MappingRemarks {
         }
     }
 
-    /// Returns the objects of an entity that become no destination object, or several.
+    /// Returns the objects of an entity that become none or several in the destination; nil if each
+    /// becomes one.
     private func objectsWithoutSuccessor(_ entity: Entity, creators: [Mapping]) -> MappingLoss.Objects? {
         let filters = creators.compactMap(\.mapping.sourcePredicate)
         switch creators.count - filters.count {

@@ -17,8 +17,8 @@ struct MappingRemarks {
         var taken: [String: [String]] = [:]
         /// The source paths that other expressions read.
         var used: Set<[String]> = []
-        /// Whether the whole source object may be read: by a copy, by a policy, or by a function
-        /// that receives the object.
+        /// Whether the whole source object may be read: by a copy, by a policy, or by an expression
+        /// that uses the object itself.
         var readsEverything: Bool
 
         init(_ mapping: EntityMapping) {

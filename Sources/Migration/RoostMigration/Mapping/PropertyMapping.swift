@@ -20,10 +20,11 @@ public struct PropertyMapping: Hashable, Sendable {
     /// The expression uses the variables of `MappingVariable`: `$source.title`, `($source.celsius -
     /// 32.0) / 1.8`, `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the manager
     /// must be the whole expression. A function of the policy may also be a part of another
-    /// expression, and is then always called. A number is converted to the type of its attribute,
-    /// which must represent it exactly, or as closely as possible for floating-point types. Null
-    /// becomes the default of a mandatory attribute. An optional composite exists if any of its
-    /// elements gets a value. The other elements then get their defaults.
+    /// expression, and is called even if its result is not needed. A number is converted to the
+    /// type of its attribute, exactly. Only decimals and floating-point numbers may be rounded to a
+    /// floating-point type. Null becomes the default of a mandatory attribute. An optional
+    /// composite exists if any of its elements gets a value. The other elements then get their
+    /// defaults.
     public var valueExpression: FetchRequest.Expression?
     /// The user's notes, which policies can read.
     public var userInfo: [String: String]
@@ -51,18 +52,17 @@ package enum MappingVariable: String, Sendable, CaseIterable {
     case entityMapping
     /// The property mapping.
     case propertyMapping
-    /// The policy of the entity mapping, which is the target of all other functions.
+    /// The policy of the entity mapping, which is the target of the policy's functions.
     case entityPolicy
 }
 
-/// The functions of value expressions other than a policy's functions, with their names in Core
-/// Data.
+/// The predefined functions of value expressions, with their names in Core Data.
 package enum MappingFunction: String, Sendable, CaseIterable {
     /// A function of the manager: returns the objects that the named entity mapping created from
     /// source objects.
     ///
-    /// The argument is one source object, several, or the constant null for all source objects. For
-    /// an empty relationship, the result is empty.
+    /// The second argument is one source object, several, or the constant null for all source
+    /// objects. For an empty relationship, the result is empty.
     case destinationInstances = "destinationInstancesForEntityMappingNamed:sourceInstances:"
     /// A function of the manager: returns the objects that any entity mapping created from the
     /// destinations of a source relationship, if the new relationship can refer to them.
@@ -72,12 +72,13 @@ package enum MappingFunction: String, Sendable, CaseIterable {
 }
 
 extension FetchRequest.Expression {
-    /// Returns `$source.title`, which is the value of the source object at a key path.
+    /// Returns an expression for the source object's value at a key path, such as `$source.title`.
     public static func source(_ keyPath: String) -> Self {
         .path(of: .variable(MappingVariable.source.rawValue), keyPath.split(separator: ".").map(String.init))
     }
 
-    /// Returns `FUNCTION($entityPolicy, "name", …)`, which is the result of the policy's function.
+    /// Returns an expression for the result of a policy's function: `FUNCTION($entityPolicy,
+    /// "name", …)`.
     public static func policy(_ function: String, _ arguments: Self...) -> Self {
         .registered(function, [.variable(MappingVariable.entityPolicy.rawValue)] + arguments)
     }

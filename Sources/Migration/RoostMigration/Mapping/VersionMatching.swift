@@ -3,10 +3,10 @@ internal import RoostCore
 /// A matching of the elements of two versions of a model: entities, attributes or relationships.
 ///
 /// The first rule that applies determines the match:
-/// 1. The names are equal, and the elements do not differ in any relevant way.
-/// 2. The new element's renaming identifier is the renaming identifier or the name of the old
-///    element.
-/// 3. The names are equal, and no renaming identifier refers to either element.
+/// 1. The names are equal, the elements do not differ in any relevant way, and the new element has
+///    no other renaming identifier. Entities may have one.
+/// 2. The identifiers are equal: an element's renaming identifier, or its name without one.
+/// 3. The names are equal, and neither element has a match.
 struct VersionMatching<Element> {
     /// The rules for comparing elements.
     struct Traits {
@@ -28,7 +28,7 @@ struct VersionMatching<Element> {
     /// The index of each new element's old element, or nil.
     private(set) var origins: [Int?]
     /// The indexes of the old elements that a new element's renaming identifier refers to, if there
-    /// are several.
+    /// are several and none is preferred.
     private(set) var ambiguous: [Int: [Int]] = [:]
 
     private let old: [Element]
@@ -113,7 +113,7 @@ extension VersionMatching.Traits where Element == ManagedObjectModel.Relationshi
     /// The traits of relationships.
     ///
     /// Relationships with the same name are equal if they have the same destination entity and
-    /// inverse.
+    /// inverse, and both or neither are to-many.
     static var relationships: Self {
         Self(
             name: \.declaration.name, renamingIdentifier: \.declaration.renamingIdentifier,

@@ -2,13 +2,13 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostSystem
 
-/// The plan for a to-one relationship whose pairs are only in its to-one inverse in the source.
+/// The plan for a to-one relationship that the source stores only in its to-one inverse.
 struct BackReferencePlan: Sendable {
     /// The field of the destination.
     let to: RecordLayout.Field
     /// The index in ``MappingPlan/backPairs``.
     let pairs: Int
-    /// Whether the migration fails for an object that no other object refers to.
+    /// Whether the migration fails for an object that no object refers to.
     let isRequired: Bool
 }
 
@@ -24,8 +24,8 @@ struct BackPairs: Sendable, Hashable {
 }
 
 extension MappingPlan {
-    /// Returns the plan for a to-one relationship whose pairs are only in its inverse in the
-    /// source, or nil if one pass cannot create it.
+    /// Returns the plan for a to-one relationship that the source stores only in its inverse, or
+    /// nil if one pass cannot create it.
     ///
     /// `origin` is the source relationship with the pairs. `saying` contains the entity plans whose
     /// mappings preserve them.
@@ -46,10 +46,11 @@ extension MappingPlan {
 }
 
 extension MappingPlan {
-    /// Returns the errors for objects that two objects or no object refer to.
+    /// Returns one error for each relationship with an object that several objects or none refer
+    /// to.
     ///
-    /// Two are an error, because the object's own relationship is to-one. None is an error if that
-    /// relationship is mandatory.
+    /// Several are an error, because the object's own relationship is to-one. None is an error if
+    /// that relationship is mandatory.
     func refusalsOfBackReferences(
         _ snapshot: any StoreSnapshot, options: ConversionOptions
     ) throws(StoreError) -> [StoreError] {
@@ -66,7 +67,7 @@ extension MappingPlan {
             let cursor = try snapshot.fetch(
                 FetchRequest(entityPlan.source.name, where: entityPlan.filter).with { $0.includesSubentities = false })
             var batch = RecordBatch(model: snapshot.model)
-            // One error of each kind is enough.
+            // One error for each relationship is enough.
             var open = entityPlan.backReferences
             while !open.isEmpty, try cursor.next(into: &batch, options: options) {
                 try batch.forEachRecord { (record) throws(StoreError) in
@@ -147,7 +148,7 @@ final class BackReferences {
 
     /// Returns the new ID of the object that refers to a source object, or nil if no object does.
     ///
-    /// The source object becomes `id`. Throws `migrationFailed`, naming the objects, if two objects
+    /// The source object becomes `id`. Throws `migrationFailed`, naming the objects, if several
     /// refer to it.
     func object(
         leadingTo record: RecordReader, becoming id: ObjectID, reference: BackReferencePlan

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The mandatory relationships that no mapping of their objects sets.
+/// The mandatory relationships that some mapping of their objects does not set.
 ///
 /// They have no default, so they stay empty unless their inverses set them. The migration counts
 /// the objects in which they are empty.
@@ -28,8 +28,6 @@ struct EmptyRelationships {
 
     /// Returns one warning for each relationship that is empty in some objects of a finished
     /// destination.
-    ///
-    /// Reads the objects of the relationships' entities.
     func warnings(_ store: any PersistentStore) throws(StoreError) -> [String] {
         guard !members.isEmpty else { return [] }
         let snapshot = try store.snapshot()

@@ -24,7 +24,7 @@ final class MappedContent: ContentSource {
     private let options: ConversionOptions
     private let pairs: [Int: OneSidedPairs]
     private let result = Mutex(Outcome())
-    /// The directories for temporary files, including the destination's directory once known.
+    /// The directories for temporary files: the source's, or the destination's once known.
     private let spillDirectories: Mutex<[String]>
 
     /// Creates the content from a store and a plan.

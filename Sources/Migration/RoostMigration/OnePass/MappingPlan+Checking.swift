@@ -8,8 +8,8 @@ extension MappingPlan {
     ///   - snapshot: The source.
     ///   - options: The options for reading the source.
     ///   - pairs: The result of ``oneSidedPairs(_:options:directories:)``.
-    ///   - countsNulls: Whether to count nulls in properties that become mandatory, which may read
-    ///     every object.
+    ///   - countsNulls: Whether to search also for nulls in properties that become mandatory,
+    ///     inexact numbers and lost references, which may read every object.
     /// - Returns: The errors.
     /// - Throws: Errors from reading the snapshot.
     func refusals(
@@ -72,7 +72,7 @@ extension MappingPlan {
             let exists = entityPlan.exists(field.marker)
         else { return nil }
         let isFloat = field.to.kind == .float
-        // Every whole number below the limit is exact.
+        // Every whole number up to this absolute value is exact.
         let limit: Int64 = isFloat ? 1 << 24 : 1 << 53
         let isLarge = exists && (.greater(from.name, than: .int(limit)) || .less(from.name, than: .int(-limit)))
         let cursor = try snapshot.fetch(
@@ -204,8 +204,9 @@ extension MappingPlan {
 }
 
 extension MappingPlan.EntityPlan {
-    /// Returns the condition under which a required field gets no value, or nil if no predicate can
-    /// express it.
+    /// Returns the condition under which a required field gets no value.
+    ///
+    /// Returns nil if null has a replacement or no predicate can express the condition.
     fileprivate func isNull(_ field: FieldPlan) -> FetchRequest.Predicate? {
         guard field.fallback == nil, let exists = exists(field.marker) else { return nil }
         switch field.source {
@@ -218,6 +219,8 @@ extension MappingPlan.EntityPlan {
 
     /// Returns the condition under which a composite and all enclosing composites exist; true for
     /// nil.
+    ///
+    /// Returns nil if no predicate can express it.
     fileprivate func exists(_ composite: RecordLayout.Field?) -> FetchRequest.Predicate? {
         guard let composite else { return .constant(true) }
         guard let field = fields.first(where: { $0.to.index == composite.index }), let value = hasValue(field),

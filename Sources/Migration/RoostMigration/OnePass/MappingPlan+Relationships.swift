@@ -199,7 +199,7 @@ extension MappingPlan {
 
     // MARK: Counts
 
-    /// Determines whether to count the objects of a to-many relationship afterwards.
+    /// Determines whether to count the destinations of a to-many relationship afterwards.
     mutating func resolveCounts(of relationship: ManagedObjectModel.Relationship) {
         let new = relationship.declaration
         guard new.minCount > 0 || new.maxCount != nil else { return }

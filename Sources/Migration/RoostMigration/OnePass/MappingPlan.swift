@@ -19,14 +19,13 @@ struct MappingPlan: Sendable {
         var fields: [FieldPlan] = []
         /// The plans for the to-one relationships.
         var references: [ReferencePlan] = []
-        /// The to-one relationships whose pairs are only in the inverse in the source.
+        /// The to-one relationships that the source stores only in their inverses.
         var backReferences: [BackReferencePlan] = []
         /// The mandatory attributes that have no value for any object.
         var missing: [String] = []
     }
 
-    /// A source relationship that gives one entity plan's objects destinations, which must be
-    /// counted.
+    /// A source relationship whose destinations must be counted for the objects of one entity plan.
     struct CountedOrigin: Sendable {
         /// The destination relationship, and its source relationship.
         let relationship: Int
@@ -191,7 +190,7 @@ struct MappingPlan: Sendable {
     }
 
     /// Returns the objects of a source entity, including subentities, that the given entity plans
-    /// read, or nil.
+    /// read, or nil without plans.
     mutating func taken(of entity: ManagedObjectModel.Entity, by entityPlans: [EntityPlan]) -> KeySelection? {
         guard !entityPlans.isEmpty else { return nil }
         let whole = Set(entityPlans.filter { $0.filter == nil }.map(\.source.number))
@@ -216,7 +215,7 @@ struct FieldPlan: Sendable {
         case constant(Value)
         /// The bytes of a source field of the same kind.
         case move(RecordLayout.Field)
-        /// The value of a source field of another kind.
+        /// The value of a source field, converted if the kinds differ.
         case convert(RecordLayout.Field)
         /// The value of an expression on the source object.
         case expression(FetchRequest.Expression)

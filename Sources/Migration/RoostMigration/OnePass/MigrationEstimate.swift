@@ -3,8 +3,7 @@ internal import RoostCore
 /// An estimate of a migration's duration, from the costs per object or link.
 ///
 /// The costs were measured on one machine with stores of a million objects. The estimate is
-/// accurate only within a small factor, because machines, objects and expressions differ. The time
-/// of policies is not included.
+/// accurate only within a small factor. The time of policies is not included.
 struct MigrationEstimate {
     /// The cost factor of three passes, which read objects again, store associations and commit.
     ///

@@ -1,8 +1,7 @@
 public import RoostCore
 
 extension MigrationManager {
-    /// Creates a store with another model, of any type, from the content of a store, with
-    /// verification.
+    /// Creates a store of any type, with another model, from the content of a store.
     ///
     /// All or nothing. ``MigrationOptions/mapping`` defines how objects become objects of the new
     /// model. Without a mapping, it is inferred from the two models. If no policy is used and every
@@ -11,15 +10,16 @@ extension MigrationManager {
     ///
     /// - In one pass, objects keep their keys and versions.
     /// - In three passes, an object keeps its key if its hierarchy gets objects from one hierarchy
-    ///   only. It keeps its version until a policy or a rebuilt relationship needs written objects.
-    ///   From then on objects are committed, and the store numbers their versions: a new object
-    ///   starts at 1, and each rewrite adds 1.
+    ///   only and the key is free. It keeps its version until a policy or a rebuilt relationship
+    ///   needs written objects. From then on objects are committed, and the store numbers their
+    ///   versions: a new object starts at 1, and each rewrite adds 1.
     ///
     /// The store's UUID, the user metadata and the last used keys are preserved. In a relationship
-    /// that becomes ordered, objects are in key order. The finished destination is read again and
-    /// compared with the digest of the mapped content. Only then is the destination published,
-    /// atomically. After an error or a cancellation, no part of the destination remains, except in
-    /// an open destination store, which should be discarded. The source is opened read-only.
+    /// that becomes ordered, objects are in key order. Unless ``ConversionOptions/verifies`` is
+    /// false, the finished destination is read again and compared with the digest of the mapped
+    /// content. Then it is published, atomically. After an error or a cancellation, no part of the
+    /// destination remains, except in an open destination store, which should be discarded. A
+    /// source given by location is opened read-only.
     ///
     /// - Parameters:
     ///   - source: The store to migrate, which provides its own model.
@@ -27,12 +27,12 @@ extension MigrationManager {
     ///   - model: The new model.
     ///   - options: The options.
     /// - Returns: The report.
-    /// - Throws: `mappingNotInferable` with all reasons; `invalidMappingModel`; `migrationFailed`,
-    ///   naming entity, property and object, for a mandatory attribute without a value, a mandatory
-    ///   to-one relationship with a dropped object, a value that does not fit its new type, or an
-    ///   object in two pairs of a relationship with a to-one inverse, and for errors of a policy;
-    ///   `constraintViolation` if objects violate a new uniqueness constraint; errors of
-    ///   ``convert(from:to:options:)``.
+    /// - Throws: `mappingNotInferable` with all reasons; `invalidMappingModel`; `lossRefused`;
+    ///   `migrationFailed`, naming entity, property and object, for a mandatory attribute without a
+    ///   value, a mandatory to-one relationship with a dropped object, a value that does not fit
+    ///   its new type, or an object in two pairs of a relationship with a to-one inverse, and for
+    ///   errors of a policy; `constraintViolation` if objects violate a new uniqueness constraint;
+    ///   errors of ``convert(from:to:options:)``.
     public func migrate(
         from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
         options: MigrationOptions = MigrationOptions()
@@ -48,8 +48,8 @@ extension MigrationManager {
 
     /// Plans ``migrate(from:to:model:options:)`` without writing anything.
     ///
-    /// Counts the objects of each entity mapping, and the objects that would make the migration
-    /// fail because a mandatory attribute has no value.
+    /// Counts the objects of each entity mapping, and searches for objects that would make the
+    /// migration fail.
     ///
     /// - Parameters:
     ///   - source: The store to migrate.
@@ -57,8 +57,8 @@ extension MigrationManager {
     ///   - model: The new model.
     ///   - options: The options.
     /// - Returns: The plan, with refusals if the migration would fail.
-    /// - Throws: The error that prevents opening the source, and `unknownStoreType`. Every other
-    ///   error becomes a refusal in the plan.
+    /// - Throws: `unknownStoreType`; errors from opening and reading the source. Errors about the
+    ///   models, the mapping or the objects are refusals in the plan.
     public func planMigration(
         from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
         options: MigrationOptions = MigrationOptions()

@@ -29,7 +29,7 @@ public struct MigrationOptions: Sendable, Adjustable {
     public var inference: MappingModel.InferenceOptions = MappingModel.InferenceOptions()
     /// The functions that create the policies of entity mappings, by ``EntityMapping/policyName``.
     ///
-    /// Each function is called once for each entity mapping of a migration.
+    /// Each function is called once for each entity mapping with its name.
     public var policies: [String: @Sendable () -> EntityMigrationPolicy]
     /// Whether the migration may drop objects, values and references of the source.
     ///
@@ -48,8 +48,6 @@ public struct MigrationOptions: Sendable, Adjustable {
     /// The backup is an ordinary store of the old model, which Roost never removes.
     public var keepsBackup: Bool = false
     /// The memory limit for associations, in bytes; further associations go to a file.
-    ///
-    /// Tests use a small limit.
     package var associationByteCount = 8 << 20
 
     /// Creates options.

@@ -4,7 +4,7 @@ internal import RoostCore
 package enum MigrationPath: String, Sendable, Hashable, Codable {
     /// Nothing was done, because the store already has the model.
     case nothing
-    /// The source is read once, in batches, and each object becomes one object with the same key.
+    /// The source is read once, in batches, and each migrated object keeps its key.
     ///
     /// The resulting objects are validated:
     ///
@@ -14,18 +14,17 @@ package enum MigrationPath: String, Sendable, Hashable, Codable {
     ///   are stricter than the old model's, or if objects are left out.
     ///
     /// Data that already violates an unchanged requirement in the source is copied. A mandatory
-    /// relationship that the mapping does not set stays empty, because it has no default. Many
-    /// models have such relationships, and their stores must still migrate. A warning counts the
-    /// objects.
+    /// relationship that the mapping does not set stays empty, because it has no default. A warning
+    /// counts the objects.
     case onePass
     /// Like ``onePass``, but within the store's own file and in one transaction.
     ///
-    /// Unchanged records and links are not written. SQLite stores can migrate in place this way if
-    /// at least half of all objects and links stay unchanged.
+    /// Unchanged records and links are not written. See
+    /// ``MigrationManager/migrateInPlace(_:model:options:)``.
     case oneTransaction
     /// Objects are created first, then relationships, and then all are validated.
     ///
     /// Used for policies, or if keys change. Objects from a policy must meet all requirements of
-    /// the model. Other objects must meet those of one pass.
+    /// the model. Other objects must meet the requirements of ``onePass``.
     case threePasses
 }

@@ -78,8 +78,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     public var bytesNeeded: Int
     /// The free disk space for the destination, in bytes; nil if the destination is not a file.
     package var bytesAvailable: Int?
-    /// The expected duration in seconds, from the number of objects and links, the types of both
-    /// stores and the path of each step.
+    /// The expected duration in seconds.
     ///
     /// The estimate is accurate within a small factor. The time of policies and stages is not
     /// included.
@@ -130,7 +129,7 @@ extension MigrationPlan {
 }
 
 extension MigrationPlan {
-    /// Increases the required space to two stores that are partly written: `part` is from 0 to 1.
+    /// Sets the required space to the given part, from 0 to 1, of two stores.
     mutating func needsTwice(_ part: Double) {
         bytesNeeded = Int(exactly: (2 * Double(bytesNeeded) * part).rounded(.up)) ?? .max
     }

@@ -7,7 +7,8 @@ internal import RoostText
 ///
 /// It reads objects only to find failures that counting cannot reveal: in converted or computed
 /// values, constants, new mandatory elements of composites, new uniqueness constraints, and numbers
-/// of destinations. It stops at the first failure of each kind, as the migration would.
+/// of destinations. It stops at the first failure of each entity mapping, constraint and
+/// relationship.
 struct MigrationRehearsal {
     private let plan: MappingPlan
     private let pairs: [Int: OneSidedPairs]
@@ -51,7 +52,8 @@ struct MigrationRehearsal {
 
     /// Returns the errors that the migration would throw.
     ///
-    /// - Throws: Errors from reading the source.
+    /// - Throws: `cancelled`, `corrupted`, and errors from collecting keys. Other errors are
+    ///   returned.
     mutating func refusals() throws(StoreError) -> [StoreError] {
         var refusals: [StoreError] = []
         func note(_ body: () throws(StoreError) -> Void) throws(StoreError) {

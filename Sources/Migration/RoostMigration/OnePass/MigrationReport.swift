@@ -31,7 +31,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
         package var source: String?
         /// The destination entity, or nil for type `remove`.
         package var destination: String?
-        /// The number of source objects, or nil if they were not read, such as dropped objects.
+        /// The number of source objects, or nil if it is unknown because they were not read.
         package var read: Int?
         /// The number of created objects.
         package var made: Int

@@ -4,8 +4,8 @@ internal import RoostCore
 ///
 /// Both objects of a pair store each other's key, and a store does not check that they agree. If a
 /// migration preserves one end, a pair that only the other end stores would be lost. So the sums of
-/// the keys at both ends are compared, and the keys are read individually only if the sums differ.
-/// Pairs that exceed the memory limit go to a file.
+/// the pairs' hashes at both ends are compared, and the pairs are compared individually only if the
+/// sums differ. Pairs that exceed the memory limit go to a file.
 final class OneSidedPairs: Sendable {
     /// The end whose missing pairs are collected, as a relationship of the source.
     let relationship: ManagedObjectModel.Relationship
@@ -83,7 +83,7 @@ final class OneSidedPairs: Sendable {
         self.rivalCount = rivalCount
     }
 
-    /// Returns the object that refers to a given object with a null reference.
+    /// Returns the object that refers to a given object whose own reference is null, or nil.
     ///
     /// If there are several, returns the one with the lowest key.
     func partner(_ entity: Int, key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {

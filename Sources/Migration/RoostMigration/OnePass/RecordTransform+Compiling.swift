@@ -7,7 +7,8 @@ extension RecordTransform {
         /// The bytes of tail fields that are adjacent in both layouts.
         case tail(RecordMoves.Tail)
         case constant(RecordLayout.Field, Value, marker: RecordLayout.Field?)
-        /// A field of another kind, or a field with a replacement for null.
+        /// A field of another kind, with a replacement for null, or in a composite that may be
+        /// absent.
         case convert(RecordLayout.Field, from: RecordLayout.Field, fallback: Value?, marker: RecordLayout.Field?)
         case expression(RecordLayout.Field, ExpressionEvaluator, fallback: Value?, marker: RecordLayout.Field?)
         case objectID(RecordLayout.Field, from: RecordLayout.Field)
@@ -17,7 +18,7 @@ extension RecordTransform {
 
     /// A composite that exists if one of the values for its elements exists.
     ///
-    /// The step runs before its elements are set, because their defaults depend on the composite.
+    /// It is set before its elements, because their values depend on it.
     struct Presence {
         var composite: RecordLayout.Field
         var isConstant = false
@@ -26,7 +27,8 @@ extension RecordTransform {
         var marker: RecordLayout.Field?
     }
 
-    /// A possible new entity of a source entity's objects, for attributes that contain their IDs.
+    /// A new entity that objects of a source entity may get, for translating their IDs in
+    /// attributes.
     struct Successor {
         var entity: Int
         /// The keys of the objects that get the new entity, or nil for all objects.
@@ -69,8 +71,7 @@ extension RecordTransform {
         private let graph: (any ObjectGraph)?
         private let keepsIDs: Bool
         private var moved: [(RecordLayout.Field, RecordLayout.Field)] = []
-        /// The steps, each with the position of its field in the tail, or -1 for a fixed-size
-        /// field.
+        /// The steps, each with the index of its field, or -1 if the field is not in the tail.
         private var placed: [(position: Int, step: Step)] = []
         /// The prototype's values, which are the same for all objects.
         private(set) var constants: [(RecordLayout.Field, Value)] = []

@@ -3,9 +3,9 @@ internal import RoostQuery
 
 /// A compiled entity mapping, which converts records of a source entity to records of a new entity.
 ///
-/// Fields with the same meaning on both sides are moved as bytes, many at once. Values that are the
-/// same for all objects are in the prototype that each record starts from. Everything else is a
-/// step. Use it on one thread only.
+/// Fields with the same meaning on both sides are moved as bytes. Values that are the same for all
+/// objects are in the prototype that each record starts from. Everything else is a step. Use it on
+/// one thread only.
 final class RecordTransform {
     private let layout: RecordLayout
     private let moves: RecordMoves

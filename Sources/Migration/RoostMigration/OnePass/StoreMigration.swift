@@ -271,7 +271,7 @@ extension MigrationPlan {
 }
 
 extension MigrationPlan {
-    /// Puts counted losses before all other losses.
+    /// Sets the counted losses.
     fileprivate mutating func add(_ losses: [MigrationLoss]) {
         lossCounts = losses
         self.losses = losses.map(\.description)

@@ -4,8 +4,8 @@ internal import RoostCore
 /// lookup in both directions at any time.
 ///
 /// Associations are many-to-many. A run of consecutive keys takes the space of one association. So
-/// if objects keep their keys, a table of any size takes a few bytes. Associations that exceed the
-/// memory limit go to an unnamed temporary file.
+/// if objects keep consecutive keys, a table of any size takes a few bytes. Associations that
+/// exceed the memory limit go to an unnamed temporary file.
 final class AssociationTable {
     /// An object in an association.
     struct Object: Hashable {
@@ -139,7 +139,7 @@ final class AssociationTable {
         try AssociatedObjects(mappings[mapping].bySource.indexes)
     }
 
-    /// Moves the larger half of the data in memory to the file.
+    /// Moves the larger indexes, with at least half of the data in memory, to the file.
     private func spill() throws(StoreError) {
         let file: SpillPages
         if let known = self.file { file = known } else { file = try SpillPages(inOneOf: directories) }

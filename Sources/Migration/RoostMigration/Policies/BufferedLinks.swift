@@ -28,7 +28,7 @@ struct BufferedLinks {
     mutating func removeAll() { self = BufferedLinks() }
 }
 
-/// The next free positions in the relationships of objects that were set.
+/// The next free positions in relationships that were set, for each object.
 struct FreePlaces {
     /// A relationship as seen from one object.
     struct End: Hashable {

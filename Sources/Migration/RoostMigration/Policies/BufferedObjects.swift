@@ -26,7 +26,7 @@ final class BufferedObjects {
 
     /// The root of each entity's hierarchy, by entity number.
     private let roots: [Int]
-    /// The records without later changes.
+    /// The records as first read or created.
     private(set) var records: RecordBatch
     /// The state of each record, by its position.
     private(set) var pending: [Pending] = []
@@ -126,7 +126,8 @@ final class BufferedObjects {
 
     /// Copies the changed objects of a hierarchy to ``settled``, with their current values.
     func settle(root: Int) throws(StoreError) {
-        // An object that is changed again is in the batch twice, so its size must be limited.
+        // An object that is changed again is in the batch twice, so the batch's size must be
+        // limited.
         if settled.byteCount > 2 * RecordBatch.capacityBytes {
             settled.removeAll()
             for index in pending.indices { pending[index].settledPosition = nil }

@@ -3,9 +3,9 @@ public import RoostCore
 /// A migration in three passes, as seen by its policies.
 ///
 /// It gives access to source and destination, each with its own model. Use it only in the callbacks
-/// of ``EntityMigrationPolicy`` and on their thread. After the migration, every call throws
-/// `closed`. Memory is bounded for stores of any size, if policies do not retain objects or request
-/// long lists.
+/// of ``EntityMigrationPolicy`` and on their thread. After the migration, reading and inserting
+/// objects throws `closed`. Memory is bounded if policies do not retain objects or request long
+/// lists.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -92,7 +92,8 @@ public final class MigrationSession {
 
     /// Creates an object with the defaults of its entity and a new key.
     ///
-    /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity, or after validation.
+    /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity; `closed` after
+    ///   validation; errors from writing.
     public func insert(_ entity: EntityName) throws(StoreError) -> DestinationObject {
         try content.insert(try content.model.requireEntity(entity))
     }
@@ -100,7 +101,7 @@ public final class MigrationSession {
     /// Returns the objects of the destination that match a request, in its order, including all
     /// objects created so far.
     ///
-    /// A request without an order whose predicate uses only attributes also searches memory. So
+    /// If a request has no order and its predicate uses only attributes, memory is searched too. So
     /// finding or creating an object costs one lookup; index the attribute to make it fast. For
     /// other requests, objects in memory are written first. The first call in a migration costs
     /// more, because it ends the bulk load.
@@ -123,7 +124,7 @@ public final class MigrationSession {
     /// The association can be looked up immediately, in both directions. An object may have any
     /// number of associations.
     ///
-    /// - Throws: `invalidRequest` if no mapping has the name.
+    /// - Throws: `invalidRequest` if no mapping has the name; errors of a temporary file.
     public func associate(
         _ source: SourceObject, with destination: DestinationObject, for mapping: String
     ) throws(StoreError) {
@@ -142,7 +143,7 @@ public final class MigrationSession {
     ///   - sourceObjects: Source objects, or nil for all, which are in memory at once. Objects
     ///     without associations are ignored.
     /// - Returns: The destination objects, without duplicates.
-    /// - Throws: `invalidRequest` if no mapping has the name.
+    /// - Throws: `invalidRequest` if no mapping has the name; errors of a temporary file.
     public func destinationInstances(
         forEntityMapping name: String, sourceObjects: [SourceObject]?
     ) throws(StoreError) -> [DestinationObject] {
@@ -208,7 +209,7 @@ public final class MigrationSession {
     /// Call it only in ``EntityMigrationPolicy/createRelationships(for:by:in:)``, for that call's
     /// object.
     ///
-    /// - Throws: Errors of expressions and of the policy's functions.
+    /// - Throws: `invalidRequest` elsewhere; errors of expressions and of the policy's functions.
     public func createStandardRelationships(for destination: DestinationObject) throws {
         guard let relationshipBuilder, relationshipBuilder.isMaking(destination) else {
             throw Self.outside("createStandardRelationships")

@@ -91,9 +91,9 @@ struct MigrationValidation {
 
     /// Returns whether an object must have a value for a mandatory property.
     ///
-    /// The rule is the same as in one pass. No value is required if the mapping does not set the
-    /// relationship. Nor is a value required if the mapping copies a missing value of a
-    /// relationship that is also mandatory in the source.
+    /// The rule is the same as in one pass. No value is required if neither the mapping nor
+    /// references of the source set the relationship. Nor is a value required if the mapping copies
+    /// a missing value of a relationship that is also mandatory in the source.
     private func isDemanded(_ field: RecordLayout.Field, of record: RecordReader) throws(StoreError) -> Bool {
         let place = AssociationTable.Object(entity: record.entityNumber, key: record.key)
         if let number = field.relationship,

@@ -141,7 +141,7 @@ extension FetchRequest.Expression {
     /// that `replacement` returns for its parts.
     ///
     /// A part that uses a variable bound by a SUBQUERY cannot be evaluated in advance, so
-    /// `replacement` refuses it.
+    /// `replacement` throws for it.
     fileprivate func replacing(
         _ replacement: (Self) throws(StoreError) -> Self?
     ) throws(StoreError) -> Self {

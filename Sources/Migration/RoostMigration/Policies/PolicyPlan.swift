@@ -102,7 +102,8 @@ final class PolicyPlan {
         return mappings[number]
     }
 
-    /// Returns the mappings from a source entity to a destination entity or its subentities.
+    /// Returns the mappings from a source entity to a destination entity, including subentities of
+    /// both.
     func mappings(from source: Int, to destination: Int) -> [PolicyMapping] {
         mappings.filter { mapping in
             guard let from = mapping.source, let to = mapping.destination else { return false }
@@ -252,7 +253,8 @@ final class PolicyMapping {
         return made
     }
 
-    /// Returns the key of the source object, or a new key if another object has that key.
+    /// Returns the key of the source object, or a new key if keys are not kept or another object
+    /// has it.
     private func key(for object: SourceObject, root: Int, session: MigrationSession) throws(StoreError) -> Int64 {
         guard keepsKeys else { return try session.content.newKey(root: root) }
         var others: [AssociationTable.Object] = []

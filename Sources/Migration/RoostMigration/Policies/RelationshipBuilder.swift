@@ -3,9 +3,10 @@ internal import RoostQuery
 
 /// The second pass over the objects of one entity mapping.
 ///
-/// Fields that the rules ``RelationshipRule/Way/field`` wrote in the first pass remain if every
-/// possible destination kept its key; otherwise they are set again. Links are created later, all
-/// together, except for an object whose links a policy reads or sets.
+/// Fields that rules of the way ``RelationshipRule/Way/field`` wrote in the first pass remain if
+/// every possible destination kept its key and no policy set the relationship. Otherwise they are
+/// set again. Links are created later, all together, except for an object whose links a policy
+/// reads or sets.
 final class RelationshipBuilder {
     let mapping: PolicyMapping
     private let exceptions: RelationshipExceptions

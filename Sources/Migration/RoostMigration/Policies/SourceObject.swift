@@ -46,8 +46,6 @@ public struct SourceObject: ObjectValues {
 
     /// Returns the destinations of a relationship, in its order or by key.
     ///
-    /// Costs one lookup in the source for the relationship and one for the objects.
-    ///
     /// - Throws: `unknownProperty`, and errors from reading the source.
     public func objects(_ relationship: String) throws(StoreError) -> [SourceObject] {
         try batch.source.destinations(of: relationship, from: self)

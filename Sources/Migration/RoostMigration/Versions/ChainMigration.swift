@@ -76,8 +76,8 @@ struct ChainMigration: Sendable {
         ).with { $0.acceptsLinks = options.conversion.acceptsLinks }
     }
 
-    /// Claims the destination while `body` runs, so that no other process publishes a store there
-    /// or removes the temporary files.
+    /// Claims a destination that is a file while `body` runs, so that no other process publishes a
+    /// store there or removes the temporary files.
     private func withClaim<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         guard case .location(let location) = destination, !location.path.isEmpty,
             try registry.type(named: location.type).capabilities.contains(.file)

@@ -16,9 +16,6 @@ public enum IncompatibleStoreRule: Sendable {
     /// The store is migrated in place, then opened.
     ///
     /// See `MigrationManager.migrateInPlace(_:model:options:)`.
-    /// ``MigrationOptions/infersMappingModel`` defines whether a mapping model may be inferred.
-    /// ``MigrationOptions/keepsBackup`` defines whether the old store is retained beside the new
-    /// one.
     case migrate(MigrationOptions)
     /// The store is replaced by an empty store, and its content is lost.
     ///

@@ -173,7 +173,8 @@ extension StoreError {
 extension StoreError.Code {
     /// The store's model is not a known version.
     ///
-    /// The model is older than all known versions, or from another program. No data was changed.
+    /// The model may be older or newer than all known versions, or from another program. No data
+    /// was changed.
     public static let unknownModelVersion = Self("unknownModelVersion")
     /// The store's model version is newer than the target version.
     ///

@@ -6,8 +6,8 @@ extension MigrationManager {
     /// with another model according to the rule.
     ///
     /// A compatible store is only opened, and its objects are unchanged. An incompatible store is
-    /// treated as a whole, in one step. If several processes open it at once, one process does the
-    /// work, and the others find the result. For a compatible store, the cost is that of opening.
+    /// migrated or replaced as a whole. If several processes open it at once, one process does the
+    /// work, and the others find the result.
     ///
     /// - Parameters:
     ///   - description: The location of the store and the options for opening it. Its

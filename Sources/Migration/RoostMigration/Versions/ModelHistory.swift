@@ -2,10 +2,10 @@ public import RoostCore
 
 /// The versions of a model, oldest first, and the mapping models between them.
 ///
-/// A store's version is the newest version that it is compatible with. A mapping model is used if
-/// both of its versions are on the path to a later version. It may skip versions. The rest of the
-/// path is inferred in one step, as in Core Data. Intermediate versions are used one by one only if
-/// one step cannot be inferred, or would drop data that they preserve.
+/// A store's version is the newest version that it is compatible with. Mapping models between the
+/// store's version and the new version are preferred. They may skip versions. The rest of the path
+/// is inferred in one step, as in Core Data. Intermediate versions are used one by one only if one
+/// step cannot be inferred, or would drop data that they preserve.
 ///
 /// ```swift
 /// var history = try ModelHistory([

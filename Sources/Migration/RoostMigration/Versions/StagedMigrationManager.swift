@@ -3,10 +3,10 @@ public import RoostCore
 /// A migration in ordered stages: versions that are reached by inference alone, and versions with
 /// custom code.
 ///
-/// A store at any version goes through the following steps, up to the last version. The mapping
-/// model from each version to the next is inferred. The handlers of a ``CustomMigrationStage``
-/// perform changes that inference cannot. To change a type, for example, one version usually has
-/// both attributes, and a handler sets the new one.
+/// A store at any version goes through the later versions, up to the new model. The mapping model
+/// from each version to the next is inferred. The handlers of a ``CustomMigrationStage`` perform
+/// changes that inference cannot. To change a type, for example, one version usually has both
+/// attributes, and a handler sets the new one.
 ///
 /// All or nothing: handlers work on unpublished stores, and the result is published after the last
 /// stage.
@@ -83,10 +83,10 @@ public struct StagedMigrationManager: Sendable {
 
     private static func named(_ label: String) -> String { label.hasPrefix("stage ") ? label : "stage '\(label)'" }
 
-    /// Returns the steps from the model of a store to the last version.
+    /// Returns the steps from the model of a store to the version with the target's model.
     ///
-    /// - Throws: `invalidRequest` for another target; `unknownModelVersion`, `newerModelVersion`,
-    ///   `mappingNotInferable`.
+    /// - Throws: `invalidRequest` if the target is not a version; `unknownModelVersion`,
+    ///   `newerModelVersion`, `mappingNotInferable`.
     func chain(
         from source: ManagedObjectModel, to target: ManagedObjectModel, storeAt location: StoreLocation,
         options: MigrationOptions

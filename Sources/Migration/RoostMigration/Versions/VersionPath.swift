@@ -20,7 +20,8 @@ struct VersionStep: Hashable, Sendable {
     var kind: Kind
     /// The number of migrations in an inferred step.
     var count = 1
-    /// The number of gaps between versions that are inferred although a mapping model spans them.
+    /// The number of gaps between neighboring versions that are inferred although a mapping model
+    /// spans them.
     var evadedCount = 0
 }
 
@@ -28,12 +29,9 @@ struct VersionStep: Hashable, Sendable {
 enum VersionPath {
     /// The cost of a path, where less is better.
     private struct Cost: Comparable {
-        /// The number of gaps between versions that are inferred although a mapping model spans
-        /// them.
+        /// See ``VersionStep/evadedCount``.
         var evaded = 0
         /// The number of migrations.
-        ///
-        /// Each migration reads and writes the whole store.
         var migrations = 0
         /// The number of inferred migrations.
         ///
@@ -58,9 +56,7 @@ enum VersionPath {
 
     /// Returns the path with the lowest cost from one version to a later one, or nil.
     ///
-    /// The first criterion is the fewest gaps that are inferred although a mapping model spans
-    /// them. The next criteria are the fewest migrations, the fewest inferred migrations, the
-    /// longer first step and the earlier mapping model.
+    /// Of paths with equal cost, prefers the longer first step, then the earlier mapping model.
     /// - Parameters:
     ///   - start: The position of the first version.
     ///   - end: The position of the last version, not before `start`.

@@ -2,10 +2,7 @@ internal import RoostCore
 
 /// A search for the path from one version of a history to a later one.
 ///
-/// A mapping model is on the path if both of its versions are. The parts of the path without a
-/// mapping model are inferred, each in one step, as Core Data infers from a store's model to the
-/// program's. Intermediate versions are used one by one only if one step cannot be inferred, or
-/// would drop data that they preserve.
+/// ``ModelHistory`` describes the rules.
 struct VersionSearch {
     /// The inferred steps between two versions.
     private struct Inferred {
@@ -14,7 +11,7 @@ struct VersionSearch {
         var reason: String?
     }
 
-    /// A mapping model on the path, with the positions of its versions in the search.
+    /// A mapping model between the two versions, with the positions of its own versions.
     private struct Mapping {
         let number: Int
         let source: Int
@@ -70,7 +67,7 @@ struct VersionSearch {
     /// exists.
     private mutating func step(from: Int, to: Int) throws(StoreError) -> VersionStep? {
         if history.isSame(from, to) { return VersionStep(from: from, to: to, kind: .same) }
-        // A step that a mapping model spans is not inferred.
+        // A step that spans a mapping model is not inferred.
         guard !mappings.contains(where: { from <= $0.source && $0.destination <= to }),
             let way = try infer(from: from, to: to)
         else { return nil }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The destinations of to-one relationships in a batch request, as one snapshot shows them.
+/// The destinations of relationships in a batch request, as one snapshot shows them.
 struct BatchDestinations {
     /// An object that exists in the snapshot.
     struct Destination {
@@ -44,9 +44,7 @@ struct BatchDestinations {
     /// Forgets which objects exist, but keeps the assigned positions.
     mutating func forget() { found.removeAll(keepingCapacity: true) }
 
-    /// Continues with another snapshot.
-    ///
-    /// Forgets which objects exist, but keeps the assigned positions.
+    /// Continues with another snapshot, after ``forget()``.
     mutating func go(on snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
         forget()
@@ -127,12 +125,12 @@ struct BatchDestinations {
         }
     }
 
-    /// Returns the ID, with the object's own entity, of a to-one destination.
+    /// Returns the ID of a destination, with the object's own entity.
     ///
     /// The destination must have been looked up.
     ///
-    /// - Throws: `objectNotFound` if the object does not exist; `invalidValue` if the relationship
-    ///   cannot refer to the object's entity.
+    /// - Throws: `objectNotFound` if no object of the ID's entity exists; `invalidValue` if the
+    ///   relationship cannot refer to the object's entity.
     func destination(
         _ id: ObjectID, of relationship: ManagedObjectModel.Relationship, _ owner: () -> String
     ) throws(StoreError) -> ObjectID {

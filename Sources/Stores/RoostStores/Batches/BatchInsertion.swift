@@ -2,8 +2,7 @@ internal import RoostCore
 
 /// A batch insert that converts rows to records and writes them.
 ///
-/// It uses one change set, or a bulk load if the records have more bytes than a change set should
-/// hold.
+/// It uses one change set, or a bulk load for many records if the rules allow it.
 struct BatchInsertion {
     /// The number of rows that are processed together, so that their destinations are looked up
     /// together.
@@ -320,7 +319,7 @@ struct BatchInsertion {
         records.removeAll()
     }
 
-    /// Looks up the destinations of existing records again.
+    /// Looks up known destinations again, and throws if one no longer exists.
     private mutating func requireExisting(_ references: [ChangeSet.Reference]) throws(StoreError) {
         try destinations.look(up: references.map(\.id))
         let existing = Set(destinations.references.map(\.id))
@@ -331,7 +330,7 @@ struct BatchInsertion {
         ).with { $0.missingObjects = references.map(\.id).filter { !existing.contains($0) } }
     }
 
-    /// Moves the positions of records if another process has taken these positions.
+    /// Moves the positions of records if another writer has taken these positions.
     private mutating func moveToFreePlaces() throws(StoreError) {
         let moves = try destinations.movePlaces()
         guard !moves.isEmpty else { return }
@@ -386,8 +385,7 @@ struct BatchInsertion {
             changes.lastPlaces = destinations.lastPlaces
             try applyRules(to: &changes)
             relatedIDs = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
-            // The snapshot is closed first, because a store that needs space may have to wait until
-            // no snapshot is open.
+            // For the same reason as in `startLoading()`.
             snapshot.close()
             return try store.commit(changes).generation
         }

@@ -2,7 +2,7 @@ public import RoostCore
 
 // Batch requests take the program's model as a parameter instead of from the store, since rules are
 // not part of the version hashes. So programs with different rules can use one store at the same
-// time, even one open store. Wrappers of a store cannot lose the rules.
+// time, even one open store.
 
 extension PersistentStore {
     /// Inserts the objects of a ``BatchInsertRequest``.
@@ -28,13 +28,12 @@ extension PersistentStore {
     ///   an abstract entity, a to-many relationship and a derived attribute; `unknownProperty`;
     ///   `invalidValue` with row and property; `validationFailed` with all ``StoreError/failures``;
     ///   `objectNotFound` with all missing objects to which rows refer; `constraintViolation`;
-    ///   `conflict` after ten attempts, or a hundred if rows can change other objects; and the
-    ///   errors of ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows. After an error nothing was
-    ///   inserted, but keys may remain unused.
+    ///   `conflict` after ten attempts, or a hundred if rows can change other objects or extend
+    ///   ordered relationships; and the errors of ``reserveKeys(_:for:)``, ``commit(_:)`` and the
+    ///   rows. After an error nothing was inserted, but keys may remain unused.
     /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory to commit or load
-    ///   them. Each requested ID of the result takes 16 bytes, and each object whose ordered
-    ///   relationship gets new objects takes 50. If the insert remains one change set, memory holds
-    ///   all records, and with a conflict rule all rows.
+    ///   them. If the insert remains one change set, memory holds all records, and with a conflict
+    ///   rule all rows.
     public func execute(
         _ request: BatchInsertRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -50,7 +49,7 @@ extension PersistentStore {
     /// the properties that are set. Setting a composite as a whole sets all its other elements to
     /// null. If setting an element creates the composite's value, the other elements get their
     /// defaults. If another writer changes one of the objects meanwhile, the change set is computed
-    /// again, at most ten times.
+    /// again, up to ten times in all.
     ///
     /// - Parameters:
     ///   - request: The objects to update, and their new values.
@@ -75,8 +74,9 @@ extension PersistentStore {
     /// snapshot.
     ///
     /// The delete is atomic and durable on return. If another writer changes one of the objects
-    /// meanwhile, the change set is computed again, at most ten times. The same happens if another
-    /// writer sets a reference to a deleted object, unless a relationship has the rule `noAction`.
+    /// meanwhile, the change set is computed again, up to ten times in all. The same happens if
+    /// another writer sets a reference to a deleted object, unless a relationship of the model has
+    /// the rule `noAction`.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.
@@ -88,8 +88,9 @@ extension PersistentStore {
     ///   ``StoreSnapshot/fetch(_:)`` and ``commit(_:)``. After an error nothing was deleted.
     /// - Complexity: O(*n*) in the deleted and changed objects, and one traversal of each to-many
     ///   relationship that a rule follows. If more than 1 000 objects are deleted, this includes a
-    ///   scan of every entity with a to-one relationship without inverse that can refer to them.
-    ///   Memory: about 100 bytes for each deleted object, and a copy of each changed record.
+    ///   scan of every entity with a to-one relationship that can refer to them and has no to-many
+    ///   inverse. Memory: about 100 bytes for each deleted object, and a copy of each changed
+    ///   record.
     public func execute(
         _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -156,7 +157,7 @@ extension PersistentStore {
         if isReadOnly { _ = try commit(ChangeSet(model: model)) }
     }
 
-    /// Calls `body` until it does not throw `conflict`, at most `attempts` times.
+    /// Calls `body` again while other writers outdate its changes, at most `attempts` times in all.
     package func retryingConflicts<Result>(
         attempts: Int = 10, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -197,8 +198,7 @@ extension StoreSnapshot {
 }
 
 extension StoreError {
-    /// Returns whether the error means that another writer made a change after the change set was
-    /// computed.
+    /// Whether the error means that another writer made a change after the change set was computed.
     ///
     /// A delete that is denied because of new references is computed again. The new snapshot
     /// includes the references, so the second error has a better reason.

@@ -39,8 +39,8 @@ package struct PreparedBatch: Sendable {
     /// The number of objects that a delete rule deletes too, by entity, in the order of the
     /// entities' names.
     package var cascaded: [EntityCount] { counts(objects.dropFirst(requestedCount)) }
-    /// The number of other objects with a reference that is set or cleared, by entity, in the order
-    /// of the entities' names.
+    /// The number of other objects that are updated as a consequence, by entity, in the order of
+    /// the entities' names.
     package var related: [EntityCount] {
         counts((updateCount..<changes.updates.count).map { changes.updates.id(at: $0).entity })
     }

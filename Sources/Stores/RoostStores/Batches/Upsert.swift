@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// An insert of rows that updates or skips existing objects.
+/// An insert of rows that updates or skips existing objects, or sets to-many relationships.
 ///
 /// A row's object exists if a stored object has the same values in a uniqueness constraint. The
 /// effect is the same as one request for each row, in order: a later row finds the objects and the

@@ -4,8 +4,7 @@ internal import RoostMigration
 /// The minimum and maximum counts of to-many relationships, which are compared with the references
 /// and links of a store.
 ///
-/// Objects and their references arrive in any order, so both are sorted, in bounded memory. A model
-/// without count rules costs nothing.
+/// Objects and their references arrive in any order, so both are sorted, in bounded memory.
 final class CountRules {
     /// A relationship with a count rule.
     private struct Rule {

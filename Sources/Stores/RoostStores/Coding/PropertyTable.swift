@@ -2,9 +2,9 @@ internal import RoostCore
 
 /// The properties of an entity, or the elements of a composite attribute, by their coding keys.
 ///
-/// Types request their keys in the same order each time. So the table remembers the successor of
-/// each property, and searches for a name only if the guess is wrong. It is used from one thread at
-/// a time.
+/// Most types request their keys in the same order each time. So the table remembers the successor
+/// of each property, and searches for a name only if the guess is wrong. It is used from one thread
+/// at a time.
 final class PropertyTable {
     /// The name for messages: `Track`, or `Track.place` for the elements of a composite.
     let label: String

@@ -5,7 +5,7 @@ package import RoostCore
 package struct EncodedRow: Sendable {
     /// Attributes and to-one relationships by name, in the form of a batch insert's row.
     ///
-    /// A property without a value here was not encoded, so its default value applies.
+    /// A property that was not encoded has no value here, so its default applies.
     package var values: [String: Value] = [:]
     /// The destinations of to-many relationships by name.
     package var members: [String: [ObjectID]] = [:]

@@ -14,8 +14,7 @@ extension RoostConfiguration {
     ///
     /// A name consists of letters, digits, `-` and `_`, and does not begin with a hyphen.
     ///
-    /// So no name looks like a URL, or like a path with a directory or an extension. For example,
-    /// `./main` is always a path.
+    /// So no name looks like a URL, or like a path with a directory or an extension.
     package static func isStoreName(_ text: String) -> Bool {
         !text.isEmpty && !text.hasPrefix("-")
             && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }

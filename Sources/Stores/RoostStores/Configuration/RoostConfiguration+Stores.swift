@@ -32,7 +32,8 @@ extension RoostConfiguration {
     ///   - isReadOnly: Whether to open the store read-only.
     /// - Returns: The open store.
     /// - Throws: `notFound` if the name is not in the configuration or the store does not exist;
-    ///   errors of opening, such as `modelMismatch` if the store has another model.
+    ///   errors of reading the model and of opening, such as `modelMismatch` if the store has
+    ///   another model.
     public func openStore(
         _ name: String? = nil, model: ManagedObjectModel? = nil, isReadOnly: Bool = false
     ) throws(StoreError) -> any PersistentStore {

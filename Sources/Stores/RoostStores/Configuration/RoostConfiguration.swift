@@ -96,8 +96,8 @@ public struct RoostConfiguration: Sendable {
     ///   - environment: The environment, or nil for the process's environment.
     ///   - registry: The store types that the configuration may use.
     ///   - readModel: A closure that reads a model's file.
-    /// - Throws: Only `invalidConfiguration`, if the given file cannot be read, or with every
-    ///   problem of the file, including key, line and column.
+    /// - Throws: Only `invalidConfiguration`: if the file cannot be read, with every problem of the
+    ///   file, including key, line and column, or for an invalid `ROOST_STORE`.
     package init(
         file: String?, workingDirectory: String?, environment: [String: String]?, registry: StoreRegistry,
         readModel: @escaping @Sendable (String) throws(StoreError) -> ManagedObjectModel
@@ -134,8 +134,9 @@ public struct RoostConfiguration: Sendable {
     /// Nil without a default store, or if `ROOST_STORE` gives a store without a name.
     package var defaultStoreName: String? { defaultStore?.store.name }
 
-    /// All effective values with their origins, including options that the configuration does not
-    /// set.
+    /// All effective values with their origins, except history options.
+    ///
+    /// Includes type options that the configuration does not set.
     package var settings: [Setting] {
         var settings = [fileSetting, modelSetting].compactMap { $0 }
         if let (store, origin) = defaultStore {

@@ -7,7 +7,7 @@ extension StoreMaintenance {
     ///
     /// Other processes may read and write the store meanwhile. The backup has the objects, links,
     /// versions, identity, user metadata and last used keys of exactly one commit, which is the
-    /// last one when the call begins. The finished backup is read again, and must have the digest
+    /// last one when the copy begins. The finished backup is read again, and must have the digest
     /// that was computed while reading the source. Then it is published atomically. An error, a
     /// cancellation or a crash leaves no backup, and an existing store at the destination is
     /// unchanged. Memory is bounded; see ``MigrationManager/convert(from:to:options:)``.
@@ -21,8 +21,7 @@ extension StoreMaintenance {
     ///   `invalidRequest` for a destination of another type and for the source itself;
     ///   `alreadyExists` without ``ConversionOptions/overwrites``; `corrupted` for damage and,
     ///   without ``ConversionOptions/acceptsChanges``, for a source that another program changed;
-    ///   `noSpace`, `cancelled`, and the other errors of a conversion. After an error, an existing
-    ///   store at the destination is unchanged.
+    ///   `noSpace`, `cancelled`, and the other errors of a conversion.
     public func backUp(
         _ source: ConversionEndpoint, to destination: StoreLocation, options: ConversionOptions = ConversionOptions()
     ) throws(StoreError) -> ConversionReport {
@@ -35,7 +34,7 @@ extension StoreMaintenance {
         }
         var options = options
         (options.verifies, options.skipsDamaged, options.keepsHistory) = (true, false, true)
-        // These checks do not need the source, so they precede opening it.
+        // This check does not need the source, so it precedes opening it.
         if case .location(let location) = source, StoreFile.sameFile(location.path, destination.path) {
             throw StoreError(.invalidRequest, "The backup '\(destination)' is the store itself; choose another path.")
         }

@@ -31,7 +31,8 @@ public struct StoreMaintenance: Sendable {
     ///
     /// - Parameters:
     ///   - location: The location of the store.
-    ///   - options: The timeout, model, type options, cancellation and progress are used.
+    ///   - options: The options. Those for a destination, damaged records, hard links, history and
+    ///     verification have no effect.
     /// - Returns: A report of the compaction.
     /// - Throws: `busy` if the store is open elsewhere for longer than the timeout and its type
     ///   cannot compact an open store, or if a conversion into the store is running;

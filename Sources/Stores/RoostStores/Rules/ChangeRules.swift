@@ -2,9 +2,9 @@ package import Foundation
 package import RoostCore
 internal import RoostQuery
 
-/// Applies the rules that concern more than one record to a change set before its commit.
+/// The rules that concern more than one record, applied to a change set before its commit.
 ///
-/// It computes the derived attributes of changed objects and of objects that depend on them, and
+/// This computes the derived attributes of changed objects and of objects that depend on them, and
 /// compares counts with their limits. ``FailureList`` checks single records.
 package struct ChangeRules {
     private let rules: ModelRules
@@ -12,7 +12,7 @@ package struct ChangeRules {
     private let snapshot: any StoreSnapshot
     /// The value of `now()`, which is the same for the whole commit.
     private let now: Date
-    /// The stored records of updated and deleted objects.
+    /// The positions in ``oldRecords`` of the stored records that were read.
     private var old: [ObjectPlace: Int] = [:]
     private var oldRecords: RecordBatch
     /// The objects that get a new version even if their values do not change.
@@ -313,7 +313,8 @@ package struct ChangeRules {
         return keys
     }
 
-    /// Returns the stored objects with a relationship to one of the objects with these keys.
+    /// Returns the keys of the stored objects with a relationship to an object with one of these
+    /// keys.
     private func storedOwners(
         of relationship: ManagedObjectModel.Relationship, leadingTo keys: Set<Int64>
     ) throws(StoreError) -> Set<Int64> {
@@ -349,7 +350,7 @@ package struct ChangeRules {
         return found
     }
 
-    /// Returns the owners of a to-many relationship that gain or lose an object.
+    /// Returns the keys of the objects whose to-many relationship gains or loses an object.
     private func changedOwners(
         of relationship: ManagedObjectModel.Relationship, changes: ChangeSet
     ) throws(StoreError) -> Set<Int64> {

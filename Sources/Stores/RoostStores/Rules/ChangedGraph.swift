@@ -28,7 +28,7 @@ package final class ChangedGraph: ObjectGraph {
     private var added: (bySource: [End: [Int64]], byTarget: [End: [Int64]]) = ([:], [:])
     private var removed: (bySource: [End: Set<Int64>], byTarget: [End: Set<Int64>]) = ([:], [:])
     private var stored: RecordBatch
-    /// The objects that were read from the snapshot since ``isTracking`` was set, with their
+    /// The objects that were read from the snapshot while ``isTracking`` was set, with their
     /// versions.
     private(set) var readVersions: [ObjectPlace: UInt32] = [:]
     /// Whether reads are recorded.

@@ -53,8 +53,6 @@ package final class ModelRules: Sendable {
     }
 
     /// Returns whether a change set can change a derived attribute or a limited count.
-    ///
-    /// For changes of other entities, this check is the only cost.
     package func concern(_ changes: ChangeSet) throws(StoreError) -> Bool {
         guard isConcerned.contains(true) else { return false }
         guard changes.addedLinks.isEmpty, changes.removedLinks.isEmpty else { return true }

@@ -5,11 +5,10 @@ internal import RoostQuery
 
 /// The rules that concern a single record, compiled for each entity.
 ///
-/// If a record has no nulls in mandatory properties, checking them costs a comparison of its
-/// bitmap, at most one byte for eight fields. Every other rule costs one comparison. An entity
-/// without rules costs nothing.
+/// If mandatory properties have no nulls, checking them compares at most one byte for eight fields.
+/// Every other rule costs one comparison.
 package struct RecordRules: Sendable {
-    /// A comparison of a value that is not null.
+    /// The condition of a rule.
     private enum Limit: Sendable {
         case mandatory
         case minimumInteger(Int64)
@@ -94,7 +93,7 @@ package struct RecordRules: Sendable {
 
     /// Returns the bytes of a record's bitmap that can show a broken rule, and the relevant bits.
     ///
-    /// The result is nil if an entity has rules that do not depend only on the bitmap.
+    /// The result is nil if other rules must be checked too.
     package func decidingBits(forEntity number: Int) -> [(offset: Int, bits: UInt8)]? {
         entities[number].rules.isEmpty ? entities[number].mandatoryBits : nil
     }

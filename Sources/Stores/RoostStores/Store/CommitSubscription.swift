@@ -9,7 +9,7 @@ package final class CommitSubscription: Sendable {
 
     /// Starts the subscription.
     ///
-    /// A store that does not report commits itself is checked every second.
+    /// A store that does not report commits itself is only checked every second.
     ///
     /// - Parameters:
     ///   - store: The store.
@@ -53,7 +53,7 @@ package final class CommitSubscription: Sendable {
     }
 }
 
-/// Watches the stores that have listeners.
+/// A watcher of the stores that have listeners.
 ///
 /// It checks a store when its signal is raised and every second.
 ///
@@ -70,7 +70,7 @@ final class CommitWatcher: Sendable {
         private let lastToken = Mutex<HistoryToken?>(nil)
         /// Whether the entry has ended.
         ///
-        /// Locked while the store is read.
+        /// Locked while the watcher reads the store.
         private let isEnded = Mutex(false)
         /// The observation of a signal that is not a file.
         private let observation = Mutex<(any AnyObject & Sendable)?>(nil)
@@ -120,7 +120,7 @@ final class CommitWatcher: Sendable {
 
         /// Checks the store again.
         ///
-        /// Returns false if the entry has ended.
+        /// Returns false if this call ended the entry.
         fileprivate func lookAgain() -> Bool {
             let isOver = isEnded.withLock { (isEnded) -> Bool in
                 guard !isEnded else { return false }
@@ -136,7 +136,7 @@ final class CommitWatcher: Sendable {
 
         /// Ends the entry.
         ///
-        /// The store is not read any more after this method returns.
+        /// The watcher does not read the store after this method returns.
         fileprivate func stop() {
             let isOver = isEnded.withLock { isEnded in
                 defer { isEnded = true }

@@ -2,9 +2,6 @@ public import RoostCore
 internal import RoostPredicates
 internal import RoostQuery
 
-// Structs of the program are read and written through `Codable`. A coding key is the name of a
-// property.
-
 extension StoreView {
     /// Returns the objects that meet a condition as values of a type.
     ///
@@ -185,8 +182,9 @@ extension Store {
     ///
     /// The insert is atomic and durable on return. Coding keys are the names of properties. A key
     /// that a value does not encode, such as that of an optional that is nil, gets the default of
-    /// the model. An `objectID` must be nil, because the store assigns the IDs of new objects. If
-    /// values have arrays of IDs for to-many relationships, all values are one change set.
+    /// the model. Without a conflict rule, `objectID` must be nil, because the store assigns new
+    /// IDs. If the first value has IDs for to-many relationships, all values are one change set;
+    /// otherwise such IDs are an error.
     ///
     /// ```swift
     /// try store.insert([Track(title: "Blue", plays: 3)])

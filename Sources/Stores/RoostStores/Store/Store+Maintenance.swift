@@ -26,7 +26,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - destination: The location of the copy.
-    ///   - options: Whether to replace an existing copy, progress and cancellation.
+    ///   - options: The options; those for opening the source have no effect.
     /// - Returns: A report of the copy.
     /// - Throws: `unsupported` for a type whose stores are not files; `invalidRequest` for a
     ///   destination of another type; `alreadyExists`, `noSpace`, `corrupted`, `cancelled`.
@@ -45,7 +45,7 @@ extension Store {
     ///
     /// - Parameters:
     ///   - destination: The location of the copy.
-    ///   - options: Whether to replace an existing copy, progress and cancellation.
+    ///   - options: The options; those for opening the source have no effect.
     /// - Returns: A report of the copy.
     /// - Throws: `alreadyExists`, `unsupported`, `noSpace`, `corrupted`, `cancelled`.
     @discardableResult
@@ -60,7 +60,7 @@ extension Store {
     ///
     /// A crash leaves the store either unchanged or compacted.
     ///
-    /// - Parameter options: The timeout, cancellation and progress are used.
+    /// - Parameter options: See ``StoreMaintenance/compact(_:options:)``.
     /// - Returns: A report with the sizes before and after.
     /// - Throws: `busy` for a type that cannot compact an open store: close the store, and use
     ///   ``StoreMaintenance/compact(_:options:)``; `unsupported` for a type whose stores are not
@@ -78,8 +78,8 @@ extension Store {
     ///   - entities: The entities whose objects are written, or nil for the whole content.
     ///   - sink: A closure that receives the next bytes of the text.
     /// - Returns: The digest of the written content.
-    /// - Throws: `unknownEntity`, `corrupted`, `cancelled`, and the errors of `sink`. After an
-    ///   error the text has no last line, so it is recognizably incomplete.
+    /// - Throws: `unknownEntity`, `corrupted`, and the errors of `sink`. After an error the text
+    ///   has no last line, so it is recognizably incomplete.
     @discardableResult
     public func dump(
         entities: [EntityName]? = nil, to sink: @escaping ([UInt8]) throws(StoreError) -> Void

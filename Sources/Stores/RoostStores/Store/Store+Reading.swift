@@ -16,7 +16,7 @@ extension Store {
         return try body(view)
     }
 
-    /// Runs `body` with a view if `body` throws only `StoreError`.
+    /// Runs a `body` that throws only `StoreError` with a view.
     func reading<Result>(_ body: (StoreView) throws(StoreError) -> Result) throws(StoreError) -> Result {
         let view = StoreView(try persistentStore.snapshot(), model: model)
         defer { view.end() }

@@ -11,8 +11,8 @@ extension Store {
     /// ```
     ///
     /// Up to 16 MiB of rows become one change set. More rows are loaded in bulk, in bounded memory,
-    /// and other writers wait until the end. With ``ConflictRule/update`` or ``ConflictRule/skip``
-    /// all rows are one change set.
+    /// and other writers wait until the end. With ``ConflictRule/update`` or ``ConflictRule/skip``,
+    /// or if rows can change other objects, all rows are one change set.
     ///
     /// - Parameters:
     ///   - entity: The entity of the new objects.

@@ -19,7 +19,7 @@ internal import RoostQuery
 /// and derived attributes. A change that breaks a rule writes nothing. Its error lists all
 /// violations (``StoreError/failures``).
 ///
-/// Methods block the calling thread. Each method that reads or writes objects has an `async` form
+/// Methods block the calling thread. Most methods that read or write objects have an `async` form
 /// with the same name, which runs on a thread of Roost's own. A store can be used from any number
 /// of threads and tasks concurrently. Readers never wait, and writers wait for each other up to the
 /// timeout.

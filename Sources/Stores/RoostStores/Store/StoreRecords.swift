@@ -2,8 +2,8 @@ public import RoostCore
 
 /// An asynchronous sequence of the results of a request.
 ///
-/// All results belong to one view, which begins with the iteration and ends with its iterator.
-/// Memory is bounded, because one batch at a time is read, on a thread of Roost's own.
+/// All results belong to one view, which begins with the iteration and ends with it or with the
+/// iterator. Memory is bounded, because one batch at a time is read, on a thread of Roost's own.
 ///
 /// ```swift
 /// for try await record in store.records(FetchRequest("Track", where: "plays > 3")) {
@@ -25,7 +25,7 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
 
     /// An iterator over the results.
     ///
-    /// In a cancelled task, the iterator throws `cancelled`.
+    /// In a cancelled task, the iterator throws `cancelled` at the next batch.
     public struct Iterator: AsyncIteratorProtocol {
         private let pass: Pass
         private var elements: [Element] = []

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import RoostCore
 internal import RoostSystem
 
-/// The threads for asynchronous calls of stores, which never block the cooperative pool.
+/// The threads for asynchronous calls of stores, so that these never block the cooperative pool.
 ///
 /// A call remains part of its task while it runs here, so stores can use `Task.isCancelled`. A
 /// thread is started if all others are busy, and ends after some seconds without work.

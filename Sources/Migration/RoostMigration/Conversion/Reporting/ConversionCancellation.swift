@@ -4,7 +4,7 @@ package import RoostCore
 ///
 /// The conversion stops at the next batch, throws `cancelled` and removes its new store.
 ///
-/// A conversion that is already publishing its destination cannot be stopped, and succeeds.
+/// After the destination is published, a cancellation has no effect.
 ///
 /// ```swift
 /// let cancellation = ConversionCancellation()

@@ -21,7 +21,8 @@ extension ConversionOptions {
             forStoreAt: location.path, timeoutSeconds: timeoutSeconds, isCancelled: isCancelled)
     }
 
-    /// Replaces a store with a finished one, after waiting until all other users have closed it.
+    /// Publishes a finished store, after waiting until all users of an existing store have closed
+    /// it.
     ///
     /// Processes that open the store later wait for the replacement. See ``ExclusiveRequest``.
     ///

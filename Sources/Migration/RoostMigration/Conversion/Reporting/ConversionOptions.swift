@@ -37,7 +37,7 @@ public struct ConversionOptions: Sendable, Adjustable {
     public var sourceTypeOptions: [String: String] = [:]
     /// Whether the source's history is copied to the destination.
     ///
-    /// Off by default, because the history has values of deleted objects. See
+    /// Off by default, because the history can have values of deleted objects. See
     /// ``AttributeDescription/preservesValueInHistoryOnDeletion``. Tokens of the source are valid
     /// in the destination too, because both have the same identity. Backups and compaction always
     /// copy the history. Dumps and migrations never do.

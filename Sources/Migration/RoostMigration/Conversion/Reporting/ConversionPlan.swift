@@ -2,9 +2,9 @@ package import RoostCore
 
 /// A forecast of a conversion, made without writing anything.
 ///
-/// As JSON: `source` and `destination` (URLs), `objects`, `links` (null if the source does not
+/// As JSON: `source` and `destination` (URLs), `objects`, `links` (absent if the source does not
 /// record the count), `entities` (`[{"name","count"}]`), `relationships`
-/// (`[{"relationship","count"}]`), `bytesNeeded` (an estimate), `bytesAvailable` (null for a
+/// (`[{"relationship","count"}]`), `bytesNeeded` (an estimate), `bytesAvailable` (absent for a
 /// destination that is not a file), `refusals`, `warnings` and `remarks` (messages).
 ///
 /// ```swift
@@ -68,13 +68,13 @@ package struct RelationshipCount: Sendable, Hashable, Codable {
 }
 
 extension StoreTally {
-    /// The counts of all entities of `model` that have objects.
+    /// Returns the counts of the entities of `model` that have objects.
     package func entityCounts(_ model: ManagedObjectModel) -> [EntityCount] {
         zip(model.entities, entities).filter { $1.count != 0 }
             .map { EntityCount(name: $0.name.text, count: $1.count) }
     }
 
-    /// The counts of all relationships of `model` that have links.
+    /// Returns the counts of the relationships of `model` that have links.
     package func relationshipCounts(_ model: ManagedObjectModel) -> [RelationshipCount] {
         zip(model.relationships, relationships).filter { $1.count != 0 }
             .map { RelationshipCount(relationship: $0.name.description, count: $1.count) }

@@ -34,7 +34,7 @@ public struct ConversionProgress: Sendable, Hashable {
     package var totalObjects: Int?
     /// The total number of links; nil if the source records no count.
     package var totalLinks: Int?
-    /// The seconds since this phase began.
+    /// The seconds since this phase began; 0 if not measured.
     package var seconds: Double
     /// The current step of a migration through several versions; nil if there is only one step.
     package var step: Step?
@@ -47,7 +47,7 @@ public struct ConversionProgress: Sendable, Hashable {
         package var count: Int
     }
 
-    /// The number of objects and links per second in this phase; 0 at its beginning.
+    /// The number of objects and links per second in this phase; 0 if ``seconds`` is 0.
     package var rate: Double { seconds > 0 ? Double(objects + links) / seconds : 0 }
 
     /// The completed fraction of this phase, from 0 to 1; nil if the total is unknown.

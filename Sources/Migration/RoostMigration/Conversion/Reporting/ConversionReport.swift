@@ -7,8 +7,8 @@ internal import RoostCore
 /// ``StoreDigest``), `verified`, `seconds`, `bytes` (of the destination), `peakPrivateBytes` (null
 /// if the system does not report it), `entities` (`[{"name","count"}]`), `relationships`
 /// (`[{"relationship","count"}]`), `skipped` (IDs of skipped damaged objects), `dangling`
-/// (`[{"relationship","count"}]`, references and links to skipped objects), `warnings` and
-/// `remarks` (messages). Later versions may add fields.
+/// (`[{"relationship","count"}]`, references and links to objects that were left out), `warnings`
+/// and `remarks` (messages). Later versions may add fields.
 ///
 /// ```swift
 /// let report = try store.convert(to: .lmdb("music.lmdb"))

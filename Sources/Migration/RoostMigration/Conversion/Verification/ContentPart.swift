@@ -11,9 +11,9 @@ enum ContentPart: Sendable {
 
     /// A range of keys that excludes its lower bound and includes its upper bound.
     struct KeySpan: Sendable {
-        /// The lower bound, or nil for the first key.
+        /// The lower bound, or nil to start at the first key.
         var after: Int64?
-        /// The upper bound, or nil for the last key.
+        /// The upper bound, or nil to end at the last key.
         var through: Int64?
     }
 
@@ -21,7 +21,7 @@ enum ContentPart: Sendable {
     private static let wantedCount = 1 << 15
     private static let maximumCount = 16
 
-    /// Divides a store into parts of similar size.
+    /// Divides a store into parts, of similar size if the snapshot can start at any key.
     ///
     /// The structure comes first, because it cannot be divided. `tally` is the expected content. If
     /// the store differs from it, the parts still cover all content, but vary in size.
@@ -40,8 +40,8 @@ enum ContentPart: Sendable {
             parts += spans(count, lastKey: lastKey).map { .records(root: root, $0) }
         }
         for relationship in model.linkRelationships {
-            // A relationship that is its own inverse is one part, because the store chooses the
-            // sources.
+            // A relationship that is its own inverse is one part, because the store chooses which
+            // end of a link is its source.
             let count = relationship.isReflexive ? 0 : tally.relationships[relationship.number].count
             let lastKey = try snapshot.lastKey(of: model.entities[relationship.source].name)
             parts += spans(count, lastKey: lastKey).map { .links(relationship: relationship.number, $0) }

@@ -27,8 +27,8 @@ extension DestinationWriter {
             ? 1 : min(maximumReaders, ProcessInfo.processInfo.activeProcessorCount, parts.count)
         // Without a recorded generation, it is unknown whether two snapshots show the same content.
         let others = (1..<max(threads, 1)).filter { _ in generation != nil }.compactMap { _ in
-            // If a reader gets no thread, file handle or reader slot, the other readers read its
-            // part.
+            // If a reader gets no thread, file handle or reader slot, the other readers read all
+            // parts.
             try? WorkerThread("roost-verifier") { () throws(StoreError) in
                 guard let own = try? store.snapshot() else { return }
                 defer { own.close() }

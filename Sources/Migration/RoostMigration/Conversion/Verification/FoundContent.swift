@@ -12,16 +12,16 @@ struct FoundContent {
         tally = StoreTally(model: model)
     }
 
-    /// Returns whether all objects of the given entities are about to be read for the first time.
+    /// Returns whether none of the given entities was read before, and then notes them as read.
     ///
-    /// If so, the caller adds them to the tally.
+    /// If so, the caller adds all their objects to the tally.
     mutating func begins(_ numbers: [Int]) -> Bool {
         guard entities.isDisjoint(with: numbers) else { return false }
         entities.formUnion(numbers)
         return true
     }
 
-    /// Returns whether all links of a relationship are about to be read for the first time.
+    /// Returns whether a relationship's links were not read before, and notes them as read.
     mutating func begins(linksOf relationship: Int) -> Bool { relationships.insert(relationship).inserted }
 
     mutating func add(_ records: RecordBatch) { tally.add(records) }
@@ -60,7 +60,7 @@ struct FoundContent {
         }
     }
 
-    /// Returns the names of the entities and relationships whose content differs from the recorded
+    /// Returns the entities and relationships whose content, as read, differs from the recorded
     /// tally.
     private func differences(from recorded: StoreTally) -> [String] {
         model.entities.filter {
@@ -93,7 +93,8 @@ struct FoundContent {
         )
     }
 
-    /// Returns warnings about missing content other than the skipped damaged objects.
+    /// Returns a warning if the content that was read and the skipped objects do not add up to the
+    /// recorded tally.
     func warnings(against recorded: StoreTally?, skipped: [ObjectID]) -> [String] {
         guard let recorded else { return [] }
         var skippedCounts: [Int: Int] = [:]

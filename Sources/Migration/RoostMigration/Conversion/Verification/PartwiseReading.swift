@@ -111,7 +111,7 @@ final class PartwiseReading: Sendable {
     ) throws(StoreError) {
         let last = span.through ?? .max
         var batch = LinkBatch(relationship: relationship.number)
-        // This link sorts after every link of the source object.
+        // This link sorts after every link of the last source before the span.
         let before = span.after.map { Link($0, .max, order: .max, inverseOrder: .max) }
         let cursor = try snapshot.links(of: relationship.name, after: before)
         var isAtEnd = false
