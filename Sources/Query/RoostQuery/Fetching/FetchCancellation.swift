@@ -16,7 +16,7 @@ package final class FetchProgress: Sendable {
 package enum FetchCancellation {
     /// The number of records or entries that a fetch examines between checks for cancellation.
     ///
-    /// Examining that many takes less than a millisecond.
+    /// Examining that many typically takes less than a millisecond.
     package static let stride = 4096
 
     /// The receiver of progress reports of this task's fetches, if any.

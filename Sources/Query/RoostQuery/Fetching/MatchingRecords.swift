@@ -19,12 +19,13 @@ package final class MatchingRecords: RecordVisitor {
     private(set) var visitedCount = 0
     /// Copies of records that meet the conditions on the record alone.
     ///
-    /// Below, the number of copies that were already checked for the other conditions.
+    /// The first `askedCount` copies were already checked for the other conditions.
     private var candidates: RecordBatch
     private var askedCount = 0
     private var candidateLimit = MatchingRecords.firstCandidateCount
     private var isAtEnd = false
-    /// An error of the source, to throw after the preceding records were passed to the caller.
+    /// An error of the source or `cancelled`, to throw after the preceding records were passed to
+    /// the caller.
     private var pendingError: StoreError?
 
     /// Prepares a pass over the matching records.
@@ -44,9 +45,9 @@ package final class MatchingRecords: RecordVisitor {
     /// The next call continues after the last visited record.
     ///
     /// - Returns: False after the last record, and on every later call.
-    /// - Throws: The errors of ``RecordVisitor/visit(_:)`` and ``RecordMatcher/matches(_:)``. After
-    ///   an error with a damaged object, the next call continues after that object. After any other
-    ///   error no records follow.
+    /// - Throws: The errors of ``RecordVisitor/visit(_:)`` and ``RecordMatcher/matches(_:)``;
+    ///   `cancelled`. After an error with a damaged object, the next call continues after that
+    ///   object. After any other error no records follow.
     package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         guard matcher.isQuick else { return try visitCandidates(body) }
         let (quick, evaluator, source) = (matcher.quick, matcher.evaluator, source)

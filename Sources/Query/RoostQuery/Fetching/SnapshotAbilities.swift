@@ -6,13 +6,13 @@ public import RoostCore
 
 /// A snapshot that accepts compiled requests, so that no request is compiled twice.
 ///
-/// A conforming type implements only these two methods. The corresponding methods of
-/// `StoreSnapshot` call them.
+/// A conforming type implements these two methods instead of the corresponding methods of
+/// `StoreSnapshot`, which call them.
 public protocol CheckedFetchingSnapshot: StoreSnapshot {
     /// Reads the records that a request returns, in the requested order; see
     /// ``StoreSnapshot/fetch(_:)``.
     ///
-    /// - Throws: `modelMismatch` for a request that was compiled for another model.
+    /// - Throws: Also `modelMismatch` for a request that was compiled for another model.
     func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor
 
     /// Counts the records that ``fetch(_:)`` returns; see ``StoreSnapshot/count(_:)``.
@@ -49,7 +49,7 @@ public protocol IDListingSnapshot: StoreSnapshot {
 package protocol VisitableSnapshot: StoreSnapshot {
     /// Returns a visitor of the records that the request returns.
     ///
-    /// - Parameter request: A request without order, limit and offset.
+    /// - Parameter request: A request without order, limit or offset.
     /// - Returns: The records in ascending key order; nil if this snapshot cannot show records in
     ///   place.
     /// - Throws: The errors of a fetch.
@@ -89,7 +89,7 @@ extension StoreSnapshot {
     /// Reads the records that a compiled request returns, in the requested order; see
     /// ``StoreSnapshot/fetch(_:)``.
     ///
-    /// - Throws: `modelMismatch` for a request that was compiled for another model.
+    /// - Throws: Also `modelMismatch` for a request that was compiled for another model.
     package func fetch(checked request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         if let snapshot = self as? any CheckedFetchingSnapshot { return try snapshot.fetch(request) }
         try request.requireModel(model)
@@ -98,7 +98,7 @@ extension StoreSnapshot {
 
     /// Counts the records that a compiled request returns; see ``StoreSnapshot/count(_:)``.
     ///
-    /// - Throws: `modelMismatch` for a request that was compiled for another model.
+    /// - Throws: Also `modelMismatch` for a request that was compiled for another model.
     package func count(checked request: CheckedFetchRequest) throws(StoreError) -> Int {
         if let snapshot = self as? any CheckedFetchingSnapshot { return try snapshot.count(request) }
         try request.requireModel(model)

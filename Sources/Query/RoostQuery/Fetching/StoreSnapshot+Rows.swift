@@ -22,8 +22,8 @@ extension StoreSnapshot {
     ///
     /// - Throws: Before the first row: `unknownEntity`, `unknownProperty`; `invalidRequest` for a
     ///   column with many values, a column that is neither grouped nor an aggregate in a request
-    ///   with groups or aggregates, a condition on groups without groups, an order by a value that
-    ///   a grouped row does not have, and any other request that ``fetch(_:)`` refuses.
+    ///   with groups or aggregates, a condition on groups without groups, or an order by a value
+    ///   that a grouped row does not have; the other errors of ``fetch(_:)``.
     /// - Complexity: The complexity of ``fetch(_:)``. Each object to which columns refer is read at
     ///   most once for each batch.
     public func rows(_ request: RowRequest) throws(StoreError) -> any RowCursor {
