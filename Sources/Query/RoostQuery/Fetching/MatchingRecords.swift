@@ -2,8 +2,8 @@ package import RoostCore
 
 /// The records of a source that match a filter.
 ///
-/// Conditions that depend only on the record are checked in place. Other conditions are checked on
-/// copies, because they may take long and read other objects, and a store may hold locks while a
+/// Fast conditions on the record alone are checked in place. Other conditions are checked on
+/// copies, because they may take long or read other objects, and a store may hold locks while a
 /// record is visited.
 package final class MatchingRecords: RecordVisitor {
     /// The initial number of records to copy at once.
@@ -86,7 +86,7 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// Implements ``visit(_:)`` for filters with conditions that do not depend only on the record.
+    /// Implements ``visit(_:)`` for filters with other conditions than fast ones on the record.
     private func visitCandidates(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         while true {
             let candidates = candidates

@@ -86,8 +86,8 @@ enum PredicateArithmetic {
 
     /// Divides two numbers.
     ///
-    /// This is never an integer division. The division of a decimal, or by a decimal, is null if
-    /// the divisor is zero and neither is a floating-point number.
+    /// This is never an integer division. A division of decimals, or of a decimal and a whole
+    /// number, by zero is null.
     static func divide(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
         if case .integer(let a) = left, case .integer(let b) = right { return .double(Double(a) / Double(b)) }
         if decimal(left) != nil, let b = decimal(right), !b.isNaN, b.mantissa == 0 { return .null }

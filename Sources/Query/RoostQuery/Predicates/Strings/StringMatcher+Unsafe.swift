@@ -105,8 +105,8 @@ public final class StringMatcher: @unchecked Sendable {
     ///
     /// - Throws: `timedOut` if a regular expression takes more than a second, `limitExceeded` if it
     ///   needs too much memory. Other operators do not throw.
-    /// - Complexity: O(*n*) in the length of the text. For a `LIKE` pattern with `?`, the time is
-    ///   also proportional to the length of the pattern.
+    /// - Complexity: O(*n*) in the length of the text, except for a regular expression. For a
+    ///   `LIKE` pattern with `?`, the time is also proportional to the length of the pattern.
     public func matches(_ text: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         guard case .expression(let expression) = method else { return matchesPlainly(text) }
         return try expression.matches(TextFolding.folded(String(decoding: text, as: UTF8.self), by: folding))

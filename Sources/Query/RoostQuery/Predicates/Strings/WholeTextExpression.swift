@@ -5,7 +5,7 @@ internal import RoostCore
 ///
 /// Matching a whole text may take at most thirty million steps and one second.
 ///
-/// All slow texts of a fetch together may take at most ten seconds.
+/// All slow texts of one instance together may take at most ten seconds.
 final class WholeTextExpression: Sendable {
     /// The maximum time for one text.
     static let deadline = Duration.seconds(1)
