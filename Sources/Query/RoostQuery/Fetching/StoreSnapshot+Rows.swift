@@ -17,8 +17,8 @@ extension StoreSnapshot {
     /// Floating-point numbers are added in key order, so that every store returns the same rows,
     /// bit for bit.
     ///
-    /// An order by a column that is an expression buffers all rows, or about twice the limit.
-    /// Distinct rows require a key in memory for each row.
+    /// An order by a column that is an expression buffers all rows or, with a limit, about twice as
+    /// many as offset plus limit. Distinct rows require a key in memory for each row.
     ///
     /// - Throws: Before the first row: `unknownEntity`, `unknownProperty`; `invalidRequest` for a
     ///   column with many values, a column that is neither grouped nor an aggregate in a request

@@ -87,9 +87,9 @@ extension FetchRequest.Predicate {
     ///   - entity: The entity to whose properties the names refer.
     ///   - model: The model that contains the entity.
     /// - Returns: The text, on one line.
-    /// - Throws: `unknownEntity`, `unknownProperty`; `unsupported` for a composite as a value,
-    ///   which the language cannot express; `invalidRequest` for an empty key path, and for a
-    ///   predicate that is nested too deep.
+    /// - Throws: `unknownEntity`, `unknownProperty`; `unsupported` for a composite as a value and a
+    ///   registered function without arguments; `invalidRequest` for an empty key path, and for a
+    ///   predicate that is nested too deep; the error of a literal that could not be parsed.
     package func format(for entity: EntityName, model: ManagedObjectModel) throws(StoreError) -> String {
         try format(
             PredicateBinding.Scope(model: model, entity: try model.requireEntity(entity), isOfGroups: true))
@@ -100,8 +100,9 @@ extension FetchRequest.Predicate {
     /// An equivalent condition replaces an AND or OR of fewer than two members.
     ///
     /// - Returns: The text, on one line.
-    /// - Throws: `unsupported` for a composite as a value, which the language cannot express;
-    ///   `invalidRequest` for an empty key path, and for a predicate that is nested too deep.
+    /// - Throws: `unsupported` for a composite as a value and a registered function without
+    ///   arguments; `invalidRequest` for an empty key path, and for a predicate that is nested too
+    ///   deep; the error of a literal that could not be parsed.
     public func format() throws(StoreError) -> String { try format(nil) }
 
     private func format(_ scope: PredicateBinding.Scope?) throws(StoreError) -> String {
