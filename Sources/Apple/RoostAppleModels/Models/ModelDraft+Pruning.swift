@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension ModelDraft {
-    /// The limits of pruning: the number of attempts, and of properties in all attempts.
+    /// The maximum number of attempts, and of properties that all attempts together validate.
     ///
     /// Each attempt validates the whole model.
     private static let (attemptLimit, validationLimit) = (2000, 4_000_000)
@@ -38,7 +38,7 @@ extension ModelDraft {
         var warnings: [ModelImportWarning] = []
     }
 
-    /// Applies a change if it reduces the number of problems, and adds a warning.
+    /// Applies a change and adds a warning, if the change reduces the number of problems.
     private mutating func attempt(
         _ pruning: inout Pruning, entity: String?, property: String?, what: String,
         _ change: (inout ModelDraft) -> Void

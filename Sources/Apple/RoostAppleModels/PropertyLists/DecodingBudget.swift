@@ -24,7 +24,7 @@ package final class DecodingBudget {
 
     /// Counts the bytes of a text or of data before copying.
     ///
-    /// Throws `limitExceeded`.
+    /// Throws `limitExceeded` beyond the limit.
     func take(bytes count: Int, of file: String) throws(StoreError) {
         guard count <= Limit.bytes - byteCount else {
             throw StoreError(
@@ -36,7 +36,7 @@ package final class DecodingBudget {
 
     /// Counts the members of an object or a list before reading them.
     ///
-    /// Throws `limitExceeded`.
+    /// Throws `limitExceeded` beyond the limit.
     func take(members count: Int, of file: String) throws(StoreError) {
         guard count <= Limit.members - memberCount else {
             throw StoreError(.limitExceeded, "\(file) unfolds to more than \(Limit.members) parts; it is not read.")

@@ -86,7 +86,7 @@ final class KeyedArchive {
 
     /// Returns the plain value of a field.
     ///
-    /// References are not followed; a UID becomes null.
+    /// A UID is followed once. Lists, dictionaries and further UIDs become null.
     func plainNode(field: Int) throws(StoreError) -> Node {
         let object = try list.object(field)
         guard case .uid(let uid) = object else { return plain(object) }
