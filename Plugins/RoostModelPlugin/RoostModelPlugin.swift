@@ -54,7 +54,7 @@ struct ModelBuild {
 
     /// Returns the models among the given files.
     ///
-    /// Includes a bundle if `files` contains only files inside it.
+    /// Includes a bundle even if `files` contains only files inside it, not the bundle itself.
     private func models(_ files: [URL]) -> [URL] {
         var paths: Set<String> = []
         for file in files {

@@ -23,10 +23,10 @@ package struct CoreDataMappingModel: Sendable {
 /// objects that the first entity mapping to its destination entity created from the source
 /// relationship with the same name.
 ///
-/// Objects of the file that the mapping model does not link to are left out with a warning. If
-/// entity mappings also create subentities of a relationship's destination, the relationship gets
-/// the objects of all these mappings, with a warning. Apple's compiler uses only the first mapping
-/// and loses the other objects.
+/// Entity mappings that the mapping model does not link to are left out with a warning. If entity
+/// mappings also create subentities of a relationship's destination, and the relationship has no
+/// key path, it gets the objects of all these mappings, with a warning. Apple's compiler uses only
+/// the first mapping and loses the other objects.
 ///
 /// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. If both
 /// models are given, an inferred expression that is invalid for them is left out with a warning. An
@@ -44,9 +44,9 @@ package enum CoreDataMappingReader {
     ///     have type `copy`. If a model is missing, the names come from the copy embedded in the
     ///     file.
     /// - Returns: The mapping model, and warnings about parts that were left out or changed.
-    /// - Throws: `notFound`, `permissionDenied`, `limitExceeded`; `invalidMappingModel` with file
-    ///   and line. For an expression without a counterpart, the error names the mapping and the
-    ///   function.
+    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, `limitExceeded`;
+    ///   `invalidMappingModel` with file and line. For an expression without a counterpart, the
+    ///   error names the mapping and the function.
     package static func read(
         at path: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> CoreDataMappingModel {

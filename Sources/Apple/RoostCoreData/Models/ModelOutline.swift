@@ -104,7 +104,7 @@ struct ModelOutline {
 
     /// Returns the entity and the entities that it inherits from, nearest first.
     ///
-    /// Stops at a cycle.
+    /// Stops at a cycle and after ``Limit/inheritance`` entities.
     private func lineage(of entity: String) -> [String] {
         var line: [String] = []
         var next: String? = entity

@@ -116,8 +116,8 @@ internal import RoostForeignSQLite
             return (directory.isEmpty ? "/" : String(directory), String(path[path.index(after: slash)...]))
         }
 
-        /// Returns the directory in which Core Data stores large values of the store at `path`:
-        /// `.<name without extension>_SUPPORT/_EXTERNAL_DATA`.
+        /// Returns the parent and the components of the directory in which Core Data stores large
+        /// values of the store at `path`: `.<name without extension>_SUPPORT/_EXTERNAL_DATA`.
         static func supportDirectory(of path: String) -> (parent: String, components: [String]) {
             let (directory, name) = split(path)
             let stem = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : String(name[..<$0]) } ?? name
