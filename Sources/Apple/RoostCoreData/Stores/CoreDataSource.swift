@@ -25,10 +25,10 @@ internal import RoostForeignSQLite
         ///
         /// - Parameters:
         ///   - path: The path of the main file.
-        ///   - acceptsLinks: Whether to read a file that has other hard links, if it has no log or
+        ///   - acceptsLinks: Whether to read a file with other hard links even if it has no log or
         ///     journal at this path.
-        /// - Throws: `notFound`, `notAStore`, `hasOtherNames`, `permissionDenied`, `ioFailure`,
-        ///   `noSpace`.
+        /// - Throws: `notFound`, `notAStore`, `corrupted`, `hasOtherNames`, `permissionDenied`,
+        ///   `outOfResources`, `ioFailure`, `noSpace`.
         init(path: String, acceptsLinks: Bool) throws(StoreError) {
             self.path = path
             guard !path.isEmpty, !path.utf8.contains(0) else {

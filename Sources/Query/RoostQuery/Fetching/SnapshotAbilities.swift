@@ -65,8 +65,8 @@ package protocol AggregatingSnapshot: StoreSnapshot {
     /// - Parameters:
     ///   - aggregates: The aggregates to compute, of attributes of the request's entity.
     ///   - request: A request without limit and offset. The order is ignored.
-    /// - Returns: The numbers, in the order of `aggregates`; nil if this snapshot cannot compute
-    ///   all of them exactly.
+    /// - Returns: The numbers, in the order of `aggregates`, with nil for an aggregate without
+    ///   values; nil if this snapshot cannot compute all of them exactly.
     /// - Throws: The errors of a fetch and its cursor.
     func computeNumbers(
         _ aggregates: [WholeNumberAggregate], of request: CheckedFetchRequest
