@@ -2,8 +2,6 @@ internal import RoostCore
 
 extension ModelDraft {
     /// The maximum number of attempts, and of properties that all attempts together validate.
-    ///
-    /// Each attempt validates the whole model.
     private static let (attemptLimit, validationLimit) = (2000, 4_000_000)
 
     /// Removes parts that make the model invalid but do not affect stored data.

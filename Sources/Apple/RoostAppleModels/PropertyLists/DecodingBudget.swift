@@ -2,8 +2,7 @@ internal import RoostCore
 
 /// A limit on the objects and bytes that are read from a file's property lists and archives.
 ///
-/// The budget is needed because a small archive can refer to one text or list many times. It is a
-/// class, so that all lists and archives of one file share it.
+/// The budget is needed because a small archive can refer to one text or list many times.
 package final class DecodingBudget {
     /// The limits, far above the needs of real models.
     enum Limit {

@@ -22,8 +22,6 @@ final class KeyedArchive {
     private let objects: [Int]
     private let root: Int
     /// The field names by object number.
-    ///
-    /// They are cached, because the same few names occur in every object.
     private var names: [Int: String] = [:]
     var file: String { list.file }
 

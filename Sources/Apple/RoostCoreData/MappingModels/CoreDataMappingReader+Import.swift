@@ -206,7 +206,7 @@ struct MappingImport {
     /// Each removed expression causes a warning.
     ///
     /// Core Data finds such an error only when it evaluates the expression, and a policy may
-    /// prevent the evaluation. Expressions from the file are never removed.
+    /// prevent the evaluation.
     private mutating func leavingMisfitsOut(of model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var fitting = model

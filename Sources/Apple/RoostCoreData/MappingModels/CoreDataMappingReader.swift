@@ -29,10 +29,9 @@ package struct CoreDataMappingModel: Sendable {
 /// the first mapping and loses the other objects.
 ///
 /// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. If both
-/// models are given, an inferred expression that is invalid for them is left out with a warning. An
-/// expression from the file is never left out.
+/// models are given, an inferred expression that is invalid for them is left out with a warning.
 ///
-/// The archives in the file are read as data. Archived classes are never instantiated.
+/// Archived classes are never instantiated.
 package enum CoreDataMappingReader {
     /// Reads a mapping model.
     ///

@@ -33,8 +33,6 @@ struct ModelOutline {
 
     /// Creates an outline from the copy of a model embedded in a mapping model.
     ///
-    /// Xcode's editor wrote the copy as an archive.
-    ///
     /// - Throws: `corrupted`, `limitExceeded`.
     init(archive bytes: [UInt8], file: String, budget: DecodingBudget) throws(StoreError) {
         let root = try KeyedArchive(bytes, file: file, budget: budget).rootObject()

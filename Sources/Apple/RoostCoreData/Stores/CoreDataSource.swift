@@ -55,8 +55,7 @@ internal import RoostForeignSQLite
         /// Refuses a log or journal that is not a regular file, and a file whose log may be at
         /// another path.
         ///
-        /// SQLite derives the log's path from the path of the opened file. Some backups are hard
-        /// links, and each path may have a separate log.
+        /// SQLite derives the log's path from the path of the opened file.
         private static func requireLog(ofStoreAt path: String, acceptsLinks: Bool) throws(StoreError) {
             var hasLog = false
             for suffix in ["-wal", "-journal"] {

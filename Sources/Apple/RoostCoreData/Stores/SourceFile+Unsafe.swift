@@ -76,8 +76,7 @@ internal import RoostCore
         deinit { remove() }
 
         private func remove() {
-            // Errors are ignored. The directory is private, and the system cleans up temporary
-            // files.
+            // Ignores errors, because the system cleans up temporary files.
             for name in names {
                 for suffix in ["", "-wal", "-shm", "-journal"] { _ = unlink("\(path)/\(name)\(suffix)") }
             }

@@ -64,8 +64,6 @@ package final class MatchingRecords: RecordVisitor {
 
     /// Visits records like ``visit(_:)``, but skips records whose leading number in `order` is
     /// above `highest`.
-    ///
-    /// In a long scan, most records are skipped.
     func visit(
         upTo highest: UInt64, in order: RecordSortOrder, _ body: (RecordReader) -> Bool
     ) throws(StoreError) -> Bool {

@@ -47,8 +47,7 @@ public final class ScanningFetch: FillingRecordCursor {
     ///   - source: The records of the requested entity in ascending key order. Records of other
     ///     entities are skipped. A request without sort descriptors returns the records in the
     ///     order of the source.
-    ///   - graph: The source of related objects. Without it, a predicate that uses related objects
-    ///     throws `unsupported`.
+    ///   - graph: The source of related objects, as for ``init(_:model:source:graph:)``.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`; see
     ///   ``RecordFilter`` and ``RecordSortOrder``.
     package convenience init(
@@ -63,8 +62,7 @@ public final class ScanningFetch: FillingRecordCursor {
     /// - Parameters:
     ///   - checked: The compiled request.
     ///   - source: The records, as for ``init(_:model:visiting:graph:)``.
-    ///   - graph: The source of related objects. Without it, a predicate that uses related objects
-    ///     throws `unsupported`.
+    ///   - graph: The source of related objects, as for ``init(_:model:source:graph:)``.
     package init(_ checked: CheckedFetchRequest, visiting source: any RecordVisitor, graph: (any ObjectGraph)? = nil) {
         let (request, model, order) = (checked.request, checked.model, checked.order)
         self.order = order

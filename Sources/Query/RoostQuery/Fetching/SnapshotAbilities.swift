@@ -23,13 +23,11 @@ public protocol CheckedFetchingSnapshot: StoreSnapshot {
 public protocol ExplainingSnapshot: StoreSnapshot {
     /// Returns the plan of ``StoreSnapshot/fetch(_:)`` for a request.
     ///
-    /// Programs call ``StoreSnapshot/explain(_:executing:)``.
-    ///
     /// - Parameters:
     ///   - request: The request.
     ///   - executing: Whether to execute the fetch too, and count the records and index entries
     ///     that it reads.
-    /// - Returns: The plan, which may change with every release, unlike the result of the fetch.
+    /// - Returns: The plan.
     /// - Throws: The errors of a fetch. If `executing` is true, also the errors of its cursor.
     func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan
 }
@@ -40,8 +38,7 @@ public protocol IDListingSnapshot: StoreSnapshot {
     ///
     /// Each ID contains the object's own entity.
     ///
-    /// Programs call ``StoreSnapshot/objectIDs(_:)``. A damaged record that need not be read causes
-    /// no error.
+    /// A damaged record that need not be read causes no error.
     func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError)
 }
 

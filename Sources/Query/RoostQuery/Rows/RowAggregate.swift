@@ -34,8 +34,6 @@ protocol WholeNumberRowAggregate: RowAggregate {
 /// An aggregate of a field of the record itself, which can visit records in place.
 protocol FieldAggregate: RowAggregate {
     /// Adds the records that `show` visits to the only group.
-    ///
-    /// During the call, the value stays in registers.
     func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)
 }
 

@@ -64,8 +64,6 @@ public struct RowBatch: Sendable {
 
 /// A single pass over rows.
 ///
-/// One call fills one batch.
-///
 /// ```swift
 /// let cursor = try snapshot.rows(request)
 /// print(cursor.columns)

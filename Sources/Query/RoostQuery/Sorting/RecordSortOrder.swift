@@ -93,8 +93,7 @@ package struct RecordSortOrder: Sendable {
     /// Whether the order needs more than the two records: related objects, or folded or localized
     /// text.
     ///
-    /// If so, ``ScanningFetch`` computes a key for each record, and ``precedes(_:_:)`` must not be
-    /// called.
+    /// If so, ``ScanningFetch`` computes a key for each record.
     package var needsKeys: Bool { encoder != nil }
 
     /// Whether `left` precedes `right`.
@@ -122,8 +121,7 @@ package struct RecordSortOrder: Sendable {
     /// A record with a smaller number precedes a record with a larger number. Equal numbers do not
     /// determine the order.
     ///
-    /// Comparing numbers is much faster than ``precedes(_:_:)``. The order must have a sort
-    /// descriptor.
+    /// The order must have a sort descriptor.
     @inline(__always)
     func leadingNumber(of record: RecordReader) -> UInt64 {
         let level = levels[record.entityNumber]

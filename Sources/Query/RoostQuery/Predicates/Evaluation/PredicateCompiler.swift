@@ -40,8 +40,6 @@ struct PredicateCompiler {
     static let maximumSubqueryDepth = 16
 
     /// The maximum number of nodes of a tree.
-    ///
-    /// A shared node counts once for each occurrence.
     static let maximumNodeCount = 1_000_000
 
     let model: ManagedObjectModel

@@ -95,8 +95,6 @@ final class RelatedRecords {
 }
 
 /// A hash table of record bytes by hierarchy and key.
-///
-/// Lookups must be fast, because every object of every relationship is looked up.
 final class RecordPlaces {
     private struct Place {
         var key: Int64 = 0

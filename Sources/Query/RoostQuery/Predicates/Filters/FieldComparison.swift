@@ -2,8 +2,7 @@ internal import RoostCore
 
 /// A valid comparison of an object's own field with a constant, which needs no compiler.
 ///
-/// Most conditions have this form. ``PredicateCompiler`` compiles the same comparisons with the
-/// same meaning.
+/// ``PredicateCompiler`` compiles the same comparisons with the same meaning.
 struct FieldComparison {
     /// The number of the entity that has the field.
     let entity: Int
@@ -12,8 +11,6 @@ struct FieldComparison {
     let constant: PredicateConstant
 
     /// The maximum number of comparisons.
-    ///
-    /// A predicate with more comparisons is compiled.
     private static let mostComparisons = 8
 
     /// Creates a comparison; nil if it is invalid or has another form.

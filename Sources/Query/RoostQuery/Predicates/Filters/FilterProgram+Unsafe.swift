@@ -151,8 +151,7 @@ final class FilterProgram: @unchecked Sendable {
 
     /// Whether a record has a requested entity and meets the conditions.
     ///
-    /// Most programs check nothing or a single number, and need no loop over the steps. The loop
-    /// would double the time for a record that is read in place.
+    /// Most programs check nothing or a single number, and need no loop over the steps.
     @inline(__always)
     func matches(_ record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         let entity = record.entityNumber

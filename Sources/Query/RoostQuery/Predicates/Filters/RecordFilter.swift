@@ -75,8 +75,6 @@ package struct RecordFilter: Sendable {
 
     /// Returns a matcher that decides whether records match.
     ///
-    /// Use the matcher from one thread at a time.
-    ///
     /// `graph` is the source of related objects. Without it, a predicate that uses related objects
     /// throws `unsupported`.
     package func matcher(over graph: (any ObjectGraph)?) -> RecordMatcher { RecordMatcher(self, graph: graph) }

@@ -5,8 +5,7 @@ public import RoostCore
 ///
 /// Its results define the meaning of string comparisons for every store.
 ///
-/// Engines that compare strings themselves, such as a database with registered functions, use this
-/// type to return the same results.
+/// Engines that compare strings themselves use this type too.
 public final class StringMatcher: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`. `pattern` is freed in `deinit`.
 
@@ -77,8 +76,6 @@ public final class StringMatcher: @unchecked Sendable {
 
     /// Returns the fastest method that is equivalent to a `LIKE` pattern, and the bytes to search
     /// for.
-    ///
-    /// Most patterns are equivalent to another operator.
     private static func simplified(_ pattern: LikePattern) -> (Method, [UInt8]) {
         guard let parts = pattern.literalParts else { return (.like(pattern), []) }
         switch parts.count {

@@ -11,7 +11,7 @@ final class WholeTextExpression: Sendable {
     static let deadline = Duration.seconds(1)
     /// The maximum number of progress reports for one text.
     ///
-    /// Each report follows ten thousand steps. On a slow machine, the maximum takes a second.
+    /// Each report follows ten thousand steps.
     ///
     /// After 3700 reports, Foundation on Linux would give up and silently report no match.
     private static let progressLimit = 3000

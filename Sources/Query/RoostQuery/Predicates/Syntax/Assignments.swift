@@ -84,13 +84,12 @@ public struct Assignments: Sendable {
 extension Assignments: ExpressibleByStringInterpolation {
     /// Parses assignments from a literal.
     ///
-    /// If the text cannot be parsed, an update with these assignments throws the error.
+    /// See ``init(stringInterpolation:)``.
     public init(stringLiteral text: String) { self.init(stringInterpolation: FetchRequest.Interpolation(text)) }
 
     /// Parses assignments from a literal whose interpolated values are bound.
     ///
-    /// If the text cannot be parsed, an update with these assignments throws the error. The column
-    /// in the message counts each interpolation as `\(…)`.
+    /// If the text cannot be parsed, an update with these assignments throws the error.
     public init(stringInterpolation text: FetchRequest.Interpolation) {
         self.init { () throws(StoreError) in try Self.read(text.source) }
     }

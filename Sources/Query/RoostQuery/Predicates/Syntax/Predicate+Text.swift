@@ -80,16 +80,13 @@ extension FetchRequest.Predicate {
 
     /// Returns the text from which ``init(_:_:for:model:ofGroups:)`` creates the same predicate.
     ///
-    /// An equivalent condition replaces an AND or OR of fewer than two members. Conditions on
-    /// groups are supported.
+    /// Conditions on groups are supported.
     ///
     /// - Parameters:
     ///   - entity: The entity to whose properties the names refer.
     ///   - model: The model that contains the entity.
     /// - Returns: The text, on one line.
-    /// - Throws: `unknownEntity`, `unknownProperty`; `unsupported` for a composite as a value and a
-    ///   registered function without arguments; `invalidRequest` for an empty key path, and for a
-    ///   predicate that is nested too deep; the error of a literal that could not be parsed.
+    /// - Throws: `unknownEntity`, `unknownProperty`; the errors of ``format()``.
     package func format(for entity: EntityName, model: ManagedObjectModel) throws(StoreError) -> String {
         try format(
             PredicateBinding.Scope(model: model, entity: try model.requireEntity(entity), isOfGroups: true))

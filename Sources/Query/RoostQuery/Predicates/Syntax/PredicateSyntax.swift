@@ -83,8 +83,6 @@ extension PredicateSyntax.Operand {
     private static let nowhere = "".startIndex
 
     /// Creates the syntax tree of an expression.
-    ///
-    /// Every value has an explicit type.
     init(_ expression: FetchRequest.Expression, depth: Int = 0) throws(StoreError) {
         let depth = try PredicateSyntax.deeper(depth)
         switch expression {
