@@ -61,7 +61,7 @@ extension ModelFile {
 
     /// Splits `FILE@VERSION` into the path and the version.
     ///
-    /// If the whole text is an existing path, or FILE does not exist, there is no version.
+    /// The version is nil if the whole text is an existing path, or if FILE does not exist.
     package static func splitVersion(_ text: String) -> (path: String, version: String?) {
         guard !StoreFile.hasEntry(at: text), let at = text.lastIndex(of: "@"), at > text.startIndex else {
             return (text, nil)

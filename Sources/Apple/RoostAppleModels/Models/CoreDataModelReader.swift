@@ -190,8 +190,7 @@ package enum CoreDataModelReader {
     ///
     /// For any other model, returns an empty dictionary.
     ///
-    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, `invalidModel`, `corrupted`,
-    ///   `limitExceeded`.
+    /// - Throws: The errors of ``versions(at:)``.
     package static func appleVersionHashes(at path: String) throws(StoreError) -> [String: [String: [UInt8]]] {
         guard let bundle = try BundleDirectory.open(at: path), try isCompiled(bundle) else { return [:] }
         let versions = try versionInfo(in: bundle)?["NSManagedObjectModel_VersionHashes"]?.dictionary ?? [:]

@@ -17,11 +17,10 @@ package struct CoreDataMappingModel: Sendable {
 
 /// A reader of Apple's mapping models: `.xcmappingmodel` bundles and the `xcmapping.xml` in them.
 ///
-/// The result matches the output of Xcode's compiler. Mappings are in the order of their numbers,
-/// and unnamed mappings get default names. An attribute without an expression gets `$source.name`
-/// if the source entity has that attribute too. A relationship without an expression gets the
-/// objects that the first entity mapping to its destination entity created from the source
-/// relationship with the same name.
+/// As in Xcode's compiler, mappings are in the order of their numbers, and unnamed mappings get
+/// default names. An attribute without an expression gets `$source.name` if the source entity has
+/// that attribute too. A relationship without an expression gets the objects that the first entity
+/// mapping to its destination entity created from the source relationship with the same name.
 ///
 /// Entity mappings that the mapping model does not link to are left out with a warning. If entity
 /// mappings also create subentities of a relationship's destination, and the relationship has no

@@ -37,7 +37,7 @@ enum MacroPart {
 
 /// An expression of the macro, which translates itself or throws an error.
 ///
-/// Each type has an implementation, because Foundation's expressions are generic.
+/// Each type implements the translation, because Foundation's expressions are generic.
 protocol MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart
 }

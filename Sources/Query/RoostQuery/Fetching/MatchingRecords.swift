@@ -84,7 +84,7 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// Implements ``visit(_:)`` for filters with other conditions than fast ones on the record.
+    /// Implements ``visit(_:)`` for filters that also have other conditions.
     private func visitCandidates(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         while true {
             let candidates = candidates

@@ -155,7 +155,7 @@ public final class ScanningFetch: FillingRecordCursor {
         return false
     }
 
-    /// Reads all matching records, and sorts those that the result can contain.
+    /// Reads all matching records, and sorts the records that the result can contain.
     ///
     /// After an error, the next call continues reading.
     private func readAndSort() throws(StoreError) {

@@ -1,7 +1,7 @@
 internal import RoostCore
 
-/// A cursor that returns a row for each group of fetched objects that meets the condition, in the
-/// order of the groups' first objects.
+/// A cursor that returns a row for each group that meets the condition, in the order of the groups'
+/// first objects.
 ///
 /// Reads all objects before the first row, unless the store computes the aggregates.
 final class GroupedRows: RowCursor {

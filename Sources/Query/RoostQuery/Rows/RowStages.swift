@@ -88,7 +88,7 @@ final class SortedRows: RowCursor {
 /// A cursor that removes duplicate rows, keeping the first.
 ///
 /// Values are equal if they are equal in sorting, for example all NaNs, both zeros, or IDs of an
-/// object with different entities. The keys of all returned rows are in memory.
+/// object with different entities.
 final class DistinctRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]

@@ -57,7 +57,7 @@ package final class RecordExaminer {
         return key.count
     }
 
-    /// Returns the value for the first level of the order; null if there is none.
+    /// Returns the value for the first level of the order, or null.
     ///
     /// - Throws: The errors of reading related objects.
     package func firstValue(of record: RecordReader) throws(StoreError) -> Value {

@@ -111,7 +111,7 @@ extension DecimalNumber {
         return DecimalNumber(isNegative: left.isNegative, mantissa: remainder, exponent: exponent) ?? .nan
     }
 
-    /// Returns the number rounded to a whole number: toward zero, up or down, as `rule` says.
+    /// Returns the number rounded to a whole number: toward zero, up or down, depending on `rule`.
     func rounded(_ rule: FloatingPointRoundingRule) -> Self {
         guard !isNaN, exponent < 0 else { return self }
         var divisor: UInt128 = 1

@@ -4,7 +4,7 @@ extension PredicateEvaluator {
     /// The maximum number of destinations of a to-many relationship to read at once.
     private static var countPerRead: Int { 128 }
 
-    /// Reads the objects that a batch's records reach by the leading to-one relationships of paths,
+    /// Reads the objects at to-one relationships with which paths begin, for a batch of records,
     /// before the paths are followed for each record.
     ///
     /// Ignores errors, because following the paths reports them again.

@@ -83,8 +83,6 @@ final class PredicateProgram: @unchecked Sendable {
         /// The first step at which several routes may reach the same object.
         let firstRepetition: Int
         /// Whether the records of the objects at the end are read.
-        ///
-        /// Reading many at once is then faster.
         var readsEnd = false
     }
 

@@ -13,7 +13,7 @@ extension FetchRequest {
     /// ```
     ///
     /// An interpolated value is bound: it is compared unchanged, and never parsed as part of the
-    /// predicate. So the value needs no quotes.
+    /// predicate.
     public struct Interpolation: StringInterpolationProtocol, Sendable {
         var source = PredicateText()
 
