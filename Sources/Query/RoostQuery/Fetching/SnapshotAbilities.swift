@@ -26,7 +26,7 @@ public protocol ExplainingSnapshot: StoreSnapshot {
     /// - Parameters:
     ///   - request: The request.
     ///   - executing: Whether to execute the fetch too, and count the records and index entries
-    ///     that it reads.
+    ///     read.
     /// - Returns: The plan.
     /// - Throws: The errors of a fetch. If `executing` is true, also the errors of its cursor.
     func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan

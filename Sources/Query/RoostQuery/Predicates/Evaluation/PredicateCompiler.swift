@@ -97,7 +97,8 @@ struct PredicateCompiler {
     /// The code of the error that is thrown if the nesting may exhaust the caller's stack.
     private static let tooDeepForStack = StoreError.Code("tooDeepForStack")
 
-    /// Throws if the tree has too many nodes, or is nested too deep, also for the caller's stack.
+    /// Throws if the tree has too many nodes or is nested too deep, in general or for the caller's
+    /// stack.
     func requireDepthHere(_ depth: Int) throws(StoreError) {
         try Self.requireDepth(depth)
         guard parts.nodes.count < Self.maximumNodeCount else {

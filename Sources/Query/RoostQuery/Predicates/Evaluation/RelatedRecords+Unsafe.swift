@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// Copies of records that predicates have reached through relationships.
 ///
-/// A record to which many others refer is read once.
+/// A record to which many others refer is read once while its copy exists.
 ///
 /// A reader is valid until ``beginRecord()``, which discards all copies if they exceed a limit.
 final class RelatedRecords {

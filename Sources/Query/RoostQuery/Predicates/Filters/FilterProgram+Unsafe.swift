@@ -327,8 +327,7 @@ final class FilterProgram: @unchecked Sendable {
             return steps.count - 1
         }
 
-        /// Returns the place of the field that a node reads, in records of the entity; nil if there
-        /// is none.
+        /// Returns the place of the field that a node reads, in records of the entity, or nil.
         private func place(_ node: PredicateProgram.Index) -> PredicateProgram.Place? {
             guard case .field(let slots) = nodes.nodes[node] else { return nil }
             return nodes.places[slots + number]
