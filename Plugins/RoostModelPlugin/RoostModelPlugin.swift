@@ -7,9 +7,8 @@ import PackagePlugin
 /// `Music.roostmodel.json` becomes `Music+Classes.swift`, which is compiled into the target.
 ///
 /// The plugin generates one file for each model, not for each entity, because SwiftPM needs the
-/// names of the outputs before the model compiler runs. To know the entities' names, the plugin
-/// would have to read JSON5 and Core Data bundles itself. `roost model generate` writes one file
-/// for each entity.
+/// names of the outputs before the model compiler runs. `roost model generate` writes one file for
+/// each entity.
 @main
 struct RoostModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -54,7 +53,7 @@ struct ModelBuild {
 
     /// Returns the models among the given files.
     ///
-    /// Includes a bundle if `files` contains only files inside it.
+    /// Includes a bundle even if `files` contains only files inside it, not the bundle itself.
     private func models(_ files: [URL]) -> [URL] {
         var paths: Set<String> = []
         for file in files {

@@ -50,8 +50,8 @@ public func stopCountingLibraryMemory() -> Bool {
 extension StoreRegistry {
     /// The default registry.
     ///
-    /// It contains Roost's store types: `json` and `memory`, and `sqlite`, `lmdb`, `postgresql` and
-    /// `coredata` if their traits are on. A program adds its own types with ``register(_:)``.
+    /// It contains Roost's store types: `json` and `memory`; `sqlite` and `coredata`, `lmdb`, and
+    /// `postgresql` if their traits are on. A program adds its own types with ``register(_:)``.
     public static let standard: StoreRegistry = {
         // Types are asked in this order. `sqlite` does not recognize a Core Data store, because its header differs.
         var types: [any PersistentStoreType] = []

@@ -14,8 +14,7 @@ public enum MappingFile {
     /// - Parameters:
     ///   - path: A mapping document (`*.json`), or Apple's `.xcmappingmodel`
     ///     (`CoreDataMappingReader`).
-    ///   - source: The source model of the mappings. It completes information that Apple's files
-    ///     omit.
+    ///   - source: The source model of the mappings, which completes Apple's files.
     ///   - destination: The destination model of the mappings.
     /// - Returns: The mapping model, and warnings about content that was changed or left out.
     /// - Throws: `notFound`, `permissionDenied`, `notAStore` if `path` is not a file,

@@ -28,13 +28,14 @@ extension ModelFile {
     /// These are the kinds of evidence, from strongest to weakest. Evidence that contradicts
     /// stronger evidence is ignored.
     /// - The stated order.
-    /// - Numbers in names that begin with the same word. A name without a number comes first.
+    /// - Numbers in names that begin with the same word. A name precedes the same name with a
+    ///   number appended.
     /// - Mapping models, whose source is older than their destination. `@FROM..TO`, the paths of
     ///   the models in Apple's files, or version hashes identify the two versions.
     /// - The current version. Versions whose names begin with another word are older. If the
     ///   current version has no number, other versions without a number are older, too.
     /// - The store to migrate, whose version is older than the target.
-    /// - The alphabetical order of names that begin with the same word.
+    /// - The natural order of names that begin with the same word.
     ///
     /// Without evidence, versions are in the natural order of their names; see
     /// ``ModelHistory/orderReasons``.
@@ -60,7 +61,7 @@ extension ModelFile {
 
     /// Splits `FILE@VERSION` into the path and the version.
     ///
-    /// An existing path that contains `@` has no version.
+    /// The version is nil if the whole text is an existing path, or if FILE does not exist.
     package static func splitVersion(_ text: String) -> (path: String, version: String?) {
         guard !StoreFile.hasEntry(at: text), let at = text.lastIndex(of: "@"), at > text.startIndex else {
             return (text, nil)
@@ -80,7 +81,7 @@ extension ModelFile {
     ///   - path: The same paths as in ``read(_:version:registry:)``.
     ///   - store: The store.
     ///   - registry: The store types.
-    /// - Returns: The model. If the bundle lacks the store's version, or if the store is
+    /// - Returns: The model. If no single version of the bundle matches, or if the store is
     ///   unreadable, the current version.
     /// - Throws: The same errors as ``read(_:version:registry:)``.
     public static func read(
@@ -92,8 +93,8 @@ extension ModelFile {
         return try read(path, version: name, registry: registry)
     }
 
-    /// Returns the version of a store in a bundle, or nil if no version matches or the store is
-    /// unreadable.
+    /// Returns the version of a store in a bundle, or nil if no single version matches or the store
+    /// is unreadable.
     private static func version(
         in path: String, of store: PersistentStoreDescription, registry: StoreRegistry
     ) throws(StoreError) -> String? {

@@ -14,12 +14,12 @@ public enum ModelFile {
     ///   - path: A model document (`*.json`), an Apple bundle or version (`.xcdatamodeld`, `.momd`,
     ///     `.xcdatamodel`, `.mom`), or a store, which contains its model. A store is a path or a
     ///     URL `type:path`.
-    ///   - version: The version in an Apple bundle; nil for the current one. Only bundles have
-    ///     versions.
+    ///   - version: The version in an Apple bundle; nil for the current one.
     ///   - registry: The store types.
     /// - Returns: The model, and warnings about content that was changed or left out.
-    /// - Throws: `notFound`, `permissionDenied`; `invalidModel` with all problems; `notAStore` for
-    ///   any other file.
+    /// - Throws: `notFound`, `permissionDenied`; `invalidModel` with all problems; `invalidRequest`
+    ///   for a version of a document or store; `notAStore` for any other file; the errors of
+    ///   opening a store.
     public static func read(
         _ path: String, version: String? = nil, registry: StoreRegistry = .standard
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [String]) {

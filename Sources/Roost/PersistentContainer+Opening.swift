@@ -6,7 +6,7 @@ public import RoostStores
 extension PersistentContainer {
     /// Opens the store at a location.
     ///
-    /// Creates it if it does not exist.
+    /// Creates it if it does not exist, unless `isReadOnly` is set.
     ///
     /// ```swift
     /// let container = try PersistentContainer(.sqlite("music.sqlite"), model: model)

@@ -13,7 +13,7 @@ public enum MissingStoreRule: Sendable {
 extension Store {
     /// Opens a store.
     ///
-    /// Creates it if it does not exist.
+    /// Creates it if it does not exist, unless `missing` is `fail` or `isReadOnly` is set.
     ///
     /// ```swift
     /// let store = try Store.open(.sqlite("music.sqlite"), model: model)

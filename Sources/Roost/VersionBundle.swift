@@ -38,8 +38,9 @@ package struct VersionBundle {
     ///
     /// - Returns: The history, warnings about content that the import of mapping models changed,
     ///   and whether the evidence determines the order of all versions.
-    /// - Throws: `invalidRequest` for a version that is not in the bundle or is listed twice;
-    ///   errors of reading mapping models and of finding their versions.
+    /// - Throws: `invalidRequest` for a version that is not in the bundle or is listed twice, and
+    ///   for a malformed `FILE@FROM..TO`; errors of reading mapping models and of finding their
+    ///   versions.
     package func history(
         _ evidence: VersionEvidence
     ) throws(StoreError) -> (history: ModelHistory, warnings: [String], isDecided: Bool) {
@@ -140,7 +141,7 @@ package struct VersionBundle {
 
     /// Returns the two versions with the hashes in a mapping model, or nil.
     ///
-    /// If several versions have equal hashes, uses the last by name.
+    /// If several versions have equal hashes, uses the last in natural order.
     private func hashedEnds(of mapping: MappingModel) -> (from: String, to: String)? {
         let hasHashes = mapping.entityMappings.contains {
             $0.sourceVersionHash != nil || $0.destinationVersionHash != nil

@@ -23,9 +23,10 @@ public protocol PropertyNaming {
 
 /// A Swift type that represents an entity.
 ///
-/// Requests can use key paths of the type and Foundation's `#Predicate`.
+/// Requests for the entity can use the type's key paths, and predicates of Foundation's
+/// `#Predicate`.
 ///
-/// No instances are created. Only the key paths of the type are used.
+/// Requests use only the names and key paths of the type, never instances.
 public protocol EntityRepresentable: PropertyNaming {
     /// The name of the entity.
     static var entityName: EntityName { get }

@@ -22,11 +22,11 @@ public import RoostQuery
 /// The compiler checks conditions, values and Swift key paths. A request checks the names in
 /// strings and the types of properties.
 extension FetchRequest {
-    /// A value in a predicate: a property, or an expression of properties.
+    /// A value in a predicate: a property, a constant or an expression.
     ///
     /// Comparisons return a predicate. This includes `==`, which does not return a boolean.
     public struct Operand: Sendable, PredicateArgument, ExpressibleByNilLiteral {
-        /// The values of a to-many operand for which a comparison must be true.
+        /// The values of a to-many operand that must meet a comparison.
         enum Quantifier { case direct, any, all, none }
 
         /// The expression of the operand.
@@ -52,7 +52,7 @@ extension FetchRequest {
 // MARK: Creating operands
 
 extension PredicateArgument where Self == FetchRequest.Operand {
-    /// The property at a dotted path of names: `album.title`, `tracks.@count`.
+    /// The value at a dotted path of names: `album.title`, `tracks.@count`.
     public static func path(_ path: String) -> Self { Self(.keyPath(Self.names(path))) }
     /// The property at a key path of a Swift type that represents an entity.
     public static func path<Root: EntityRepresentable>(_ keyPath: PartialKeyPath<Root>) -> Self {
@@ -95,7 +95,7 @@ extension PredicateArgument where Self == FetchRequest.Operand {
 }
 
 extension FetchRequest.Operand {
-    /// Returns the property at a path from this operand, which must be an object.
+    /// Returns the operand for a path that starts at this operand, for example at an object.
     public func path(_ path: String) -> Self { Self(expression.appending(Self.names(path)), quantifier: quantifier) }
 
     fileprivate static func names(_ path: String) -> [String] {
@@ -104,7 +104,7 @@ extension FetchRequest.Operand {
 }
 
 extension FetchRequest.Predicate {
-    /// The property at a dotted path of names: `album.title`, `tracks.@count`.
+    /// The value at a dotted path of names: `album.title`, `tracks.@count`.
     public static func path(_ path: String) -> FetchRequest.Operand { .path(path) }
     /// The property at a key path of a Swift type that represents an entity.
     public static func path<Root: EntityRepresentable>(_ keyPath: PartialKeyPath<Root>) -> FetchRequest.Operand {

@@ -11,6 +11,6 @@ extension FetchRequest.Predicate {
         if case .or(let members) = left { return .or(members + [right]) }
         return .or([left, right])
     }
-    /// Returns a predicate that is true if the predicate is false.
+    /// Returns a predicate that is true if the given predicate is false.
     public static prefix func ! (predicate: Self) -> Self { .not(predicate) }
 }

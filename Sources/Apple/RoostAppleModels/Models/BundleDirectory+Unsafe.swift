@@ -20,7 +20,7 @@ package final class BundleDirectory {
     /// Opens the directory at `path`, following symbolic links, or returns nil if it is not a
     /// directory.
     ///
-    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`.
+    /// - Throws: `notFound`, `permissionDenied`, `outOfResources`, `ioFailure`.
     package static func open(at path: String) throws(StoreError) -> BundleDirectory? {
         guard !path.utf8.contains(0) else { throw StoreError(.notFound, "The path of a model contains a NUL byte.") }
         let descriptor = openFile(AT_FDCWD, name: path, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -48,7 +48,8 @@ package final class BundleDirectory {
     /// not exist.
     ///
     /// - Throws: `limitExceeded` if the file has more than `limit` bytes; `invalidModel` for a
-    ///   symbolic link or anything else that is not a file.
+    ///   symbolic link, anything else that is not a file, and a name that is a path;
+    ///   `permissionDenied`, `outOfResources`, `ioFailure`.
     package func read(_ name: String, limit: Int) throws(StoreError) -> [UInt8]? {
         try requirePlain(name)
         let file = Self.openFile(descriptor, name: name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

@@ -31,8 +31,8 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
 /// bundles and single `.mom` versions.
 ///
 /// Everything that describes stored data is imported. A fixed list of items that only the editor
-/// needs is ignored. Every other unknown item causes a warning. Nothing outside the bundle is read,
-/// no symbolic link inside it is followed, and no XML entity is expanded.
+/// needs is ignored. Any other unknown item causes a warning. Nothing outside the bundle is read,
+/// no symbolic link inside it is followed, and only XML's predefined entities are expanded.
 package enum CoreDataModelReader {
     /// A function that reads a compiled model from a keyed archive and the file name for errors.
     ///
@@ -47,19 +47,21 @@ package enum CoreDataModelReader {
     /// Returns the names of the versions in the bundle at `path`, from oldest to newest according
     /// to their names.
     ///
-    /// The names are without `.xcdatamodel` or `.mom`. A single model has one version.
+    /// The names are without `.xcdatamodel` or `.mom`. A single model has one version; if the model
+    /// is a file, this is the name of the file.
     ///
     /// The order is natural: "Model 2" precedes "Model 10". If the first word of a version differs
     /// from the current version's, the model was renamed, and the version comes first.
     ///
-    /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
+    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, `invalidModel`, `corrupted`,
+    ///   `limitExceeded`.
     package static func versions(at path: String) throws(StoreError) -> [String] {
         let (names, current) = try versionNames(at: path)
         return VersionOrder(names, current: current).sorted
     }
 
-    /// Returns the versions in the bundle at `path` in natural order, and the current version if
-    /// the bundle names one.
+    /// Returns the versions in the bundle at `path` in natural order, and the current version if it
+    /// is known.
     ///
     /// For a single model, returns its only version.
     package static func versionNames(at path: String) throws(StoreError) -> (names: [String], current: String?) {
@@ -76,7 +78,8 @@ package enum CoreDataModelReader {
 
     /// Returns the version that the bundle at `path` names as current, or its only version.
     ///
-    /// - Throws: `invalidModel` if the bundle has several versions and names none as current.
+    /// - Throws: `invalidModel` if the bundle has several versions and names none as current, or
+    ///   names one that it does not contain; the errors of ``versions(at:)``.
     package static func currentVersion(at path: String) throws(StoreError) -> String {
         guard let bundle = try BundleDirectory.open(at: path) else { return lastComponent(path) }
         if try isSingleModel(bundle) { return versionName(lastComponent(path)) }
@@ -92,9 +95,9 @@ package enum CoreDataModelReader {
     ///     current one.
     ///   - compiled: Reads the bytes of a compiled model.
     /// - Returns: The model, and warnings about parts that were left out or changed.
-    /// - Throws: `notFound`, `permissionDenied`, `invalidModel` (with file and line),
-    ///   `limitExceeded`; `unsupported` for binary model files from before Xcode 4; errors of
-    ///   `compiled`.
+    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, `invalidModel` (with file and line),
+    ///   `corrupted`, `limitExceeded`; `unsupported` for binary model files from before Xcode 4;
+    ///   errors of `compiled`.
     package static func read(
         at path: String, version: String?, compiled: CompiledModelReader
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
@@ -187,7 +190,7 @@ package enum CoreDataModelReader {
     ///
     /// For any other model, returns an empty dictionary.
     ///
-    /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
+    /// - Throws: The errors of ``versions(at:)``.
     package static func appleVersionHashes(at path: String) throws(StoreError) -> [String: [String: [UInt8]]] {
         guard let bundle = try BundleDirectory.open(at: path), try isCompiled(bundle) else { return [:] }
         let versions = try versionInfo(in: bundle)?["NSManagedObjectModel_VersionHashes"]?.dictionary ?? [:]

@@ -13,7 +13,7 @@ enum DefaultValueText {
     ///   - text: The text. It is not empty unless the type is a string.
     ///   - type: The attribute's type.
     /// - Returns: The value, and whether the whole text is valid for the type; nil if the text has
-    ///   no default.
+    ///   no value of the type.
     static func value(_ text: String, type: AttributeType) -> (value: Value, isWhole: Bool)? {
         switch type {
         case .integer16, .integer32, .integer64:
@@ -45,7 +45,8 @@ enum DefaultValueText {
     ///
     /// Skips white space, then reads a sign and digits. Clamps the number to 64 bits.
     ///
-    /// The whole text is a number if only a fraction of zeros follows.
+    /// `isWhole` is false if the number is missing or clamped, or if anything except a fraction of
+    /// zeros follows.
     static func integer(_ text: String) -> (value: Int64, isWhole: Bool) {
         var rest = afterSpaces(text)
         let isNegative = takeSign(&rest)

@@ -1,9 +1,7 @@
 internal import RoostCore
 
 extension ModelDraft {
-    /// The limits of pruning: the number of attempts, and of properties in all attempts.
-    ///
-    /// Each attempt validates the whole model.
+    /// The maximum number of attempts, and of properties that all attempts together validate.
     private static let (attemptLimit, validationLimit) = (2000, 4_000_000)
 
     /// Removes parts that make the model invalid but do not affect stored data.
@@ -38,7 +36,7 @@ extension ModelDraft {
         var warnings: [ModelImportWarning] = []
     }
 
-    /// Applies a change if it reduces the number of problems, and adds a warning.
+    /// Applies a change and adds a warning, if the change reduces the number of problems.
     private mutating func attempt(
         _ pruning: inout Pruning, entity: String?, property: String?, what: String,
         _ change: (inout ModelDraft) -> Void

@@ -32,8 +32,7 @@ package struct ModelDraft {
         }
     }
 
-    /// Removes the inverse of each relationship whose inverse is missing or refers to another
-    /// inverse.
+    /// Removes the inverse of each relationship whose inverse is missing or does not refer back.
     private mutating func dropOneSidedInverses(_ warnings: inout [ModelImportWarning], file: String) {
         let entities = entities
         let names = Dictionary(
@@ -77,7 +76,8 @@ package struct ModelDraft {
         if !dropped.isEmpty { dropOneSidedInverses(&warnings, file: file) }
     }
 
-    /// Renames fetch indexes that have the name of an earlier index, and removes equal indexes.
+    /// Names unnamed fetch indexes, renames those with the name of an earlier index, and removes
+    /// equal ones.
     private mutating func separateIndexes(_ warnings: inout [ModelImportWarning], file: String) {
         for entity in entities.indices {
             var kept: [FetchIndexDescription] = []

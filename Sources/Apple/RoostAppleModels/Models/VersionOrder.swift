@@ -18,9 +18,10 @@ package struct VersionOrder {
         ///
         /// The reason also applies if the newer version is current and neither name has a number.
         case currentVersion
-        /// A store with the older version is to be migrated to the newer one.
+        /// A store is to be migrated from the older version to the newer one, or between versions
+        /// that begin with their first words.
         case store
-        /// Both names begin with the same word, and are in alphabetical order.
+        /// Both names begin with the same word, and are in natural order.
         case names
         /// No evidence gives an order.
         case unknown

@@ -43,12 +43,12 @@ extension XMLModelDocument {
 
     func nonEmpty(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// Returns a renaming identifier, or nil if it equals the name.
+    /// Returns a renaming identifier, or nil if it is missing or equals the name.
     func renamingIdentifier(_ element: XMLElement, name: String) -> String? {
         nonEmpty(element["elementID"]).flatMap { $0 == name ? nil : $0 }
     }
 
-    /// Returns a Boolean attribute, written YES or NO.
+    /// Returns a Boolean attribute, which Xcode writes as YES or NO.
     ///
     /// A missing attribute means NO.
     mutating func flag(_ element: XMLElement, name: String) -> Bool {

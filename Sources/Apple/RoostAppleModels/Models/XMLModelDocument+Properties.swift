@@ -2,7 +2,8 @@ internal import Foundation
 internal import RoostCore
 
 extension XMLModelDocument {
-    /// The XML attributes of an `<attribute>` that only the editor and its code generator need.
+    /// The XML attributes of an `<attribute>` that only the editor and its code generator need, and
+    /// `indexed`, which is read with the entity.
     private static let editorOnly = [
         "usesScalarValueType", "syncable", "storedInTruthFile", "indexed", "customCodeGenerationType",
     ]

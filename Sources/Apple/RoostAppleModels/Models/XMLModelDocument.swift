@@ -5,7 +5,7 @@ package struct XMLModelDocument {
     let file: String
     var draft = ModelDraft()
     var warnings: [ModelImportWarning] = []
-    /// The elements of composite types by their names.
+    /// The XML elements of composite types, by the names of the types.
     var composites: [String: XMLElement] = [:]
 
     init(file: String) { self.file = file }
@@ -180,7 +180,7 @@ package struct XMLModelDocument {
 
     /// Reads a stored fetch request.
     ///
-    /// Settings that a model cannot represent become options.
+    /// All other XML attributes become options.
     mutating func fetchRequest(_ element: XMLElement) throws(StoreError) -> FetchRequestTemplate {
         var template = FetchRequestTemplate(
             try name(of: element), entity: element["entity"] ?? "",

@@ -143,7 +143,7 @@ package struct BinaryPropertyList {
 
     /// Returns the whole list as values.
     ///
-    /// The list must not contain UIDs.
+    /// A UID becomes an integer, and null becomes an empty string.
     ///
     /// - Throws: `corrupted`; `limitExceeded` if the list nests deeper than 32, expands to more
     ///   than 100 000 values, or exceeds the budget.

@@ -2,8 +2,7 @@ internal import RoostCore
 
 /// A limit on the objects and bytes that are read from a file's property lists and archives.
 ///
-/// The budget is needed because a small archive can refer to one text or list many times. It is a
-/// class, so that all lists and archives of one file share it.
+/// The budget is needed because a small archive can refer to one text or list many times.
 package final class DecodingBudget {
     /// The limits, far above the needs of real models.
     enum Limit {
@@ -24,7 +23,7 @@ package final class DecodingBudget {
 
     /// Counts the bytes of a text or of data before copying.
     ///
-    /// Throws `limitExceeded`.
+    /// Throws `limitExceeded` beyond the limit.
     func take(bytes count: Int, of file: String) throws(StoreError) {
         guard count <= Limit.bytes - byteCount else {
             throw StoreError(
@@ -36,7 +35,7 @@ package final class DecodingBudget {
 
     /// Counts the members of an object or a list before reading them.
     ///
-    /// Throws `limitExceeded`.
+    /// Throws `limitExceeded` beyond the limit.
     func take(members count: Int, of file: String) throws(StoreError) {
         guard count <= Limit.members - memberCount else {
             throw StoreError(.limitExceeded, "\(file) unfolds to more than \(Limit.members) parts; it is not read.")

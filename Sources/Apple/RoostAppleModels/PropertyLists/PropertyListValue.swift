@@ -30,7 +30,7 @@ package enum PropertyListValue: Equatable {
         return value
     }
 
-    /// Returns the value of an XML element, or nil for an element that property lists do not have.
+    /// Returns the value of an XML element, or nil if the element is not valid in a property list.
     private static func value(_ element: XMLElement) -> PropertyListValue? {
         switch element.name {
         case "string": return .string(element.text)

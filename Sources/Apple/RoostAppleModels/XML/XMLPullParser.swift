@@ -8,8 +8,9 @@ package struct XMLAttribute {
 
 /// A pull parser for XML elements, attributes and text.
 ///
-/// Refuses document types and entity declarations, so nothing is expanded or fetched. Supports only
-/// the five predefined entities and character references. Parsing takes linear time.
+/// Refuses document types, except a plain one on request, and entity declarations, so nothing is
+/// fetched. Supports only the five predefined entities and character references. Parsing takes
+/// linear time.
 package struct XMLPullParser {
     enum Event {
         case start(name: String, attributes: [XMLAttribute], line: Int)

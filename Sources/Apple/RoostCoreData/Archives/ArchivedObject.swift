@@ -45,7 +45,7 @@ struct ArchivedObject {
 
     /// Returns the members of the dictionary in a field.
     ///
-    /// Its keys are strings.
+    /// Members whose keys are not strings are skipped.
     func dictionary(_ name: String) throws(StoreError) -> [(key: String, value: KeyedArchive.Node)] {
         guard let object = try object(name) else { return [] }
         return try object.pairs()

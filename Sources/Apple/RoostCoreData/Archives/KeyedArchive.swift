@@ -22,8 +22,6 @@ final class KeyedArchive {
     private let objects: [Int]
     private let root: Int
     /// The field names by object number.
-    ///
-    /// They are cached, because the same few names occur in every object.
     private var names: [Int: String] = [:]
     var file: String { list.file }
 
@@ -86,7 +84,7 @@ final class KeyedArchive {
 
     /// Returns the plain value of a field.
     ///
-    /// References are not followed; a UID becomes null.
+    /// A UID is followed once. Lists, dictionaries and further UIDs become null.
     func plainNode(field: Int) throws(StoreError) -> Node {
         let object = try list.object(field)
         guard case .uid(let uid) = object else { return plain(object) }

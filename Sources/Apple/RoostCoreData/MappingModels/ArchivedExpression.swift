@@ -8,7 +8,8 @@ internal import RoostQuery
 ///
 /// All expressions that Xcode's mapping editor writes for attributes and relationships have a
 /// counterpart: constants, variables, key paths, functions, lists, operations on sets, SUBQUERY and
-/// TERNARY. Expressions that could run code or fetch have no counterpart.
+/// TERNARY. Expressions that could fetch or run code, except functions of a policy, have no
+/// counterpart.
 struct ArchivedExpression {
     /// The limits of one expression.
     enum Limit {
@@ -121,7 +122,7 @@ struct ArchivedExpression {
             }
             return .registered(name, [operand] + arguments)
         default:
-            // A function that reads a property by name becomes a key path with one step.
+            // A function that reads a property by name or path becomes a key path.
             guard name == MappingFunction.value.rawValue || name == "valueForKeyPath:",
                 case .constant(.string(let path))? = arguments.first, arguments.count == 1, !path.isEmpty
             else { throw Self.untranslatable("function '\(name)', which the classes of a program would run,") }
@@ -204,8 +205,7 @@ struct ArchivedExpression {
 
 /// A parser of key paths in mapping models.
 enum MappingPath {
-    /// Returns the key path `text` applied to `operand`, or to the object itself if there is no
-    /// operand.
+    /// Returns the key path `text` applied to `operand`.
     static func expression(from operand: FetchRequest.Expression, text: String) -> FetchRequest.Expression {
         let names = text.split(separator: ".").map { name in operators[String(name)] ?? String(name) }
         switch operand {

@@ -16,9 +16,9 @@ struct MappingImport {
     private var destination: ModelOutline?
     private var sourceModel: ManagedObjectModel?
     private var destinationModel: ManagedObjectModel?
-    /// The linked entity mappings in order, each with its final name.
+    /// The entity mappings that the mapping model links to, in order, each with its final name.
     private var mappings: [(object: XMLStoreObject, name: String)] = []
-    /// The property mappings without an expression in the file, by entity mapping and property.
+    /// The property mappings whose expressions the import creates, by entity mapping and property.
     private var made: [String: [String: XMLStoreObject]] = [:]
 
     init(file: String, objects: [String: XMLStoreObject]) {
@@ -171,7 +171,8 @@ struct MappingImport {
 
     /// Returns the model without property mappings in entity mappings that only copy.
     ///
-    /// An entity mapping becomes a transformation if a relationship mapping does more than copy.
+    /// An entity mapping of type `copy` becomes a transformation if a relationship mapping does
+    /// more than copy.
     private func settlingCopies(in model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var settled = model
@@ -190,7 +191,8 @@ struct MappingImport {
         return settled
     }
 
-    /// Records a property mapping for which the file has neither an expression nor a key path.
+    /// Records a property mapping for which the file has no expression, key path or name of an
+    /// entity mapping.
     ///
     /// The import creates its expression.
     private mutating func note(_ object: XMLStoreObject, property: String, of mapping: String) {
@@ -204,7 +206,7 @@ struct MappingImport {
     /// Each removed expression causes a warning.
     ///
     /// Core Data finds such an error only when it evaluates the expression, and a policy may
-    /// prevent that. Expressions from the file are never removed.
+    /// prevent the evaluation.
     private mutating func leavingMisfitsOut(of model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var fitting = model
@@ -301,7 +303,7 @@ struct MappingImport {
     /// `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Note", "…"),
     /// …)`.
     ///
-    /// Other fetches are not supported.
+    /// Throws for any other fetch.
     private func writtenFetch(
         _ data: String, of object: XMLStoreObject, place: String
     ) throws(StoreError) -> String {
@@ -408,8 +410,8 @@ struct MappingImport {
         return try relatedExpression(object, name: name, of: mapping, source: entity, place: place)
     }
 
-    /// Returns the expression for a relationship without a named entity mapping: all objects that
-    /// the mappings to its destination created.
+    /// Returns the expression for a relationship without a named entity mapping, as
+    /// ``CoreDataMappingReader`` describes.
     private mutating func relatedExpression(
         _ object: XMLStoreObject, name: String, of mapping: XMLStoreObject, source entity: String, place: String
     ) throws(StoreError) -> FetchRequest.Expression? {

@@ -17,22 +17,20 @@ package struct CoreDataMappingModel: Sendable {
 
 /// A reader of Apple's mapping models: `.xcmappingmodel` bundles and the `xcmapping.xml` in them.
 ///
-/// The result matches the output of Xcode's compiler. Mappings are in the order of their numbers,
-/// and unnamed mappings get default names. An attribute without an expression gets `$source.name`
-/// if the source entity has that attribute too. A relationship without an expression gets the
-/// objects that the first entity mapping to its destination entity created from the source
-/// relationship with the same name.
+/// As in Xcode's compiler, mappings are in the order of their numbers, and unnamed mappings get
+/// default names. An attribute without an expression gets `$source.name` if the source entity has
+/// that attribute too. A relationship without an expression gets the objects that the first entity
+/// mapping to its destination entity created from the source relationship with the same name.
 ///
-/// Objects of the file that the mapping model does not link to are left out with a warning. If
-/// entity mappings also create subentities of a relationship's destination, the relationship gets
-/// the objects of all these mappings, with a warning. Apple's compiler uses only the first mapping
-/// and loses the other objects.
+/// Entity mappings that the mapping model does not link to are left out with a warning. If entity
+/// mappings also create subentities of a relationship's destination, and the relationship has no
+/// key path, it gets the objects of all these mappings, with a warning. Apple's compiler uses only
+/// the first mapping and loses the other objects.
 ///
 /// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. If both
-/// models are given, an inferred expression that is invalid for them is left out with a warning. An
-/// expression from the file is never left out.
+/// models are given, an inferred expression that is invalid for them is left out with a warning.
 ///
-/// The archives in the file are read as data. Archived classes are never instantiated.
+/// Archived classes are never instantiated.
 package enum CoreDataMappingReader {
     /// Reads a mapping model.
     ///
@@ -44,9 +42,9 @@ package enum CoreDataMappingReader {
     ///     have type `copy`. If a model is missing, the names come from the copy embedded in the
     ///     file.
     /// - Returns: The mapping model, and warnings about parts that were left out or changed.
-    /// - Throws: `notFound`, `permissionDenied`, `limitExceeded`; `invalidMappingModel` with file
-    ///   and line. For an expression without a counterpart, the error names the mapping and the
-    ///   function.
+    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, `limitExceeded`;
+    ///   `invalidMappingModel` with file and line. For an expression without a counterpart, the
+    ///   error names the mapping and the function.
     package static func read(
         at path: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> CoreDataMappingModel {

@@ -2,8 +2,7 @@ internal import RoostCore
 
 /// A printer of archived predicates and expressions in Apple's format syntax, which models store.
 ///
-/// Supports the classes and operators of `NSPredicate` archives. Returns nil for others, and the
-/// caller warns.
+/// Returns nil for unsupported classes and operators, and the caller warns.
 enum PredicateText {
     private static let depthLimit = 64
     /// The maximum size of a text, in bytes.
@@ -11,7 +10,8 @@ enum PredicateText {
     /// A part is printed once for each reference to it.
     private static let byteLimit = 1 << 20
 
-    /// Returns the text of an archived `NSPredicate`, or nil if it is not supported.
+    /// Returns the text of an archived `NSPredicate`, or nil if it is not supported or nested too
+    /// deep.
     ///
     /// - Throws: `corrupted`; `limitExceeded` if the text exceeds one mebibyte.
     static func predicate(_ object: ArchivedObject, depth: Int = 0) throws(StoreError) -> String? {
@@ -76,7 +76,8 @@ enum PredicateText {
         return letters.isEmpty ? symbol : "\(symbol)[\(letters)]"
     }
 
-    /// Returns the text of an archived `NSExpression`, or nil if it is not supported.
+    /// Returns the text of an archived `NSExpression`, or nil if it is not supported or nested too
+    /// deep.
     ///
     /// - Throws: `corrupted`; `limitExceeded` if the text exceeds one mebibyte.
     static func expression(_ object: ArchivedObject, depth: Int = 0) throws(StoreError) -> String? {

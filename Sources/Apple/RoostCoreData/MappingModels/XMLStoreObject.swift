@@ -16,13 +16,14 @@ struct XMLStoreObject {
     /// The text of an attribute, or nil if the attribute is missing or blank.
     subscript(_ name: String) -> String? { attributes[name] }
 
-    /// Returns a Boolean attribute, written 1 or 0, or nil if it is missing or has another text.
+    /// Returns a Boolean attribute, which Xcode writes as 1 or 0, or nil if it is missing or not
+    /// Boolean.
     func flag(_ name: String) -> Bool? { attributes[name].flatMap { XMLModelDocument.boolean($0) } }
 
     /// Returns all objects of a document by identifier.
     ///
-    /// - Throws: `invalidModel` if the document is not a store, or if two objects have the same
-    ///   identifier.
+    /// - Throws: `invalidModel` if the document is not a store, if an object has no identifier or
+    ///   type, or if two objects have the same identifier.
     static func all(in root: XMLElement, file: String) throws(StoreError) -> [String: XMLStoreObject] {
         guard root.name == "database" else {
             throw StoreError(

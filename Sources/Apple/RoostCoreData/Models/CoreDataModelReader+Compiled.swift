@@ -10,8 +10,7 @@ extension CoreDataModelReader {
     ///   - version: The version of a bundle, with or without `.xcdatamodel` or `.mom`; nil for the
     ///     current one.
     /// - Returns: The model, and warnings about parts without an equivalent.
-    /// - Throws: `notFound`, `permissionDenied`, `invalidModel` (with file and line),
-    ///   `limitExceeded`, `corrupted`; `unsupported` for binary model files from before Xcode 4.
+    /// - Throws: The errors of ``read(at:version:compiled:)``.
     package static func read(
         at path: String, version: String? = nil
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {

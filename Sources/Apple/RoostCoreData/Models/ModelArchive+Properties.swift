@@ -3,9 +3,7 @@ internal import RoostCore
 internal import RoostSystem
 
 extension ModelArchive {
-    /// The fields that every property description has.
-    ///
-    /// Fields that the reader does not use are derived from other fields.
+    /// The fields that any property description may have.
     private static let common: Set<String> = [
         "NSPropertyName", "NSEntity", "NSIsOptional", "NSIsTransient", "NSIsReadOnly", "NSIsIndexed", "NSIsOrdered",
         "NSRenamingIdentifier", "NSVersionHashModifier", "NSUserInfo", "NSValidationPredicates", "NSValidationWarnings",
@@ -93,7 +91,7 @@ extension ModelArchive {
         return attribute
     }
 
-    /// Reads the elements of a composite from the field that contains them.
+    /// Reads the elements of a composite, which may be in any field.
     private mutating func readElements(
         _ object: ArchivedObject, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {
@@ -113,7 +111,7 @@ extension ModelArchive {
         }
     }
 
-    /// Returns the default value, or nil if it is missing or its class does not match the type.
+    /// Returns the default value, or nil if it is missing or does not fit the type.
     func value(_ node: KeyedArchive.Node, type: AttributeType) throws(StoreError) -> Value? {
         switch (type, node) {
         case (_, .null): return nil
@@ -140,8 +138,8 @@ extension ModelArchive {
         }
     }
 
-    /// Returns an archived `NSDecimalNumber`, or nil for one with 39 digits, which only Apple's
-    /// type supports.
+    /// Returns an archived `NSDecimalNumber`, or nil if it is incomplete or has 39 digits, which
+    /// only Apple's type supports.
     ///
     /// Its mantissa consists of 16-bit groups, least significant first.
     ///

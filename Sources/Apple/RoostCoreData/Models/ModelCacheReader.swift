@@ -197,7 +197,7 @@ struct ModelArchive {
         return entries
     }
 
-    /// Returns the renaming identifier, which every archive contains, or nil if it equals the name.
+    /// Returns the renaming identifier, or nil if it is missing or equals the name.
     func renamingIdentifier(_ object: ArchivedObject, name: String) throws(StoreError) -> String? {
         try object.string("NSRenamingIdentifier").flatMap { $0 == name || $0.isEmpty ? nil : $0 }
     }

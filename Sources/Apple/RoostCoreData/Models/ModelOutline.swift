@@ -33,8 +33,6 @@ struct ModelOutline {
 
     /// Creates an outline from the copy of a model embedded in a mapping model.
     ///
-    /// Xcode's editor wrote the copy as an archive.
-    ///
     /// - Throws: `corrupted`, `limitExceeded`.
     init(archive bytes: [UInt8], file: String, budget: DecodingBudget) throws(StoreError) {
         let root = try KeyedArchive(bytes, file: file, budget: budget).rootObject()
@@ -104,7 +102,7 @@ struct ModelOutline {
 
     /// Returns the entity and the entities that it inherits from, nearest first.
     ///
-    /// Stops at a cycle.
+    /// Stops at a cycle and after ``Limit/inheritance`` entities.
     private func lineage(of entity: String) -> [String] {
         var line: [String] = []
         var next: String? = entity

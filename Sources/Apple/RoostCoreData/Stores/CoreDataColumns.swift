@@ -46,8 +46,8 @@ internal import RoostForeignSQLite
                 for attribute in declaration.attributes where attribute.isStored && attribute.type != .objectID {
                     for (path, type, bases) in Self.leaves(attribute, prefix: "") {
                         let owner = Owner(entity: number, property: path)
-                        // A composite's columns may have several names. The first existing name is
-                        // used.
+                        // The column for an element of a composite may have one of several names.
+                        // The first existing name is used.
                         guard let base = bases.first(where: { !tables.candidates($0, in: table).isEmpty }) else {
                             throw missing(owner, bases: bases, table: table)
                         }

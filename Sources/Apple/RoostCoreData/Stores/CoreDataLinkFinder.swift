@@ -76,7 +76,8 @@ internal import RoostForeignSQLite
 
         /// Returns the query for a many-to-many relationship.
         ///
-        /// Its join table has one column for the keys and one for the order of each side.
+        /// For each side, the join table has a column for the keys and, in an ordered relationship,
+        /// one for the order.
         ///
         /// A column `Z_<number><NAME>` contains keys of the entity with that number. NAME is the
         /// relationship through which the other side refers to it. Duplicate names get digits.
@@ -156,7 +157,7 @@ internal import RoostForeignSQLite
 
         /// Returns the join tables named after either side.
         ///
-        /// Names without digits come first.
+        /// Shorter names come first.
         private func joinTables(_ sides: [(number: Int64, name: String)], isExact: Bool) -> [String] {
             tables.columns.keys.filter { table in
                 sides.contains { matches(table, prefix: "Z_", number: $0.number, name: $0.name, isExact: isExact) }

@@ -76,7 +76,7 @@
             return (statements + ["COMMIT"]).joined(separator: ";\n")
         }
 
-        /// A column of a root entity's table, with the property of each entity that uses it.
+        /// A column of a root entity's table, its property, and the entities that use it.
         private struct Column {
             let name: String
             let type: String
@@ -113,7 +113,8 @@
             return columns
         }
 
-        /// Returns a join table with one key column and one order column for each side.
+        /// Returns statements that create and fill a join table with one key column and one order
+        /// column for each side.
         ///
         /// The table is named after its relationship.
         private static func joinTable(

@@ -13,8 +13,7 @@ internal import RoostForeignSQLite
             let column: Int32
             /// Whether the bytes have Core Data's prefix for values that may be in external files.
             let isExternal: Bool
-            /// For an element of a composite, the positions of the enclosing composites among the
-            /// entity's fields.
+            /// For an element of a composite, the fields of the enclosing composites.
             let composites: [RecordLayout.Field]
         }
 
@@ -61,7 +60,7 @@ internal import RoostForeignSQLite
         let model: ManagedObjectModel
         /// The tables by root entity number.
         let roots: [Int: Root]
-        /// The to-one relationships, by the relationship's number in the declaring entity.
+        /// The columns of to-one relationships, by relationship number.
         let references: [Int: Reference]
         /// The link queries by the number of the owning relationship.
         let links: [Int: Links]
@@ -74,8 +73,8 @@ internal import RoostForeignSQLite
 
         /// Resolves a model against a file.
         ///
-        /// - Throws: `modelMismatch` if entities, tables or columns are missing or unexpected;
-        ///   `corrupted`.
+        /// - Throws: `modelMismatch` if entities, tables or columns are missing, or an entity of
+        ///   the file is not in the model; `corrupted`.
         init(_ model: ManagedObjectModel, tables: CoreDataTables, database: ForeignDatabase) throws(StoreError) {
             self.model = model
             let fileNumbers = try Self.fileNumbers(model, tables: tables, database: database)

@@ -41,7 +41,7 @@ internal import RoostQuery
 
         func requireOpen() throws(StoreError) { _ = try database }
 
-        /// Throws `busy` if the files changed since the snapshot was taken.
+        /// Throws `busy` or `storeReplaced` if the files changed since the snapshot was taken.
         func verifySource() throws(StoreError) { try source.verify() }
 
         func reader(root: Int) -> CoreDataRowReader? {
@@ -148,8 +148,8 @@ internal import RoostQuery
 
         func close() { connection = nil }
 
-        /// Returns SQL that names source, target, position and position in the inverse a, b, c and
-        /// d.
+        /// Returns SQL with the columns a, b, c and d: source, target, position and position in the
+        /// inverse.
         ///
         /// Positions in unordered relationships are 0.
         private static func places(_ columns: String, relationship: ManagedObjectModel.Relationship) -> String {

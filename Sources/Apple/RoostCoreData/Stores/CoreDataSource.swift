@@ -25,10 +25,10 @@ internal import RoostForeignSQLite
         ///
         /// - Parameters:
         ///   - path: The path of the main file.
-        ///   - acceptsLinks: Whether to read a file that has other hard links, if it has no log or
+        ///   - acceptsLinks: Whether to read a file with other hard links even if it has no log or
         ///     journal at this path.
-        /// - Throws: `notFound`, `notAStore`, `hasOtherNames`, `permissionDenied`, `ioFailure`,
-        ///   `noSpace`.
+        /// - Throws: `notFound`, `notAStore`, `corrupted`, `hasOtherNames`, `permissionDenied`,
+        ///   `outOfResources`, `ioFailure`, `noSpace`.
         init(path: String, acceptsLinks: Bool) throws(StoreError) {
             self.path = path
             guard !path.isEmpty, !path.utf8.contains(0) else {
@@ -55,8 +55,7 @@ internal import RoostForeignSQLite
         /// Refuses a log or journal that is not a regular file, and a file whose log may be at
         /// another path.
         ///
-        /// SQLite derives the log's path from the path of the opened file. Some backups are hard
-        /// links, and each path may have a separate log.
+        /// SQLite derives the log's path from the path of the opened file.
         private static func requireLog(ofStoreAt path: String, acceptsLinks: Bool) throws(StoreError) {
             var hasLog = false
             for suffix in ["-wal", "-journal"] {
@@ -116,8 +115,8 @@ internal import RoostForeignSQLite
             return (directory.isEmpty ? "/" : String(directory), String(path[path.index(after: slash)...]))
         }
 
-        /// Returns the directory in which Core Data stores large values of the store at `path`:
-        /// `.<name without extension>_SUPPORT/_EXTERNAL_DATA`.
+        /// Returns the parent and the components of the directory in which Core Data stores large
+        /// values of the store at `path`: `.<name without extension>_SUPPORT/_EXTERNAL_DATA`.
         static func supportDirectory(of path: String) -> (parent: String, components: [String]) {
             let (directory, name) = split(path)
             let stem = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : String(name[..<$0]) } ?? name

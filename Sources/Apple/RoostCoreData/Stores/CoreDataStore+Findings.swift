@@ -4,15 +4,15 @@
     internal import RoostForeignSQLite
 
     extension CoreDataStore {
-        /// The notices from opening the store, about ambiguous columns or tables and about unusable
-        /// parts of the model.
+        /// The notices from opening the store, about ambiguous or unused columns, ambiguous tables
+        /// and unusable parts of the model.
         var openingNotices: [String] { schema.notices + modelWarnings.map(\.description) }
 
-        /// Returns the notices from opening the store, then notices about rows that cannot be read
-        /// unchanged.
+        /// Returns the notices from opening the store, then notices about content that cannot be
+        /// read unchanged.
         ///
-        /// The row notices concern rows without a valid entity, references and links to missing
-        /// rows, and missing data files. Reads every row. Throws `busy` if another program changed
+        /// These concern rows without a valid entity, references and links to missing rows, missing
+        /// data files, and the history. Reads every row. Throws `busy` if another program changed
         /// the file meanwhile. Throws `corrupted` if the file's structure is damaged, because the
         /// missing content is then unknown.
         package func contentNotices() throws(StoreError) -> [String] {
@@ -55,7 +55,7 @@
             return reports
         }
 
-        /// Returns findings about rows that cannot be read unchanged.
+        /// Returns findings about content that cannot be read unchanged.
         private func contentFindings(_ database: ForeignDatabase) throws(StoreError) -> [StoreFinding] {
             var findings: [StoreFinding] = []
             for (number, root) in schema.roots.sorted(by: { $0.key < $1.key }) {

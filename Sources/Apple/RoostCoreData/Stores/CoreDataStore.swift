@@ -77,7 +77,7 @@
         /// Returns a view of the store's current content.
         ///
         /// - Throws: `storeReplaced` if the path now refers to another file, or if the file has
-        ///   other tables; `closed`.
+        ///   other tables or another UUID; `closed`; errors of opening the file.
         package func snapshot() throws(StoreError) -> any StoreSnapshot { try makeSnapshot() }
 
         func makeSnapshot() throws(StoreError) -> CoreDataSnapshot {
@@ -168,7 +168,7 @@
         /// tables and columns.
         ///
         /// If several versions match equally, returns the current version, or else the newest.
-        /// - Returns: The version; nil for a single model.
+        /// - Returns: The version; nil for a model with one version.
         /// - Throws: `modelMismatch` if no version matches; `invalidRequest` if several versions
         ///   with different version hashes match.
         private static func version(

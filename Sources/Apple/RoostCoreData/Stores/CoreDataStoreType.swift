@@ -47,7 +47,7 @@
 
         /// Returns whether the file at `path` is an SQLite database with the tables of Core Data.
         ///
-        /// Reads 16 bytes first, then the schema. Does not change the file.
+        /// Reads 16 bytes first, then the schema.
         package func recognizes(fileAt path: String) -> Bool {
             guard let head = StoreFile.read(prefix: 16, of: path), head == Array("SQLite format 3\0".utf8) else {
                 return false
@@ -68,9 +68,10 @@
         ///
         /// See ``PersistentStoreType/open(_:options:)``.
         ///
-        /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`; `modelMismatch` if
-        ///   the model does not match the file; `invalidRequest` for an unknown type option, or if
-        ///   no model is given and the file contains none.
+        /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`, `busy`;
+        ///   `modelMismatch` if the model does not match the file; `invalidRequest` for an unknown
+        ///   type option, if no model is given and the file contains none, or if several versions
+        ///   of the model match.
         package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
             try CoreDataStore(type: self, location: location, options: options)
         }

@@ -82,7 +82,8 @@ internal import RoostForeignSQLite
 
         /// Returns the number that follows `base` in `name`, or 0 without digits.
         ///
-        /// Returns nil if `name` does not begin with `base`, or if other characters follow.
+        /// Returns nil if `name` does not begin with `base`, or if more than four digits or other
+        /// characters follow.
         static func suffix(of name: String, after base: String) -> Int? {
             let upper = name.uppercased()
             guard upper.hasPrefix(base) else { return nil }

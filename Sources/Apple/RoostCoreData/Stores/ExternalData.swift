@@ -5,7 +5,7 @@ internal import RoostCore
 
     /// The files in which Core Data stores large values.
     final class ExternalData {
-        /// The path of the store, for error messages.
+        /// The path of the store.
         let storePath: String
         private var directory: BundleDirectory?
         private var isOpened = false
@@ -14,8 +14,8 @@ internal import RoostCore
 
         /// Returns the contents of a data file, or nil if it does not exist.
         ///
-        /// - Throws: `permissionDenied`, `ioFailure`; `limitExceeded` if a record cannot hold the
-        ///   contents.
+        /// - Throws: `permissionDenied`, `outOfResources`, `ioFailure`; `invalidModel` for a
+        ///   symbolic link; `limitExceeded` if a record cannot hold the contents.
         func contents(of name: String) throws(StoreError) -> [UInt8]? {
             if !isOpened {
                 isOpened = true
@@ -43,7 +43,7 @@ internal import RoostCore
         }
 
         /// Returns the file name in a stored reference, which consists of the byte 2, a UUID as
-        /// text, and optionally NUL.
+        /// text, and an optional NUL.
         ///
         /// Returns nil for other bytes, so the name is never a path.
         static func name(in reference: [UInt8]) -> String? {

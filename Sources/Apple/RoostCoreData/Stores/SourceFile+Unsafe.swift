@@ -48,7 +48,8 @@ internal import RoostCore
 
         /// Copies the existing files among `names` from `directory` into a new directory.
         ///
-        /// - Throws: `noSpace`, `permissionDenied`, `ioFailure`. After an error, no copy remains.
+        /// - Throws: `noSpace`, `permissionDenied`, `outOfResources`, `ioFailure`. After an error,
+        ///   no copy remains.
         init(copying names: [String], of directory: String) throws(StoreError) {
             let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
             var template = Array("\(base)/roost-coredata-XXXXXX".utf8CString)
@@ -75,8 +76,7 @@ internal import RoostCore
         deinit { remove() }
 
         private func remove() {
-            // Errors are ignored. The directory is private, and the system cleans up temporary
-            // files.
+            // Ignores errors, because the system cleans up temporary files.
             for name in names {
                 for suffix in ["", "-wal", "-shm", "-journal"] { _ = unlink("\(path)/\(name)\(suffix)") }
             }

@@ -37,7 +37,8 @@ extension PredicateExpressions.NotEqual: MacroTranslatable {
 extension MacroTranslation {
     /// Translates `==` or `!=`.
     ///
-    /// Comparing a condition with true, false or nil gives the condition or its negation.
+    /// Comparing a condition with `true` or `false` gives the condition or its negation. An
+    /// optional condition must also be present.
     fileprivate func equality(
         _ left: any PredicateExpression, comparison: FetchRequest.Comparison.Operator,
         right: any PredicateExpression
@@ -102,8 +103,8 @@ extension PredicateExpressions.SequenceAllSatisfy: MacroTranslatable {
 }
 
 extension MacroTranslation {
-    /// Translates the condition that some element of a sequence meets a test, or fails it if
-    /// `isNegated`.
+    /// Translates the condition that an element of a sequence meets a test or, if `isNegated`,
+    /// fails it.
     fileprivate func exists<Element>(
         _ sequence: FetchRequest.Expression, variable: PredicateExpressions.Variable<Element>,
         test: any PredicateExpression, isNegated: Bool = false

@@ -12,11 +12,12 @@ extension FetchRequest.Predicate {
     /// The predicate has the same result in every store:
     /// - Text compares by code point.
     /// - Integers do not overflow.
-    /// - `!` of a null value and a division by zero give null. Swift would stop the program.
+    /// - A forced unwrap (`!`) of a null value and an integer division by zero give null. Swift
+    ///   would stop the program.
     ///
-    /// - Throws: `unsupported`, with the part that cannot be translated: a cast, a dictionary, the
-    ///   number of characters in a text, a key path of a type that is not ``PropertyNaming``, or a
-    ///   value of a type that is not ``PredicateArgument``.
+    /// - Throws: `unsupported`, with the part that cannot be translated, for example a cast, a
+    ///   dictionary, the number of characters in a text, a key path of a type that is not
+    ///   ``PropertyNaming``, or a value of a type that is not ``PredicateArgument``.
     public init<Root: EntityRepresentable>(_ predicate: Foundation.Predicate<Root>) throws(StoreError) {
         let variable: PredicateExpressions.Variable<Root> = predicate.variable
         let translation = MacroTranslation(variables: [variable.key: .evaluatedObject])
@@ -30,13 +31,13 @@ enum MacroPart {
     case value(FetchRequest.Expression)
     /// A condition.
     case condition(FetchRequest.Predicate)
-    /// A condition such as `a?.isX`, which is nil unless `present` is true.
+    /// A condition such as `name?.isEmpty`, which is nil unless `present` is true.
     case optional(present: FetchRequest.Predicate, FetchRequest.Predicate)
 }
 
-/// An expression of the macro that can be translated.
+/// An expression of the macro, which translates itself or throws an error.
 ///
-/// Foundation's expressions are generic, so each type of expression translates itself.
+/// Each type implements the translation, because Foundation's expressions are generic.
 protocol MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart
 }
@@ -65,7 +66,9 @@ struct MacroTranslation {
         }
     }
 
-    /// Translates an expression to a condition, which is true if a boolean value is true.
+    /// Translates an expression to a condition.
+    ///
+    /// For a boolean value, this is the condition that the value is true.
     func condition(_ expression: any PredicateExpression) throws(StoreError) -> FetchRequest.Predicate {
         Self.condition(try part(expression))
     }
@@ -92,8 +95,8 @@ struct MacroTranslation {
         return inner
     }
 
-    /// Returns the elements of a sequence that meet a closure's condition, or that do not if
-    /// `isNegated`.
+    /// Returns the elements of a sequence that meet a closure's condition or, if `isNegated`, do
+    /// not.
     func subquery<Element>(
         _ sequence: FetchRequest.Expression, variable: PredicateExpressions.Variable<Element>,
         condition: any PredicateExpression, isNegated: Bool = false

@@ -41,8 +41,8 @@ public struct CheckedFetchRequest: Sendable {
         return CheckedFetchRequest(request, filter: filter, order: .byKey)
     }
 
-    /// Returns the request with another predicate, if an access path already ensures the rest of
-    /// the predicate.
+    /// Returns the request with another predicate, for an access path that ensures the rest of the
+    /// original predicate.
     ///
     /// - Throws: The errors of compiling the predicate.
     package func with(_ predicate: FetchRequest.Predicate?) throws(StoreError) -> CheckedFetchRequest {
@@ -51,7 +51,8 @@ public struct CheckedFetchRequest: Sendable {
         return CheckedFetchRequest(request, filter: try RecordFilter(request, model: model), order: order)
     }
 
-    /// Throws `modelMismatch` unless the request was compiled for `model` or a compatible model.
+    /// Throws `modelMismatch` unless the request was compiled for a model with the version hashes
+    /// of `model`.
     package func requireModel(_ model: ManagedObjectModel) throws(StoreError) {
         guard self.model.hasVersionHashes(of: model) else {
             throw StoreError(
@@ -61,6 +62,6 @@ public struct CheckedFetchRequest: Sendable {
         }
     }
 
-    /// The number of first matching objects that the result needs; nil for all.
+    /// The number of matching objects to find: offset plus limit; nil for all.
     var reach: Int? { Window(offset: request.fetchOffset ?? 0, limit: request.fetchLimit).reach }
 }

@@ -15,8 +15,6 @@ package final class FetchProgress: Sendable {
 /// Support for cancelling fetches together with their task.
 package enum FetchCancellation {
     /// The number of records or entries that a fetch examines between checks for cancellation.
-    ///
-    /// Examining that many takes less than a millisecond.
     package static let stride = 4096
 
     /// The receiver of progress reports of this task's fetches, if any.

@@ -16,7 +16,7 @@ extension FetchPlan {
 
     /// Returns a part of a request's predicate as text.
     ///
-    /// A value that cannot be written in the predicate language is replaced by a placeholder.
+    /// A part that cannot be written in the predicate language is replaced by a placeholder.
     package static func describe(
         _ part: FetchRequest.Predicate, of request: FetchRequest, model: ManagedObjectModel
     ) -> String {

@@ -2,8 +2,8 @@ package import RoostCore
 
 /// The records of a source that match a filter.
 ///
-/// Conditions that depend only on the record are checked in place. Other conditions are checked on
-/// copies, because they may take long and read other objects, and a store may hold locks while a
+/// Fast conditions on the record alone are checked in place. Other conditions are checked on
+/// copies, because they may take long or read other objects, and a store may hold locks while a
 /// record is visited.
 package final class MatchingRecords: RecordVisitor {
     /// The initial number of records to copy at once.
@@ -19,12 +19,13 @@ package final class MatchingRecords: RecordVisitor {
     private(set) var visitedCount = 0
     /// Copies of records that meet the conditions on the record alone.
     ///
-    /// Below, the number of copies that were already checked for the other conditions.
+    /// The first `askedCount` copies were already checked for the other conditions.
     private var candidates: RecordBatch
     private var askedCount = 0
     private var candidateLimit = MatchingRecords.firstCandidateCount
     private var isAtEnd = false
-    /// An error of the source, to throw after the preceding records were passed to the caller.
+    /// An error of the source or `cancelled`, to throw after the preceding records were passed to
+    /// the caller.
     private var pendingError: StoreError?
 
     /// Prepares a pass over the matching records.
@@ -44,9 +45,9 @@ package final class MatchingRecords: RecordVisitor {
     /// The next call continues after the last visited record.
     ///
     /// - Returns: False after the last record, and on every later call.
-    /// - Throws: The errors of ``RecordVisitor/visit(_:)`` and ``RecordMatcher/matches(_:)``. After
-    ///   an error with a damaged object, the next call continues after that object. After any other
-    ///   error no records follow.
+    /// - Throws: The errors of ``RecordVisitor/visit(_:)`` and ``RecordMatcher/matches(_:)``;
+    ///   `cancelled`. After an error with a damaged object, the next call continues after that
+    ///   object. After any other error no records follow.
     package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         guard matcher.isQuick else { return try visitCandidates(body) }
         let (quick, evaluator, source) = (matcher.quick, matcher.evaluator, source)
@@ -63,8 +64,6 @@ package final class MatchingRecords: RecordVisitor {
 
     /// Visits records like ``visit(_:)``, but skips records whose leading number in `order` is
     /// above `highest`.
-    ///
-    /// In a long scan, most records are skipped.
     func visit(
         upTo highest: UInt64, in order: RecordSortOrder, _ body: (RecordReader) -> Bool
     ) throws(StoreError) -> Bool {
@@ -85,7 +84,7 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// Implements ``visit(_:)`` for filters with conditions that do not depend only on the record.
+    /// Implements ``visit(_:)`` for filters that also have other conditions.
     private func visitCandidates(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         while true {
             let candidates = candidates

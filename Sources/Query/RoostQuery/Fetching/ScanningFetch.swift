@@ -1,11 +1,11 @@
 public import RoostCore
 
-/// Executes any fetch request by reading all records in sequence.
+/// Executes any fetch request by reading the records in sequence.
 ///
 /// Without sort descriptors, records are streamed. With an order and a limit, the fetch buffers at
-/// most about twice as many records as offset plus limit. With an order and no limit, it buffers
-/// all matching records. If the order needs keys (``RecordSortOrder/needsKeys``), each buffered
-/// record also has a key.
+/// most about two batches and twice as many records as offset plus limit. With an order and no
+/// limit, it buffers all matching records. If the order needs keys (``RecordSortOrder/needsKeys``),
+/// each buffered record also has a key.
 public final class ScanningFetch: FillingRecordCursor {
     private let source: MatchingRecords
     private let order: RecordSortOrder
@@ -31,8 +31,8 @@ public final class ScanningFetch: FillingRecordCursor {
     ///     entities are skipped.
     ///   - graph: The source of related objects. Without it, a predicate that uses related objects
     ///     throws `unsupported`.
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and
-    ///   ``RecordSortOrder``.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`; see
+    ///   ``RecordFilter`` and ``RecordSortOrder``.
     public convenience init(
         _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor, graph: (any ObjectGraph)? = nil
     ) throws(StoreError) {
@@ -47,10 +47,9 @@ public final class ScanningFetch: FillingRecordCursor {
     ///   - source: The records of the requested entity in ascending key order. Records of other
     ///     entities are skipped. A request without sort descriptors returns the records in the
     ///     order of the source.
-    ///   - graph: The source of related objects. Without it, a predicate that uses related objects
-    ///     throws `unsupported`.
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and
-    ///   ``RecordSortOrder``.
+    ///   - graph: The source of related objects, as for ``init(_:model:source:graph:)``.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`; see
+    ///   ``RecordFilter`` and ``RecordSortOrder``.
     package convenience init(
         _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
         graph: (any ObjectGraph)? = nil
@@ -63,8 +62,7 @@ public final class ScanningFetch: FillingRecordCursor {
     /// - Parameters:
     ///   - checked: The compiled request.
     ///   - source: The records, as for ``init(_:model:visiting:graph:)``.
-    ///   - graph: The source of related objects. Without it, a predicate that uses related objects
-    ///     throws `unsupported`.
+    ///   - graph: The source of related objects, as for ``init(_:model:source:graph:)``.
     package init(_ checked: CheckedFetchRequest, visiting source: any RecordVisitor, graph: (any ObjectGraph)? = nil) {
         let (request, model, order) = (checked.request, checked.model, checked.order)
         self.order = order
@@ -157,7 +155,7 @@ public final class ScanningFetch: FillingRecordCursor {
         return false
     }
 
-    /// Reads all matching records, and sorts the first ones, up to offset plus limit.
+    /// Reads all matching records, and sorts the records that the result can contain.
     ///
     /// After an error, the next call continues reading.
     private func readAndSort() throws(StoreError) {
@@ -169,7 +167,8 @@ public final class ScanningFetch: FillingRecordCursor {
         defer { (self.kept, self.bound) = (kept, bound) }
         var isMore = needed != 0
         while isMore {
-            // In a long scan, the first bytes of most records show that they come after the bound.
+            // In a long scan, the leading numbers of most records show that they come after the
+            // bound.
             let highest = bound.isEmpty ? UInt64.max : bound.withRecord(at: 0) { order.leadingNumber(of: $0) }
             isMore = try source.visit(upTo: highest, in: order) { record in
                 if !bound.isEmpty, order.leadingNumber(of: record) == highest,

@@ -5,8 +5,9 @@ public import RoostCore
 /// Use it for stores without indexes, such as files of foreign formats and stores of a few thousand
 /// objects. A conforming type implements ``StoreSnapshot/records(of:after:)``. If the model has
 /// to-many relationships without a to-one inverse, it also implements
-/// ``StoreSnapshot/links(of:after:)``. Every default implementation reads a whole entity, or all
-/// links of a relationship. Implement a method if your store has a faster way.
+/// ``StoreSnapshot/links(of:after:)``. The default implementations of lookups and fetches read a
+/// whole hierarchy, or all links of a relationship. Implement a method if your store has a faster
+/// way.
 public protocol ScanningSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot {
     /// Throws `closed` if the snapshot or the store is closed.
     func requireOpen() throws(StoreError)
@@ -25,7 +26,7 @@ extension ScanningSnapshot {
         return [:]
     }
 
-    /// Returns the highest key of the entity's hierarchy.
+    /// Returns the highest key of the entity's hierarchy; 0 without objects.
     ///
     /// - Complexity: O(*n*), where *n* is the number of records of the hierarchy.
     public func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
@@ -53,19 +54,18 @@ extension ScanningSnapshot {
     ///
     /// Implement this method if a to-many relationship of the model has no to-one inverse.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship that does
-    ///   not store links.
+    /// - Throws: `closed`, `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship
+    ///   that does not store links.
     public func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         _ = try model.requireLinkRelationship(relationship)
         return ListedLinks(self, relationship: try model.requireRelationship(relationship).number, links: [])
     }
 
-    /// Reads the links of an object, in the order of the relationship (place, then key) or in key
-    /// order.
+    /// Reads the links of an object by key or, if the relationship is ordered, by place and key.
     ///
-    /// - Complexity: O(*n*), where *n* is the number of records of the destination or of links of
-    ///   the relationship. The object's own links are in memory.
+    /// - Complexity: O(*n*), where *n* is the number of records of the object's hierarchy, plus
+    ///   records of the destination or links of the relationship. The object's links are in memory.
     public func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         let relationship = try model.requireRelationship(relationship)
@@ -90,12 +90,12 @@ extension ScanningSnapshot {
         return ListedLinks(self, relationship: relationship.number, links: links)
     }
 
-    /// Fetches by reading all records of the entity.
+    /// Fetches by reading the records of the entity in sequence.
     public func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         ScanningFetch(request, visiting: try source(of: request), graph: objectGraph())
     }
 
-    /// Counts the records that ``fetch(_:)`` returns, by reading all records of the entity.
+    /// Counts the records that ``fetch(_:)`` returns, by reading the records of the entity.
     public func count(_ request: CheckedFetchRequest) throws(StoreError) -> Int {
         try ScanningFetch.count(request, visiting: try source(of: request), graph: objectGraph())
     }
@@ -106,7 +106,9 @@ extension ScanningSnapshot {
         return CursorVisitor(try records(of: request.request.entity, after: nil), model: model)
     }
 
-    /// Returns a scan, with the number of records that it reads if `executing` is true.
+    /// Returns the plan of a scan.
+    ///
+    /// If `executing` is true, executes the scan and adds the number of records read.
     public func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         try requireOpen()
         var plan = FetchPlan.scan(request)
@@ -121,8 +123,8 @@ extension ScanningSnapshot {
 
     // MARK: Reading everything
 
-    /// Calls `body` with every record of an entity and its subentities, and `onDamage` with every
-    /// damaged record.
+    /// Calls `body` with every intact record of an entity and its subentities, and `onDamage` with
+    /// every damaged one.
     fileprivate func scan(
         _ entity: EntityName, body: (RecordReader) throws(StoreError) -> Void,
         onDamage: (ObjectID, StoreError) throws(StoreError) -> Void = { (_, _) throws(StoreError) in }

@@ -6,13 +6,13 @@ public import RoostCore
 
 /// A snapshot that accepts compiled requests, so that no request is compiled twice.
 ///
-/// A conforming type implements only these two methods. The corresponding methods of
-/// `StoreSnapshot` call them.
+/// A conforming type implements these two methods instead of the corresponding methods of
+/// `StoreSnapshot`, which call them.
 public protocol CheckedFetchingSnapshot: StoreSnapshot {
     /// Reads the records that a request returns, in the requested order; see
     /// ``StoreSnapshot/fetch(_:)``.
     ///
-    /// - Throws: `modelMismatch` for a request that was compiled for another model.
+    /// - Throws: Also `modelMismatch` for a request that was compiled for another model.
     func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor
 
     /// Counts the records that ``fetch(_:)`` returns; see ``StoreSnapshot/count(_:)``.
@@ -23,13 +23,11 @@ public protocol CheckedFetchingSnapshot: StoreSnapshot {
 public protocol ExplainingSnapshot: StoreSnapshot {
     /// Returns the plan of ``StoreSnapshot/fetch(_:)`` for a request.
     ///
-    /// Programs call ``StoreSnapshot/explain(_:executing:)``.
-    ///
     /// - Parameters:
     ///   - request: The request.
     ///   - executing: Whether to execute the fetch too, and count the records and index entries
-    ///     that it reads.
-    /// - Returns: The plan, which may change with every release, unlike the result of the fetch.
+    ///     read.
+    /// - Returns: The plan.
     /// - Throws: The errors of a fetch. If `executing` is true, also the errors of its cursor.
     func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan
 }
@@ -40,8 +38,7 @@ public protocol IDListingSnapshot: StoreSnapshot {
     ///
     /// Each ID contains the object's own entity.
     ///
-    /// Programs call ``StoreSnapshot/objectIDs(_:)``. A damaged record that need not be read causes
-    /// no error.
+    /// A damaged record that need not be read causes no error.
     func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError)
 }
 
@@ -49,7 +46,7 @@ public protocol IDListingSnapshot: StoreSnapshot {
 package protocol VisitableSnapshot: StoreSnapshot {
     /// Returns a visitor of the records that the request returns.
     ///
-    /// - Parameter request: A request without order, limit and offset.
+    /// - Parameter request: A request without order, limit or offset.
     /// - Returns: The records in ascending key order; nil if this snapshot cannot show records in
     ///   place.
     /// - Throws: The errors of a fetch.
@@ -65,8 +62,8 @@ package protocol AggregatingSnapshot: StoreSnapshot {
     /// - Parameters:
     ///   - aggregates: The aggregates to compute, of attributes of the request's entity.
     ///   - request: A request without limit and offset. The order is ignored.
-    /// - Returns: The numbers, in the order of `aggregates`; nil if this snapshot cannot compute
-    ///   all of them exactly.
+    /// - Returns: The numbers, in the order of `aggregates`, with nil for an aggregate without
+    ///   values; nil if this snapshot cannot compute all of them exactly.
     /// - Throws: The errors of a fetch and its cursor.
     func computeNumbers(
         _ aggregates: [WholeNumberAggregate], of request: CheckedFetchRequest
@@ -89,7 +86,7 @@ extension StoreSnapshot {
     /// Reads the records that a compiled request returns, in the requested order; see
     /// ``StoreSnapshot/fetch(_:)``.
     ///
-    /// - Throws: `modelMismatch` for a request that was compiled for another model.
+    /// - Throws: Also `modelMismatch` for a request that was compiled for another model.
     package func fetch(checked request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         if let snapshot = self as? any CheckedFetchingSnapshot { return try snapshot.fetch(request) }
         try request.requireModel(model)
@@ -98,7 +95,7 @@ extension StoreSnapshot {
 
     /// Counts the records that a compiled request returns; see ``StoreSnapshot/count(_:)``.
     ///
-    /// - Throws: `modelMismatch` for a request that was compiled for another model.
+    /// - Throws: Also `modelMismatch` for a request that was compiled for another model.
     package func count(checked request: CheckedFetchRequest) throws(StoreError) -> Int {
         if let snapshot = self as? any CheckedFetchingSnapshot { return try snapshot.count(request) }
         try request.requireModel(model)

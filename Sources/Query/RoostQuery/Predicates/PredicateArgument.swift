@@ -16,7 +16,7 @@ public import RoostCore
 /// let albums = try store.fetch("Album", where: "genre == \(Genre.jazz)")
 /// ```
 public protocol PredicateArgument: Sendable {
-    /// The value as an expression: a constant, or a list of constants.
+    /// The value as an expression, for example a constant or a list of constants.
     var predicateExpression: FetchRequest.Expression { get }
 }
 
@@ -31,7 +31,7 @@ extension Bool: PredicateArgument {
 }
 
 extension FixedWidthInteger where Self: PredicateArgument {
-    /// The number as a constant: a 64-bit integer, or for larger numbers a decimal.
+    /// The number as a constant: a 64-bit integer if it fits, otherwise a decimal or a double.
     public var predicateExpression: FetchRequest.Expression {
         if let number = Int64(exactly: self) { return .constant(.int(number)) }
         if let number = DecimalNumber(utf8: String(self).utf8) { return .constant(.decimal(number.decimal)) }

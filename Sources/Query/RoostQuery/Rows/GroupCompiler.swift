@@ -82,7 +82,7 @@ struct GroupCompiler {
 
     // MARK: Variables
 
-    /// The names of keys and aggregates, for error messages.
+    /// The names of the variables for keys and aggregates, which error messages show.
     private var keyNames: [String] = []
     private var aggregateNames: [String] = []
 

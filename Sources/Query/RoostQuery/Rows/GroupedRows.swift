@@ -1,10 +1,9 @@
 internal import RoostCore
 
-/// A cursor that returns a row for each group of fetched objects, in the order of the groups' first
-/// objects.
+/// A cursor that returns a row for each group that meets the condition, in the order of the groups'
+/// first objects.
 ///
-/// Reads all objects before the first row, unless the store computes the aggregates. The memory is
-/// one entry for each group; median, mode and standard deviation also store every value.
+/// Reads all objects before the first row, unless the store computes the aggregates.
 final class GroupedRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]

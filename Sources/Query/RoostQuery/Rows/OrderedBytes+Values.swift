@@ -34,8 +34,6 @@ extension OrderedBytes {
     }
 
     /// Appends the value of an expression.
-    ///
-    /// Numbers of all types are ordered by value.
     static func append(
         _ operand: PredicateOperand, options: FetchRequest.Comparison.Options, to key: inout [UInt8]
     ) {

@@ -34,8 +34,6 @@ protocol WholeNumberRowAggregate: RowAggregate {
 /// An aggregate of a field of the record itself, which can visit records in place.
 protocol FieldAggregate: RowAggregate {
     /// Adds the records that `show` visits to the only group.
-    ///
-    /// During the call, the value stays in registers.
     func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)
 }
 
@@ -63,7 +61,7 @@ final class CountAggregate: WholeNumberRowAggregate {
     func value(of group: Int) -> PredicateOperand { .integer(group < counts.count ? counts[group] : 0) }
 }
 
-/// The exact sum or mean of a field with whole numbers.
+/// The sum or mean of a field with whole numbers, from an exact total.
 final class WholeSumAggregate: WholeNumberRowAggregate, FieldAggregate {
     private let slots: PlainArray<FieldSlot?>
     private let isAverage: Bool
@@ -199,7 +197,7 @@ final class WholeExtremeAggregate: WholeNumberRowAggregate, FieldAggregate {
     }
 }
 
-/// An aggregate of any function and any values.
+/// An aggregate of any function except count, and of any values.
 ///
 /// Minimum and maximum store one value for each group. Median, mode and standard deviation store
 /// all values.

@@ -54,7 +54,7 @@ public struct RowBatch: Sendable {
         count = 0
     }
 
-    /// Appends a row of another batch, reduced to the columns of this batch.
+    /// Appends the first values of another batch's row, one for each column of this batch.
     mutating func append(_ batch: RowBatch, at row: Int) {
         let start = row * batch.columns.count
         values.append(contentsOf: batch.values[start..<start + columns.count])
@@ -63,8 +63,6 @@ public struct RowBatch: Sendable {
 }
 
 /// A single pass over rows.
-///
-/// One call fills one batch.
 ///
 /// ```swift
 /// let cursor = try snapshot.rows(request)

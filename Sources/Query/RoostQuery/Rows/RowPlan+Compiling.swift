@@ -3,8 +3,7 @@ internal import RoostCore
 extension RowPlan {
     /// Compiles the rows of a request.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`, naming the
-    ///   column.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`.
     init(_ request: RowRequest, model: ManagedObjectModel) throws(StoreError) {
         self = try PredicateCompiler.compile { (isShallow) throws(StoreError) in
             try RowPlan(request, model: model, isShallow: isShallow)
@@ -103,8 +102,8 @@ extension RowPlan {
                 fetch.sortDescriptors.append(descriptor)
             }
         }
-        // Throws the error of an invalid order by properties. If the order uses no columns, the
-        // fetch throws this error.
+        // Throws the error of an invalid order by properties. A fetch that applies the order throws
+        // it itself.
         if !isOrderOfObjects { _ = try RecordSortOrder(fetch, model: model) }
         if isOrderOfObjects {
             sources.removeLast(sources.count - properties.count)

@@ -108,8 +108,8 @@ extension RowSource {
         if case .path(let path) = self { path.prefetch(for: records, evaluator: evaluator) }
     }
 
-    /// Returns the value for the evaluator's current record; null after an error, which the
-    /// evaluator stores.
+    /// Returns the value for `record`, the evaluator's current record; undefined after an error,
+    /// which the evaluator stores.
     func value(of record: RecordReader, evaluator: PredicateEvaluator) -> Value {
         switch self {
         case .object: return .objectID(record.id)

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// Sorts records by keys that are computed once for each record.
 ///
-/// With a limit, at most about twice as many records as offset plus limit are buffered, with their
-/// keys. Without a limit, all records are buffered.
+/// With a limit, at most two batches and twice as many records as offset plus limit are buffered,
+/// with their keys. Without a limit, all records are buffered.
 final class KeyedSort {
     private let source: MatchingRecords
     private let encoder: SortKeyEncoder

@@ -5,8 +5,8 @@ internal import RoostCore
 /// numbers gives the order of the values.
 ///
 /// Null precedes all values, and NaN follows all numbers. 0.0 and −0.0 have the same bytes, as do
-/// all NaNs. The bytes of a value are never a prefix of another value's bytes, so the bytes of
-/// several values can be concatenated.
+/// all NaNs. The bytes of a value are never a prefix of the bytes of another value of its type, so
+/// the bytes of several values can be concatenated.
 enum OrderedBytes {
     /// Appends the value of a record's field.
     ///

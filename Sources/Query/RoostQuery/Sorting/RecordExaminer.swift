@@ -2,7 +2,7 @@ package import RoostCore
 
 /// Determines whether single records match a request, and their position in the requested order.
 ///
-/// Use an examiner to update a result when objects change, from one thread at a time. It caches
+/// Use an examiner, from one thread at a time, to update a result when objects change. It caches
 /// related objects.
 package final class RecordExaminer {
     private let matcher: RecordMatcher
@@ -57,8 +57,7 @@ package final class RecordExaminer {
         return key.count
     }
 
-    /// Returns the value for the first level of the order; null if a relationship of its path has
-    /// no object.
+    /// Returns the value for the first level of the order, or null.
     ///
     /// - Throws: The errors of reading related objects.
     package func firstValue(of record: RecordReader) throws(StoreError) -> Value {

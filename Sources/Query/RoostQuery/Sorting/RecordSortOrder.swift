@@ -4,8 +4,8 @@ package import RoostCore
 ///
 /// Nulls precede all values, NaN follows all numbers, and 0.0 equals −0.0. Text is ordered by code
 /// point, data and UUIDs by their bytes. Records with equal values are in ascending key order. An
-/// order through relationships or of folded text needs keys (``needsKeys``). The results define the
-/// meaning of sort descriptors for every store.
+/// order through relationships, or of folded or localized text, needs keys (``needsKeys``). The
+/// results define the meaning of sort descriptors for every store.
 package struct RecordSortOrder: Sendable {
     /// The order by one value, for the records of one entity.
     private struct Level {
@@ -22,8 +22,8 @@ package struct RecordSortOrder: Sendable {
 
     /// Compiles the sort descriptors of a request.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a property that has no
-    ///   order.
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a path with many values
+    ///   or with values that have no order.
     package init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
         guard !request.sortDescriptors.isEmpty else {
@@ -90,10 +90,10 @@ package struct RecordSortOrder: Sendable {
     /// Whether the order is by key only.
     package var isByKey: Bool { levels.count == 0 }
 
-    /// Whether the order needs more than the two records: related objects, or folded text.
+    /// Whether the order needs more than the two records: related objects, or folded or localized
+    /// text.
     ///
-    /// If so, ``ScanningFetch`` computes a key for each record, and ``precedes(_:_:)`` must not be
-    /// called.
+    /// If so, ``ScanningFetch`` computes a key for each record.
     package var needsKeys: Bool { encoder != nil }
 
     /// Whether `left` precedes `right`.
@@ -121,8 +121,7 @@ package struct RecordSortOrder: Sendable {
     /// A record with a smaller number precedes a record with a larger number. Equal numbers do not
     /// determine the order.
     ///
-    /// Comparing numbers is much faster than ``precedes(_:_:)``. The order must have a sort
-    /// descriptor.
+    /// The order must have a sort descriptor.
     @inline(__always)
     func leadingNumber(of record: RecordReader) -> UInt64 {
         let level = levels[record.entityNumber]

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Computes the sort keys for orders through to-one relationships or of folded text.
+/// Computes sort keys, for example for orders through to-one relationships or of folded text.
 ///
 /// A key is computed once for each record, not for each comparison.
 struct SortKeyEncoder: Sendable {

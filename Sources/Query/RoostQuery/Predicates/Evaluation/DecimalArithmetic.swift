@@ -48,7 +48,7 @@ extension DecimalNumber {
 
     /// Returns the quotient, or nil if it is out of the range of decimals.
     ///
-    /// The divisor must not be 0.
+    /// A divisor of 0 gives NaN.
     static func quotient(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
         guard left.mantissa != 0 else { return .zero }
@@ -88,7 +88,7 @@ extension DecimalNumber {
 
     /// Returns the exact remainder of a division, with the sign of the dividend.
     ///
-    /// The divisor must not be 0.
+    /// A divisor of 0 gives NaN.
     static func remainder(_ left: Self, _ right: Self) -> Self {
         guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
         let remainder: UInt128
@@ -105,13 +105,13 @@ extension DecimalNumber {
         } else if let divisor = right.wholeMantissa(left.exponent) {
             (remainder, exponent) = (left.mantissa % divisor, Int(left.exponent))
         } else {
-            // A divisor with more than 38 digits is greater than the dividend.
+            // A divisor that does not fit into 128 bits is greater than the dividend.
             return left
         }
         return DecimalNumber(isNegative: left.isNegative, mantissa: remainder, exponent: exponent) ?? .nan
     }
 
-    /// Returns the number rounded toward zero, up or down to a whole number, by `rule`.
+    /// Returns the number rounded to a whole number: toward zero, up or down, depending on `rule`.
     func rounded(_ rule: FloatingPointRoundingRule) -> Self {
         guard !isNaN, exponent < 0 else { return self }
         var divisor: UInt128 = 1

@@ -53,7 +53,7 @@ final class OperandSet: @unchecked Sendable {
         return false
     }
 
-    /// The longest run of used slots, which is the maximum number of comparisons of a lookup.
+    /// The longest run of used slots, which limits the comparisons of a lookup.
     var longestRun: Int {
         var (longest, run) = (0, 0)
         for place in 0...mask {

@@ -3,13 +3,13 @@ internal import RoostCore
 
 /// Functions of numbers and dates.
 ///
-/// Whole numbers stay whole if the result fits into 64 bits. Otherwise the result becomes a
-/// decimal, and beyond the range of decimals a floating-point number. If one operand is a
+/// Sums, differences and products of whole numbers are whole if they fit into 64 bits, otherwise
+/// decimals, and beyond the range of decimals floating-point numbers. If one operand is a
 /// floating-point number, both operands are converted to floating-point numbers.
 enum PredicateArithmetic {
     /// Returns the value of a function of one or two arguments.
     ///
-    /// `right` is ignored if the function takes one argument.
+    /// If the function takes one argument, `right` must be `left`.
     static func value(
         of function: FetchRequest.Function, left: PredicateOperand, right: PredicateOperand
     ) -> PredicateOperand {
@@ -51,7 +51,7 @@ enum PredicateArithmetic {
         }
     }
 
-    /// Returns a number as a decimal; nil for a floating-point number.
+    /// Returns an integer or a decimal as a decimal; nil for any other value.
     static func decimal(_ operand: PredicateOperand) -> DecimalNumber? {
         switch operand {
         case .integer(let number): DecimalNumber(number)
@@ -86,7 +86,8 @@ enum PredicateArithmetic {
 
     /// Divides two numbers.
     ///
-    /// This is never an integer division. A decimal division by zero is null.
+    /// This is never an integer division. A division of decimals, or of a decimal and a whole
+    /// number, by zero is null.
     static func divide(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
         if case .integer(let a) = left, case .integer(let b) = right { return .double(Double(a) / Double(b)) }
         if decimal(left) != nil, let b = decimal(right), !b.isNaN, b.mantissa == 0 { return .null }

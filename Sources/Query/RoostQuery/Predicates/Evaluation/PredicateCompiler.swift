@@ -4,8 +4,8 @@ internal import RoostCore
 /// Compiles predicates and expressions: checks every name, type and number of arguments, and builds
 /// the nodes of a program.
 ///
-/// A compiled program can fail at run time only because of data: an invalid regular expression in a
-/// record, or a damaged store.
+/// A compiled program can still fail at run time, for example because of an invalid regular
+/// expression in a record, a registered function, or a damaged store.
 struct PredicateCompiler {
     /// A compiled expression.
     struct Term {
@@ -40,8 +40,6 @@ struct PredicateCompiler {
     static let maximumSubqueryDepth = 16
 
     /// The maximum number of nodes of a tree.
-    ///
-    /// A shared node counts once for each occurrence.
     static let maximumNodeCount = 1_000_000
 
     let model: ManagedObjectModel
@@ -99,7 +97,8 @@ struct PredicateCompiler {
     /// The code of the error that is thrown if the nesting may exhaust the caller's stack.
     private static let tooDeepForStack = StoreError.Code("tooDeepForStack")
 
-    /// Throws if the tree is nested too deep, or too deep for the caller's stack.
+    /// Throws if the tree has too many nodes or is nested too deep, in general or for the caller's
+    /// stack.
     func requireDepthHere(_ depth: Int) throws(StoreError) {
         try Self.requireDepth(depth)
         guard parts.nodes.count < Self.maximumNodeCount else {

@@ -2,7 +2,7 @@ internal import RoostCore
 
 extension PredicateEvaluator {
     /// Whether a condition is true for the current record and the current values of variables;
-    /// false after an error.
+    /// undefined after an error.
     func isTrue(_ index: PredicateProgram.Index) -> Bool {
         switch program.nodes[index] {
         case .truth(let truth): return truth
@@ -57,7 +57,7 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Applies a text operator whose right side is only known at run time.
+    /// Applies a comparison of texts whose right side is only known at run time.
     private func compareText(
         _ left: PredicateOperand, operation: FetchRequest.Comparison.Operator, right: PredicateOperand,
         options: FetchRequest.Comparison.Options

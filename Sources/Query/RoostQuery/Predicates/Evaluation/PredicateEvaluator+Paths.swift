@@ -4,8 +4,8 @@ extension PredicateEvaluator {
     /// The maximum number of destinations of a to-many relationship to read at once.
     private static var countPerRead: Int { 128 }
 
-    /// Reads the objects at to-one relationships of a batch's records, before the paths are
-    /// followed for each record.
+    /// Reads the objects at to-one relationships with which paths begin, for a batch of records,
+    /// before the paths are followed for each record.
     ///
     /// Ignores errors, because following the paths reports them again.
     func prefetch(for records: RecordBatch) {
@@ -110,7 +110,7 @@ extension PredicateEvaluator {
             return walk(path, step: path.steps.lowerBound, record: record, visited: visited, body)
         }
         return forEach(start, repetition: repetition) { object in
-            // A value that is not an object is the end of the path.
+            // A path without steps and field ends at its start, which may be any value.
             if path.steps.isEmpty, path.slots == nil { return body(object) }
             return go(path, step: path.steps.lowerBound, to: object, visited: visited, body)
         }
@@ -132,7 +132,7 @@ extension PredicateEvaluator {
         return walk(path, step: step, record: record, visited: visited, body)
     }
 
-    /// Ends a path at a null relationship.
+    /// Ends a path at a null or dangling relationship.
     ///
     /// The value is null. If a to-many relationship follows, the path has no value, because null has
     /// no destinations.

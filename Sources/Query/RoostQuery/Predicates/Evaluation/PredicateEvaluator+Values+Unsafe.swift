@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 
 extension PredicateEvaluator {
-    /// Returns the value of an expression with a single value; null after an error.
+    /// Returns the value of an expression with a single value; undefined after an error.
     ///
     /// The value's bytes are valid until ``begin(_:)`` is called for the next record.
     func value(_ index: PredicateProgram.Index) -> PredicateOperand {

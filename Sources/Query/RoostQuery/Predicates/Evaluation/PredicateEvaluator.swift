@@ -4,8 +4,8 @@ internal import RoostCore
 ///
 /// Use an evaluator from one thread at a time.
 ///
-/// An error is stored in ``failure``. Until the end of the record, evaluation then returns false
-/// and null. So most code need not check for errors.
+/// An error is stored in ``failure`` until ``requireSuccess()`` throws it. Until then, results are
+/// undefined, so most code need not check for errors.
 final class PredicateEvaluator {
     // Exclusivity of the marked properties is not checked, because every node accesses them for
     // every record. Each access reads or writes a whole value without running other code.

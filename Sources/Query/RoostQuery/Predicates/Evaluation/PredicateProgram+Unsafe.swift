@@ -25,7 +25,7 @@ final class PredicateProgram: @unchecked Sendable {
         // MARK: Expressions
         case constant(PredicateOperand)
         case evaluatedObject
-        /// The current value of a variable that a SUBQUERY or a quantifier binds.
+        /// The current value of a variable, for example of a SUBQUERY or a quantifier.
         case variable(Int)
         /// A field of the record itself, by the index of its first slot.
         case field(Int)
@@ -49,9 +49,9 @@ final class PredicateProgram: @unchecked Sendable {
         case not(Index)
         case compare(Index, FetchRequest.Comparison.Operator, Index)
         case between(Index, Index, Index)
-        /// A text operator with a constant right side, and its result for null.
+        /// A comparison of texts with one constant side, and its result for null.
         case match(Index, matcher: Int, whenNull: Bool)
-        /// A text operator whose right side is only known at run time.
+        /// A comparison of texts whose right side is only known at run time.
         case compareText(Index, FetchRequest.Comparison.Operator, Index, FetchRequest.Comparison.Options)
         case member(Index, set: Int, FetchRequest.Comparison.Options)
         /// Whether the condition is true for any, or for all, elements of a collection.
@@ -83,8 +83,6 @@ final class PredicateProgram: @unchecked Sendable {
         /// The first step at which several routes may reach the same object.
         let firstRepetition: Int
         /// Whether the records of the objects at the end are read.
-        ///
-        /// Reading many at once is then faster.
         var readsEnd = false
     }
 

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Statistics of many numbers, without nulls.
+/// Statistics of many values, without nulls.
 enum PredicateStatistics {
     /// Returns the middle value, or the mean of the two middle values; null without values.
     static func median(_ values: inout [PredicateOperand]) -> PredicateOperand {
@@ -38,10 +38,9 @@ enum PredicateStatistics {
     }
 }
 
-/// A set of values in the order of their insertion.
+/// A set of values.
 ///
-/// Two values are equal if neither precedes the other. So nulls are equal, NaNs are equal, and both
-/// zeros are equal.
+/// Nulls are equal, NaNs of one type are equal, and both zeros are equal.
 struct DistinctOperands {
     private var positions: [Int: [Int]] = [:]
     private var elements: [PredicateOperand] = []

@@ -49,7 +49,8 @@ package struct PredicateType: Sendable {
         return many
     }
 
-    /// Returns the type of a value that has one of two types; nil if their families are different.
+    /// Returns the type of a value that has one of two types; nil if their families differ and
+    /// neither is null.
     func joined(with other: PredicateType, model: ManagedObjectModel) -> PredicateType? {
         if kind == .null { return other.element }
         if other.kind == .null { return element }

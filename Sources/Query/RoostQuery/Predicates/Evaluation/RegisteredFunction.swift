@@ -62,7 +62,7 @@ public struct RegisteredFunction: Sendable {
 
     /// Calls the function.
     ///
-    /// The result has the registered type or is null.
+    /// Throws `invalidValue` unless the result is null or in the family of the registered type.
     func value(of arguments: [Value]) throws(StoreError) -> Value {
         let value: Value
         do {

@@ -2,11 +2,11 @@ internal import RoostCore
 
 /// Copies of records that predicates have reached through relationships.
 ///
-/// Each record is read once for many references.
+/// A record to which many others refer is read once while its copy exists.
 ///
 /// A reader is valid until ``beginRecord()``, which discards all copies if they exceed a limit.
 final class RelatedRecords {
-    /// The maximum size of the copies between two records.
+    /// The maximum size of the copies when the next record begins.
     private static let byteLimit = 8 << 20
     /// The number of records to read at once.
     private static let countPerRead = 256
@@ -95,8 +95,6 @@ final class RelatedRecords {
 }
 
 /// A hash table of record bytes by hierarchy and key.
-///
-/// Lookups must be fast, because every object of every relationship is looked up.
 final class RecordPlaces {
     private struct Place {
         var key: Int64 = 0
@@ -123,7 +121,7 @@ final class RecordPlaces {
 
     deinit { places.deallocate() }
 
-    /// Returns the bytes of a key; nil if no bytes were inserted for the key.
+    /// Returns the bytes of a key; nil if the key has none.
     func bytes(of key: Int64, root: Int) -> UnsafeRawBufferPointer? {
         let place = places[position(of: key, root: root)]
         return place.root < 0 || place.count < 0

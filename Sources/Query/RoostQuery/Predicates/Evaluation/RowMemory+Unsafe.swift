@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Memory for bytes that are created during the evaluation of one record.
+/// Memory for bytes that are discarded together, for example after the evaluation of one record.
 final class RowMemory {
     private static let chunkByteCount = 16 * 1024
 

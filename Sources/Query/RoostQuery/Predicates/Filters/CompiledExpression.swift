@@ -43,8 +43,6 @@ package struct CompiledExpression: Sendable {
 
     /// Returns an evaluator of the expression.
     ///
-    /// Use it from one thread at a time.
-    ///
     /// The evaluator caches related objects: up to 8 MiB, plus the objects for one record. `graph`
     /// is the source of related objects. Without it, an expression that uses related objects throws
     /// `unsupported`.

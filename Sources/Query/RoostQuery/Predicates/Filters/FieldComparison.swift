@@ -2,8 +2,7 @@ internal import RoostCore
 
 /// A valid comparison of an object's own field with a constant, which needs no compiler.
 ///
-/// Most conditions have this form. ``PredicateCompiler`` compiles the same comparisons with the
-/// same meaning.
+/// ``PredicateCompiler`` compiles the same comparisons with the same meaning.
 struct FieldComparison {
     /// The number of the entity that has the field.
     let entity: Int
@@ -12,11 +11,9 @@ struct FieldComparison {
     let constant: PredicateConstant
 
     /// The maximum number of comparisons.
-    ///
-    /// A predicate with more comparisons is compiled.
     private static let mostComparisons = 8
 
-    /// Creates a comparison; nil for an invalid or another form of comparison.
+    /// Creates a comparison; nil if it is invalid or has another form.
     init?(_ comparison: FetchRequest.Comparison, of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
         guard comparison.modifier == .direct, case .keyPath(let names) = comparison.left, names.count == 1,
             case .constant(let value) = comparison.right, let field = entity.layout.field(names[0]),
@@ -28,7 +25,7 @@ struct FieldComparison {
         constant = PredicateConstant(value, model: model)
     }
 
-    /// Returns the comparisons of a predicate that is a conjunction of such comparisons, or nil.
+    /// Returns the comparisons whose conjunction is the predicate; nil for any other predicate.
     static func all(
         _ predicate: FetchRequest.Predicate?, of entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> [Self]? {

@@ -40,10 +40,10 @@ final class FilterProgram: @unchecked Sendable {
     // SAFETY of both buffers: they are written in `init`, before other code can access the object,
     // and freed in `deinit`. Separate objects would have to be created for every fetch.
     private let steps: UnsafeMutableBufferPointer<Step>
-    /// By entity number, the first step for records of the entity.
+    /// By entity number, the first step or the end for records of the entity.
     private let starts: UnsafeMutableBufferPointer<Int>
-    /// The only step for records of an entity, if it tests a range of 64-bit integers; nil
-    /// otherwise.
+    /// The only step for records of the first entity with steps, if it tests a range of 64-bit
+    /// integers; nil otherwise.
     private let sole: SoleRange?
 
     /// A step that accepts 8-byte integers from `low` to `high` and rejects all other values.
@@ -53,7 +53,7 @@ final class FilterProgram: @unchecked Sendable {
         let low: Int64
         let high: Int64
 
-        /// Creates a range from a step; returns nil for any other step.
+        /// Creates a range from a step; nil for a step of another kind.
         init?(_ step: Step, at position: Int) {
             guard case .integer(let slot, let low, let high) = step.test,
                 slot.kind == .integer64 || slot.kind == .reference,
@@ -101,7 +101,7 @@ final class FilterProgram: @unchecked Sendable {
             var next = Self.accepted
             for index in comparisons.indices.reversed() {
                 let comparison = comparisons[index]
-                // A subentity has the field at another offset.
+                // A subentity may have the field at another offset.
                 guard
                     let field = layout.entityNumber == comparison.entity
                         ? comparison.field : layout.field(comparison.field.name),
@@ -151,8 +151,7 @@ final class FilterProgram: @unchecked Sendable {
 
     /// Whether a record has a requested entity and meets the conditions.
     ///
-    /// Most programs check nothing or a single number, and need no loop over the steps. The loop
-    /// would double the time for a record that is read in place.
+    /// Most programs check nothing or a single number, and need no loop over the steps.
     @inline(__always)
     func matches(_ record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         let entity = record.entityNumber
@@ -263,7 +262,8 @@ final class FilterProgram: @unchecked Sendable {
 
         /// Adds the tests of a condition, whose following steps already exist.
         ///
-        /// Returns the index of the condition's first test.
+        /// Returns the index of the condition's first test; `whenTrue` or `whenFalse` if it needs
+        /// no test.
         private mutating func add(_ node: PredicateProgram.Index, whenTrue: Int, whenFalse: Int) -> Int {
             let program = nodes
             switch program.nodes[node] {
@@ -327,8 +327,7 @@ final class FilterProgram: @unchecked Sendable {
             return steps.count - 1
         }
 
-        /// Returns the place of the field that a node reads, in records of the entity; nil for
-        /// other nodes.
+        /// Returns the place of the field that a node reads, in records of the entity, or nil.
         private func place(_ node: PredicateProgram.Index) -> PredicateProgram.Place? {
             guard case .field(let slots) = nodes.nodes[node] else { return nil }
             return nodes.places[slots + number]
@@ -411,7 +410,7 @@ extension FilterProgram.Test {
 }
 
 extension PredicateOperand {
-    /// The integer that is exactly equal to the number, or nil.
+    /// The integer that equals this integer or double exactly, or nil.
     var exactInteger: Int64? {
         switch self {
         case .integer(let number): number
@@ -420,7 +419,7 @@ extension PredicateOperand {
         }
     }
 
-    /// The double that is exactly equal to the number, or nil.
+    /// The double that equals this integer or double exactly, or nil.
     var exactDouble: Double? {
         switch self {
         case .integer(let number): Double(exactly: number)

@@ -103,13 +103,13 @@ enum PredicateOperand {
 final class PredicateConstant: @unchecked Sendable {
     // Proof of Sendable: `memory` is written only in `init`, before other code can access the
     // object, and is freed in `deinit`.
-    /// The bytes of text or data; nil for any other constant.
+    /// The bytes of text, data or a UUID; nil for any other constant.
     private let memory: UnsafeMutableRawBufferPointer?
     let operand: PredicateOperand
 
     /// Converts a value to an operand.
     ///
-    /// An ID of an unknown entity becomes an object that equals no other object.
+    /// An ID of an unknown entity becomes an object that equals no object in a store.
     init(_ value: Value, model: ManagedObjectModel) {
         var bytes: [UInt8]?
         var operand = PredicateOperand.null

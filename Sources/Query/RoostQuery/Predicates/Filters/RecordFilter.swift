@@ -8,7 +8,7 @@ package struct RecordFilter: Sendable {
     let model: ManagedObjectModel
     /// The program of the evaluator; nil if no evaluator is needed.
     let program: PredicateProgram?
-    /// The conditions on the record alone, which must all be true.
+    /// The fast conditions on the record alone, which must all be true.
     ///
     /// They are checked first.
     let quick: FilterProgram
@@ -21,7 +21,8 @@ package struct RecordFilter: Sendable {
     ///   compared (a string attribute with a number), invalid arguments of functions, variables
     ///   without a value, an invalid regular expression, a negative limit or offset, and nesting
     ///   deeper than ``maximumDepth``; `limitExceeded` for a list of more than ``maximumListCount``
-    ///   values, a pattern that is too long, and SUBQUERY nested deeper than 16 levels.
+    ///   values, a pattern that is too long, too many parts, and SUBQUERY nested deeper than 16
+    ///   levels; the error of a literal that could not be parsed.
     package init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
         try request.requireWindow()
@@ -74,8 +75,6 @@ package struct RecordFilter: Sendable {
 
     /// Returns a matcher that decides whether records match.
     ///
-    /// Use the matcher from one thread at a time.
-    ///
     /// `graph` is the source of related objects. Without it, a predicate that uses related objects
     /// throws `unsupported`.
     package func matcher(over graph: (any ObjectGraph)?) -> RecordMatcher { RecordMatcher(self, graph: graph) }
@@ -96,7 +95,7 @@ package final class RecordMatcher {
         rest = filter.rest
     }
 
-    /// Whether all conditions depend only on the record.
+    /// Whether all conditions are fast and depend only on the record.
     package var isQuick: Bool { rest == nil }
 
     /// Whether the record has a requested entity and meets the predicate.
@@ -108,7 +107,7 @@ package final class RecordMatcher {
         return try matchesRest(record)
     }
 
-    /// Whether the record meets the conditions on the record alone.
+    /// Whether the record meets the fast conditions on the record alone.
     @inline(__always)
     func matchesQuickly(_ record: RecordReader) -> Bool { quick.matches(record, evaluator: evaluator) }
 

@@ -14,7 +14,7 @@ package struct ResolvedPath: Sendable {
         /// ID of its object.
         ///
         /// The field belongs to ``ResolvedPath/entity``. A subentity has a field of the same name
-        /// and kind at another offset.
+        /// and kind, possibly at another offset.
         case field(RecordLayout.Field)
     }
 

@@ -19,7 +19,8 @@ final class LatinFolding: Sendable {
 
     /// The folded forms by code point.
     ///
-    /// The lower bytes of a number are UTF-8, and its highest byte is their count.
+    /// The lower bytes of a number are UTF-8, and its highest byte is their count. 0 marks an
+    /// unsupported code point.
     private let folded: PlainArray<UInt64>
 
     private init(_ options: String.CompareOptions) {
@@ -49,7 +50,7 @@ final class LatinFolding: Sendable {
 
     /// Runs `body` with the folded text.
     ///
-    /// Returns nil if the text has other code points or is not UTF-8.
+    /// Returns nil if the text is too long, has other code points or is not UTF-8.
     func withFolded<Result>(_ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         // Longer texts use Foundation, because this method needs seven times the memory of the
         // text.

@@ -5,8 +5,8 @@ internal import RoostCore
 /// It matches byte by byte with the Shift-And algorithm of Baeza-Yates and Gonnet. One bit for each
 /// pattern position shows whether the text can have reached the position.
 ///
-/// A byte of the text takes one step for each word of 64 bits that can still affect the result. So
-/// it takes at most one step for each 64 bytes of the pattern. Matching never backtracks.
+/// A byte of the text takes one step for each word of 64 bits that can still affect the result.
+/// Matching never backtracks.
 struct LikeAutomaton: Sendable {
     /// The number of words with one bit for each position.
     let wordCount: Int

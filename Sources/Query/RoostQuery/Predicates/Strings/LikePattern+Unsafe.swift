@@ -95,7 +95,7 @@ struct LikePattern: Sendable {
         PredicateOperand.order(left, right) == 0
     }
 
-    /// Returns the first position of `part` in `text`.
+    /// Returns the first position of `part` in `text`, or nil.
     ///
     /// - Complexity: O(*n*), even for adversarial texts.
     static func firstPlace(of part: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Int? {

@@ -5,8 +5,7 @@ public import RoostCore
 ///
 /// Its results define the meaning of string comparisons for every store.
 ///
-/// Engines that compare strings themselves, such as a database with registered functions, use this
-/// type to return the same results.
+/// Engines that compare strings themselves use this type too.
 public final class StringMatcher: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`. `pattern` is freed in `deinit`.
 
@@ -77,8 +76,6 @@ public final class StringMatcher: @unchecked Sendable {
 
     /// Returns the fastest method that is equivalent to a `LIKE` pattern, and the bytes to search
     /// for.
-    ///
-    /// Most patterns are equivalent to another operator.
     private static func simplified(_ pattern: LikePattern) -> (Method, [UInt8]) {
         guard let parts = pattern.literalParts else { return (.like(pattern), []) }
         switch parts.count {
@@ -105,8 +102,8 @@ public final class StringMatcher: @unchecked Sendable {
     ///
     /// - Throws: `timedOut` if a regular expression takes more than a second, `limitExceeded` if it
     ///   needs too much memory. Other operators do not throw.
-    /// - Complexity: O(*n*) in the length of the text. For a `LIKE` pattern with `?`, the time is
-    ///   also proportional to the length of the pattern.
+    /// - Complexity: O(*n*) in the length of the text, except for a regular expression. For a
+    ///   `LIKE` pattern with `?`, the time is also proportional to the length of the pattern.
     public func matches(_ text: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         guard case .expression(let expression) = method else { return matchesPlainly(text) }
         return try expression.matches(TextFolding.folded(String(decoding: text, as: UTF8.self), by: folding))

@@ -4,8 +4,8 @@ package import RoostCore
 /// Folds strings for comparison: full Unicode case folding and removal of diacritics, without a
 /// locale.
 ///
-/// The result is the same as from Foundation's `folding(options:locale:)`, but ASCII text does not
-/// use Foundation.
+/// The result is the same as from Foundation's `folding(options:locale:)`, but
+/// ``withFolded(_:by:_:)`` needs Foundation for few texts.
 package enum TextFolding {
     /// Returns the folded text.
     ///

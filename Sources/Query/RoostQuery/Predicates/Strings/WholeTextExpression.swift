@@ -5,13 +5,13 @@ internal import RoostCore
 ///
 /// Matching a whole text may take at most thirty million steps and one second.
 ///
-/// All slow texts of a fetch together may take at most ten seconds.
+/// All slow texts of one instance together may take at most ten seconds.
 final class WholeTextExpression: Sendable {
     /// The maximum time for one text.
     static let deadline = Duration.seconds(1)
     /// The maximum number of progress reports for one text.
     ///
-    /// Each report follows ten thousand steps. On a slow machine, the maximum takes a second.
+    /// Each report follows ten thousand steps.
     ///
     /// After 3700 reports, Foundation on Linux would give up and silently report no match.
     private static let progressLimit = 3000

@@ -36,8 +36,8 @@ public struct Assignments: Sendable {
     /// - Parameters:
     ///   - format: Comma-separated assignments. Inside quotes, `%` is an ordinary character.
     ///   - arguments: The values for `%@`, and the key paths for `%K`, from left to right.
-    /// - Throws: `invalidRequest` for any other text, and for a property that is set twice; the
-    ///   errors of `FetchRequest.Predicate.init(format:_:)`.
+    /// - Throws: `invalidRequest` for text of another form, and for a property that is set twice;
+    ///   the errors of `FetchRequest.Predicate.init(format:_:)`.
     public init(format: String, _ arguments: any PredicateArgument...) throws(StoreError) {
         content = .expressions(try Self.read(PredicateText(format, arguments: arguments)))
     }
@@ -84,13 +84,12 @@ public struct Assignments: Sendable {
 extension Assignments: ExpressibleByStringInterpolation {
     /// Parses assignments from a literal.
     ///
-    /// If the text cannot be parsed, an update with these assignments throws `invalidRequest`.
+    /// See ``init(stringInterpolation:)``.
     public init(stringLiteral text: String) { self.init(stringInterpolation: FetchRequest.Interpolation(text)) }
 
     /// Parses assignments from a literal whose interpolated values are bound.
     ///
-    /// If the text cannot be parsed, an update with these assignments throws `invalidRequest`. The
-    /// column in the message counts each interpolation as `\(…)`.
+    /// If the text cannot be parsed, an update with these assignments throws the error.
     public init(stringInterpolation text: FetchRequest.Interpolation) {
         self.init { () throws(StoreError) in try Self.read(text.source) }
     }

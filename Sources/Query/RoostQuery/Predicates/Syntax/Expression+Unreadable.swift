@@ -4,7 +4,7 @@ package import RoostCore
 ///
 /// A literal cannot throw, so its expression stores the error until a request is compiled. The
 /// expression is a call of a function with a name that no text can contain. The arguments are the
-/// error's code and message. So copying the expression also copies the error.
+/// error's code and message.
 extension FetchRequest.Expression {
     private static let unreadable = "\u{0}unreadable"
 

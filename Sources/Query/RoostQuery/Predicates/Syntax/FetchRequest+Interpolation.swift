@@ -3,7 +3,8 @@ public import RoostCore
 extension FetchRequest {
     /// The text and the interpolated values of a predicate, an expression or assignments.
     ///
-    /// The compiler creates an interpolation for each literal that contains interpolated values:
+    /// The Swift compiler creates an interpolation for each literal that contains interpolated
+    /// values:
     ///
     /// ```swift
     /// let prefix = "Blue"
@@ -12,7 +13,7 @@ extension FetchRequest {
     /// ```
     ///
     /// An interpolated value is bound: it is compared unchanged, and never parsed as part of the
-    /// predicate. So the value needs no quotes.
+    /// predicate.
     public struct Interpolation: StringInterpolationProtocol, Sendable {
         var source = PredicateText()
 

@@ -4,12 +4,13 @@ extension FetchRequest.Predicate {
     /// Parses a predicate in the language of Core Data's predicate format strings, for an entity of
     /// a model.
     ///
-    /// `docs/predicates.md` describes the language. Names must be properties of the entity, also
-    /// after relationships and after the variable of a SUBQUERY. A literal is converted to the type
-    /// of the operand with which it is compared. A string can become a date (``DateText``), a UUID,
-    /// a URI, data (base64) or an object (`"Album/5"`). A whole number can become the key of an
-    /// object, and any number a decimal. In a comparison with a float, a number of at most nine
-    /// digits becomes the nearest 32-bit number.
+    /// `docs/predicates.md` describes the language. Names must be properties of the entity or,
+    /// after a relationship or the variable of a SUBQUERY, of the objects there. A literal is
+    /// converted to the type of the operand with which it is compared. A string can become a date
+    /// (``DateText``), a UUID, a URI, data (base64) or an object (`"Album/5"`). A whole number can
+    /// become the key of an object, and any number a decimal. In a comparison with a float, a
+    /// number with a fraction or an exponent and at most nine digits becomes the nearest 32-bit
+    /// number.
     ///
     /// - Parameters:
     ///   - text: The predicate. Inside quotes, `%` and `$` are ordinary characters.
@@ -79,16 +80,13 @@ extension FetchRequest.Predicate {
 
     /// Returns the text from which ``init(_:_:for:model:ofGroups:)`` creates the same predicate.
     ///
-    /// An equivalent condition replaces an AND or OR of fewer than two members. Conditions on
-    /// groups are supported.
+    /// Conditions on groups are supported.
     ///
     /// - Parameters:
     ///   - entity: The entity to whose properties the names refer.
     ///   - model: The model that contains the entity.
     /// - Returns: The text, on one line.
-    /// - Throws: `unknownEntity`, `unknownProperty`; `unsupported` for a composite as a value,
-    ///   which the language cannot express; `invalidRequest` for an empty key path, and for a
-    ///   predicate that is nested too deep.
+    /// - Throws: `unknownEntity`, `unknownProperty`; the errors of ``format()``.
     package func format(for entity: EntityName, model: ManagedObjectModel) throws(StoreError) -> String {
         try format(
             PredicateBinding.Scope(model: model, entity: try model.requireEntity(entity), isOfGroups: true))
@@ -99,8 +97,9 @@ extension FetchRequest.Predicate {
     /// An equivalent condition replaces an AND or OR of fewer than two members.
     ///
     /// - Returns: The text, on one line.
-    /// - Throws: `unsupported` for a composite as a value, which the language cannot express;
-    ///   `invalidRequest` for an empty key path, and for a predicate that is nested too deep.
+    /// - Throws: `unsupported` for a composite as a value and a registered function without
+    ///   arguments; `invalidRequest` for an empty key path, and for a predicate that is nested too
+    ///   deep; the error of a literal that could not be parsed.
     public func format() throws(StoreError) -> String { try format(nil) }
 
     private func format(_ scope: PredicateBinding.Scope?) throws(StoreError) -> String {

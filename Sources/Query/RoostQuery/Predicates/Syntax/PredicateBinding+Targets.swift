@@ -63,8 +63,6 @@ extension PredicateBinding {
 
     /// Returns the shape of an operand.
     ///
-    /// Each nested operand is visited once.
-    ///
     /// - Throws: `unknownProperty`; `invalidRequest` for an invalid name.
     func shape(of operand: PredicateSyntax.Operand) throws(StoreError) -> Shape {
         guard let scope else { return Shape() }

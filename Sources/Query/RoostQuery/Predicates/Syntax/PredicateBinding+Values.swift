@@ -6,8 +6,8 @@ internal import RoostSystem
 extension PredicateBinding {
     /// Returns the value of a literal that is compared with a target.
     ///
-    /// - Throws: `invalidValue` if the literal does not fit the type of the compared property;
-    ///   `invalidRequest` for an impossible cast.
+    /// - Throws: `invalidValue` if the literal does not fit the type of the compared property or
+    ///   any type; `invalidRequest` for an impossible cast and for a comparison with a composite.
     func value(
         _ literal: PredicateLiteral, meeting target: Target?, at place: String.Index
     ) throws(StoreError) -> Value {

@@ -37,8 +37,8 @@ indirect enum PredicateLiteral {
         }
     }
 
-    /// The value of the literal without a target; nil for a number that is out of the range of all
-    /// types.
+    /// The value of the literal without a target; nil for a cast, and for a number that is out of
+    /// the range of all types.
     var alone: Value? {
         switch self {
         case .null: .null
@@ -53,8 +53,8 @@ indirect enum PredicateLiteral {
     /// Returns the value of a number without a target.
     ///
     /// The value is the first possible one of these: a 64-bit integer, a double that prints as the
-    /// same number, an exact decimal, the nearest double. Returns nil for a number that is out of
-    /// the range of all types.
+    /// same number (only for a number with a point or an exponent), an exact decimal, the nearest
+    /// double. Returns nil for a number that is out of the range of all types.
     static func number(_ text: String) -> Value? {
         if let number = Int64(text) { return .int(number) }
         let double = Double(text).flatMap { $0.isFinite ? $0 : nil }

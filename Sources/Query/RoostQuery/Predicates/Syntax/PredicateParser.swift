@@ -3,7 +3,7 @@ internal import RoostCore
 /// Parses a predicate or an expression from left to right, with one token of lookahead.
 ///
 /// One function parses both conditions and values by operator precedence, because parentheses may
-/// contain either. So that no text exhausts the stack, its recursion is limited by
+/// contain either. So that no text exhausts the stack, the recursion is limited by
 /// ``PredicateLimits/depth``, and in a first attempt on the caller's stack by
 /// ``DeepStack/shallowDepth``.
 struct PredicateParser {
@@ -166,7 +166,7 @@ struct PredicateParser {
         return true
     }
 
-    /// The current token if it is a sign, or a word in upper case; nil for other tokens.
+    /// The current sign, or the current word in upper case; nil for other tokens.
     var keyword: String? {
         switch token.kind {
         case .sign(let sign): sign
@@ -234,7 +234,7 @@ struct PredicateParser {
         return left
     }
 
-    /// Parses a value up to the next comparison, comma or bracket.
+    /// Parses a value up to the next comparison, AND, OR, comma or closing bracket.
     mutating func value() throws(StoreError) -> Value {
         let place = token.position
         return try value(try part(.setOperation), at: place)

@@ -54,7 +54,8 @@ extension PredicateSyntax.Condition {
     ///
     /// Every value has an explicit type.
     ///
-    /// - Throws: `invalidRequest` for nesting deeper than ``PredicateLimits/depth``.
+    /// - Throws: `invalidRequest` for nesting deeper than ``PredicateLimits/depth``; the error of a
+    ///   literal that could not be parsed.
     init(_ predicate: FetchRequest.Predicate, depth: Int = 0) throws(StoreError) {
         let depth = try PredicateSyntax.deeper(depth)
         switch predicate {
@@ -82,8 +83,6 @@ extension PredicateSyntax.Operand {
     private static let nowhere = "".startIndex
 
     /// Creates the syntax tree of an expression.
-    ///
-    /// Every value has an explicit type.
     init(_ expression: FetchRequest.Expression, depth: Int = 0) throws(StoreError) {
         let depth = try PredicateSyntax.deeper(depth)
         switch expression {

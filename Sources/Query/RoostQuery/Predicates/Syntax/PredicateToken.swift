@@ -118,7 +118,9 @@ enum PredicateLanguage {
         isNameStart(scalar) || (scalar.isASCII ? ("0"..."9").contains(scalar) : scalar.properties.isXIDContinue)
     }
 
-    /// Whether a name can be written without quotes, if it is not a keyword.
+    /// Whether a name can be written without quotes.
+    ///
+    /// A keyword also needs a `#`.
     static func isPlainName(_ name: some StringProtocol) -> Bool {
         guard let first = name.unicodeScalars.first else { return false }
         return isNameStart(first) && name.unicodeScalars.allSatisfy(isNamePart)
