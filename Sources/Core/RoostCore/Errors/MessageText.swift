@@ -28,7 +28,7 @@ package enum MessageText {
 
     /// Appends the bytes of a text.
     ///
-    /// Replaces the middle of more than `most` bytes with the number of omitted bytes.
+    /// If there are more than `most`, the number of omitted bytes replaces the middle.
     private static func append(
         _ text: some BidirectionalCollection<UInt8>, to bytes: inout [UInt8], first: Int, last: Int, most: Int
     ) {

@@ -38,7 +38,7 @@ struct HistoryBytes: Sendable {
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 }
 
-/// Decodes the output of ``HistoryBytes``; throws `corrupted` for any other bytes.
+/// Decodes the output of ``HistoryBytes``; throws `corrupted` for bytes that have no meaning.
 struct HistoryBytesReader: Sendable {
     private let bytes: [UInt8]
     private(set) var offset: Int

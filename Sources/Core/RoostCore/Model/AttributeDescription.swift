@@ -7,7 +7,7 @@
 /// let track = EntityDescription("Track", attributes: [title, plays, albumTitle])
 /// ```
 public struct AttributeDescription: Hashable, Sendable, Adjustable {
-    /// The attribute's name, unique in its entity and all superentities.
+    /// The attribute's name, unique among the properties of its entity and all superentities.
     public var name: String
     /// The type of the attribute's values.
     public var type: AttributeType
@@ -70,7 +70,7 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     package var isStored: Bool { !isTransient && type != .undefined }
 }
 
-/// The limits of a value, which ``checkStore(_:limit:)`` checks; nil and null mean no limit.
+/// The limits of a value; nil and null mean no limit.
 ///
 /// ```swift
 /// var code = AttributeDescription("recordingCode", type: .string)

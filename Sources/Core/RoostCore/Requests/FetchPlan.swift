@@ -36,7 +36,7 @@ public struct FetchPlan: Sendable, Hashable {
         case byDatabase
         /// All matching objects are collected and sorted.
         case sorted
-        /// Only the given number of first objects is collected.
+        /// At most this number of objects is kept while sorting.
         case best(Int)
     }
 

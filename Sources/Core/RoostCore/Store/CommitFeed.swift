@@ -12,7 +12,7 @@ internal import RoostSystem
 package final class CommitFeed: Sendable {
     /// Receives the notices in the order of the commits, on the committing or looking thread.
     ///
-    /// The feed calls the listener with its lock held, so a listener must not use the feed.
+    /// The feed holds its lock during the call, so a listener must not use the feed.
     package typealias Listener = @Sendable (SaveNotice) -> Void
 
     /// A finished commit that was not reported yet.
@@ -95,8 +95,8 @@ package final class CommitFeed: Sendable {
 
     /// Calls `body` for every later commit, until ``remove(_:)``.
     ///
-    /// A commit that ends during this call may be reported too. Afterwards, make a look, because
-    /// later commits of other processes are detected by comparison with its generation.
+    /// A commit that ends during this call may be reported too. Afterwards, make a look. Later
+    /// commits of other processes are detected by comparison with the generation that it found.
     ///
     /// - Parameters:
     ///   - ignored: The origin of commits that are not reported to this listener; see
@@ -250,7 +250,7 @@ package final class CommitFeed: Sendable {
 
     /// The state of the listeners before a look.
     package struct Ticket: Sendable {
-        /// The generation that was last reported; nil before the first look.
+        /// The generation that was last reported; nil if none was.
         package let known: Generation?
         fileprivate let endCount: Int
     }

@@ -16,7 +16,7 @@ open class FillingRecordCursor: RecordCursor {
     /// Does nothing by default.
     open func requireOpen() throws(StoreError) {}
 
-    /// Adds the next records to an empty batch until it is full.
+    /// Adds the next records to an empty batch until the batch is full.
     ///
     /// - Returns: Whether there may be more records.
     /// - Throws: The error if a record cannot be read. If the error has a damaged object, the

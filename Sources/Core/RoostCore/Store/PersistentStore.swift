@@ -9,8 +9,8 @@
 /// - All calls block. Call them from your own threads, not from the cooperative pool.
 /// - A store can be used from any number of threads at once. Snapshots never wait for a writer;
 ///   writers wait for each other.
-/// - After ``close()``, every call throws `closed`.
-/// - Opening a store and failed calls leave the stored data unchanged.
+/// - After ``close()``, every other call throws `closed`.
+/// - Opening a store and failed calls leave the stored objects unchanged.
 ///
 /// A store with further abilities conforms to additional protocols, such as
 /// `IntegrityCheckingStore`. Programs call extensions of this protocol, which work for every
@@ -22,11 +22,11 @@ public protocol PersistentStore: AnyObject, Sendable {
     var type: any PersistentStoreType { get }
     /// The location of the store.
     var location: StoreLocation { get }
-    /// The model with which the store was created.
+    /// The model that is stored in the store.
     ///
     /// Compatible models have the same numbers and record layouts; see ``ManagedObjectModel``.
     var model: ManagedObjectModel { get }
-    /// Whether every change throws code `readOnly`.
+    /// Whether every change throws `readOnly`, or `unsupported` if the store's type cannot write.
     var isReadOnly: Bool { get }
 
     /// Returns the store's metadata as of the latest commit.
@@ -47,8 +47,8 @@ public protocol PersistentStore: AnyObject, Sendable {
 
     /// Writes a change set, all or nothing.
     ///
-    /// If the store's type is persistent, the change set is durable on return. After an error
-    /// nothing is written:
+    /// If the store's type is persistent, the change set is durable on return. After an error other
+    /// than `outcomeUnknown`, nothing is written:
     ///
     /// - `conflict`: lists every object whose version is stale, or that does not exist under its
     ///   own entity.
@@ -58,14 +58,15 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// - `duplicateObject`: an insert whose key is taken in its hierarchy.
     /// - `objectNotFound`, with ``StoreError/missingObjects``: links whose ends do not exist after
     ///   the change, and missing objects of ``ChangeSet/existing``.
-    /// - `deleteDenied`, with ``StoreError/denials``: see
-    ///   ``ChangeSet/requiresUnreferencedDeletes``.
+    /// - `deleteDenied`, with ``StoreError/denials``: see ``ChangeSet/requiresUnreferencedDeletes``
+    ///   and ``ChangeSet/requiresUnlinkedDeletes``.
     /// - `corrupted`, with ``StoreError/damagedObject``: an update or a delete of an object whose
     ///   stored record does not match its checksum.
     /// - `busy`: another writer did not finish before the timeout.
     ///
     /// - Returns: The generation, and the objects that were changed.
-    /// - Throws: The errors above.
+    /// - Throws: The errors above; `invalidRequest` and `modelMismatch` as described by
+    ///   ``ChangeSet``; `readOnly`, `noSpace`, `limitExceeded`.
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt
 
     /// Starts to load many objects.

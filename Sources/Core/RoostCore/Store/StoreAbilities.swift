@@ -5,7 +5,9 @@
 
 /// A store whose type checks the structure of its file, in addition to record and link checksums.
 public protocol StructureCheckingStore: PersistentStore {
-    /// Throws `corrupted` if the structure of the file is damaged. Reads the whole file.
+    /// Throws `corrupted` if the structure of the file is damaged.
+    ///
+    /// Reads the whole file.
     ///
     /// Programs call ``PersistentStore/requireSoundStructure()``.
     func checkStructure() throws(StoreError)

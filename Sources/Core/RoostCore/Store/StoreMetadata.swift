@@ -14,7 +14,7 @@ public struct StoreMetadata: Sendable, Hashable {
     public var formatVersion: Int
     /// The store's identity.
     public var storeUUID: StoreUUID
-    /// The model with which the store was created.
+    /// The model that is stored in the store.
     public var model: ManagedObjectModel
     /// The user's own keys and values.
     ///
