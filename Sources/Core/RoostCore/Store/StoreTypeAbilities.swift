@@ -48,7 +48,7 @@ package protocol ServerStoreType: PersistentStoreType {
     /// - Throws: `invalidRequest` for an invalid location.
     func temporaryLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation
 
-    /// Returns the new location for the store at `location` if it is preserved when it is replaced.
+    /// Returns the location at which to preserve the store at `location` when it is replaced.
     ///
     /// - Throws: `invalidRequest` for an invalid location.
     func backupLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation

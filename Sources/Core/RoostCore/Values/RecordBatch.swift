@@ -39,7 +39,8 @@ public struct RecordBatch: Sendable {
     var buildVersion: UInt32 = 0
     /// The first tail field that can still be set.
     var buildNextVariable = 0
-    /// The number of fields of the layout, and below it the offset of the tail in the arena.
+    /// The number of fields of the layout; `buildTailOffset` is the offset of the tail in the
+    /// arena.
     var buildFieldCount = 0
     var buildTailOffset = 0
 
