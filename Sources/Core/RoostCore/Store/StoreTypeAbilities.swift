@@ -33,7 +33,7 @@ public protocol ModelMatchingStoreType: PersistentStoreType {
     ///   - location: The store.
     ///   - options: The options for opening it. ``StoreOptions/model`` is ignored.
     /// - Returns: The positions of the models that describe exactly the content of the store; nil
-    ///   if the store contains a model, or the options specify one.
+    ///   if the store contains a model, or a type option specifies one.
     /// - Throws: Errors of opening the store.
     func fittingModels(
         among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions

@@ -232,7 +232,8 @@ extension StoreFile {
         }
     }
 
-    /// Throws for a directory in which every user may replace the files of other users.
+    /// Throws for a directory that does not exist, or in which every user may replace the files of
+    /// other users.
     static func requireSafeDirectory(of path: String) throws(StoreError) {
         let directory = directory(of: path)
         let status: FileStatus

@@ -2,7 +2,7 @@ public import RoostCore
 
 /// A file that may be a companion of a store: its path is the store's path plus a suffix.
 ///
-/// The file is regular, not empty, and has one name. The store's type examines the content; see
+/// The file is regular and not empty. The store's type examines the content; see
 /// ``FileStoreType/canBeCompanion(_:)``.
 public struct CompanionFile {
     /// The suffix of the file, after the store's path.
@@ -38,8 +38,8 @@ extension StoreFile {
     /// Checks that no existing file could be mistaken for a companion of a new store at `path`.
     ///
     /// Such a file may be another store, a user's file, or a log with the last commits of a store
-    /// that was moved. Only its owner may discard it. Allowed are empty files, files of zeros, and
-    /// files that are expendable by ``FileStoreType/isExpendable(_:)``.
+    /// that was moved. Only its owner may discard it. Allowed are empty files, files of at most 1
+    /// MiB of zeros, and files that are expendable by ``FileStoreType/isExpendable(_:)``.
     ///
     /// Call this method only if no store exists, because it reads the files without a lock.
     ///
@@ -138,7 +138,8 @@ extension StoreFile {
         }
     }
 
-    /// Removes companions without content at `path`, where no store exists.
+    /// Removes the companions that ``requireNoCompanions(of:types:includesLock:)`` allows at
+    /// `path`, where no store exists.
     ///
     /// The caller must hold the ``StoreLock`` of `path` exclusively.
     ///

@@ -116,7 +116,7 @@ extension StoreFile {
     ///
     /// `name` must not exist, and must be in the same directory.
     ///
-    /// A store with two names has two locks, so no other program may use one of the names.
+    /// A store with two names has two locks, so other programs may use only one of the names.
     ///
     /// - Parameters:
     ///   - name: The new path.
@@ -221,8 +221,9 @@ extension StoreFile {
     /// Removes temporary siblings of `path` that remain from a crash: this user's files that are
     /// not locked.
     ///
-    /// The next call retries files that cannot be removed. Nothing is removed while another caller
-    /// holds a `DestinationClaim` on `path`.
+    /// Also removes this user's spill files in the same directory, and backup names of the store's
+    /// own file. The next call retries files that cannot be removed. Nothing is removed while
+    /// another caller holds a `DestinationClaim` on `path`.
     ///
     /// - Parameters:
     ///   - path: The path of the store.
