@@ -2,14 +2,13 @@ internal import RoostSystem
 
 /// A strict, streaming reader of JSON text (RFC 8259) that reports problems with line and column.
 ///
-/// A closure returns the text in chunks. Only one chunk, or the longest token, is in memory. Each
-/// level of nesting costs one bit, and no input causes recursion. Besides invalid syntax, the
-/// tokenizer refuses invalid UTF-8, a byte order mark, UTF-16, unpaired surrogates, a duplicate key
-/// in an object, nesting deeper than ``maximumDepth``, and tokens and keys longer than their
-/// limits.
+/// A closure returns the text in chunks. Only one chunk, or the longest token, and the keys of open
+/// objects are in memory. No input causes recursion. Besides invalid syntax, the tokenizer refuses
+/// invalid UTF-8, a byte order mark, UTF-16, unpaired surrogates, a duplicate key in an object,
+/// nesting deeper than ``maximumDepth``, and tokens and keys longer than their limits.
 ///
 /// ``next()`` returns the tokens. The text of a key, string or number is valid until the next call,
-/// and is copied only if it has escapes. After an error, do not use the tokenizer again.
+/// and is copied only if its spelling differs. After an error, do not use the tokenizer again.
 ///
 /// Not `Sendable`: use it from one thread at a time.
 @usableFromInline
@@ -35,7 +34,7 @@ package struct JSONTokenizer: ~Copyable {
     package struct Limits: Sendable {
         /// The maximum number of bytes of a token.
         package var tokenByteCount: Int
-        /// The maximum number of bytes of a key's text.
+        /// The maximum number of bytes of a key with its quotes.
         package var keyByteCount: Int
 
         /// Creates limits.

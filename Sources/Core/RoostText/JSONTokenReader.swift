@@ -64,8 +64,8 @@ package struct JSONTokenReader: ~Copyable {
 
     /// Moves to the next token and returns it; see ``JSONTokenizer/next()``.
     ///
-    /// - Throws: The error of the source, or an error with ``errorCode`` that contains the position
-    ///   and the reason.
+    /// - Throws: The error of the source; `limitExceeded`; or an error with ``errorCode`` that
+    ///   contains the position and the reason.
     package mutating func next() throws(StoreError) -> Token {
         try read { (tokens) throws(JSONSyntaxError) in try tokens.next() }
     }
@@ -157,13 +157,13 @@ package struct JSONTokenReader: ~Copyable {
     package var text: String { tokens.text }
     /// Returns the index of the current key or string in a table of names; nil for an unknown name.
     package func index(in names: JSONNameTable) -> Int? { tokens.index(in: names) }
-    /// The current number as a 64-bit integer; nil for any other token.
+    /// The current number as a 64-bit integer; nil for anything else.
     package var integer: Int64? { tokens.integer }
-    /// The double nearest to the current number or special string such as `"NaN"`; nil for any
-    /// other token.
+    /// The double nearest to the current number or special string such as `"NaN"`; nil for anything
+    /// else.
     package var double: Double? { tokens.double }
-    /// The float nearest to the current number or special string such as `"NaN"`; nil for any other
-    /// token.
+    /// The float nearest to the current number or special string such as `"NaN"`; nil for anything
+    /// else.
     package var float: Float? { tokens.float }
 
     // MARK: Errors
