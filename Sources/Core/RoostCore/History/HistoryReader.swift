@@ -20,7 +20,7 @@ package struct HistoryReader {
         self.settings = try HistorySettings(settings)
     }
 
-    /// Returns the token of the last transaction, or of the start of the history if there is none.
+    /// Returns the token of the last transaction, or of the start of an empty history.
     package func currentToken() throws(StoreError) -> HistoryToken {
         guard generation.number != settings.start else {
             return HistoryToken(storeUUID: storeUUID, position: settings.start, mark: settings.startMark)

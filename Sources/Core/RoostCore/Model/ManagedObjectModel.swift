@@ -77,7 +77,7 @@ public struct ManagedObjectModel: Sendable {
     ///   - entities: The entities in any order.
     ///   - configurations: Named groups of entities.
     ///   - fetchRequestTemplates: Stored fetch requests.
-    ///   - versionIdentifiers: Free text that identifies the version; does not affect compatibility.
+    ///   - versionIdentifiers: Free text that identifies the version; not used for compatibility.
     ///   - userInfo: The user's own notes.
     /// - Throws: ``StoreError`` with code `invalidModel`, whose message lists the problems, one per
     ///   line.
@@ -100,7 +100,7 @@ public struct ManagedObjectModel: Sendable {
     public var configurations: [String: [String]] { resolved.configurations }
     /// Stored fetch requests, ordered by name.
     public var fetchRequestTemplates: [FetchRequestTemplate] { resolved.fetchRequestTemplates }
-    /// Free text that identifies the version; does not affect compatibility.
+    /// Free text that identifies the version; not used for compatibility.
     public var versionIdentifiers: [String] { resolved.versionIdentifiers }
     /// The user's own notes.
     public var userInfo: [String: String] { resolved.userInfo }
