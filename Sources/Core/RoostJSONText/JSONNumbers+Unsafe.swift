@@ -3,7 +3,6 @@
 /// A finite double is written as its shortest exact decimal text, always with a point or an
 /// exponent. JSON has no numbers for other doubles, so they are written as strings: `"Infinity"`,
 /// `"-Infinity"`, `"NaN"`, and for a NaN with other bits `"NaN:7ff8000000000001"`.
-/// JSONText+Numbers+Unsafe.swift writes them.
 @usableFromInline
 package enum JSONNumbers {
     /// Whether a byte is a decimal digit.

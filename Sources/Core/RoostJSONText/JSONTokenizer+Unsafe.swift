@@ -7,10 +7,10 @@ internal import RoostSystem
 /// invalid UTF-8, a byte order mark, UTF-16, unpaired surrogates, a duplicate key in an object,
 /// nesting deeper than ``maximumDepth``, and tokens and keys longer than their limits.
 ///
-/// ``next()`` returns the tokens. The text of a key, string or number is valid until the next call,
-/// and is copied only if its spelling differs. After an error, do not use the tokenizer again.
+/// The text of a key, string or number is valid until the next call, and is copied only if its
+/// spelling differs. After an error, do not use the tokenizer again.
 ///
-/// Not `Sendable`: use it from one thread at a time.
+/// Use it from one thread at a time.
 @usableFromInline
 package struct JSONTokenizer: ~Copyable {
     /// The syntax of the text as a whole.
@@ -22,7 +22,7 @@ package struct JSONTokenizer: ~Copyable {
         ///
         /// Empty lines are skipped.
         case lines
-        /// One value of JSON5, which is easier for people to write.
+        /// One value of JSON5.
         ///
         /// Accepts comments, unquoted keys, single quotes, trailing commas, more escapes and space,
         /// and numbers such as `+1`, `.5`, `0x1F` and `Infinity`. ``text`` converts numbers to JSON
@@ -39,7 +39,7 @@ package struct JSONTokenizer: ~Copyable {
 
         /// Creates limits.
         ///
-        /// The default for keys is 1 MiB, far more than any name needs.
+        /// The default for keys is 1 MiB.
         package init(tokenByteCount: Int, keyByteCount: Int = 1 << 20) {
             (self.tokenByteCount, self.keyByteCount) = (tokenByteCount, keyByteCount)
         }
@@ -71,8 +71,6 @@ package struct JSONTokenizer: ~Copyable {
         /// `null`
         case null
         /// The end of the text.
-        ///
-        /// Every later call of ``next()`` returns it again.
         case end
     }
 

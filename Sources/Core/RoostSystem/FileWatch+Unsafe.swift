@@ -1,6 +1,4 @@
 /// Waits for changes of files' attributes, such as the times that ``futimens`` sets.
-///
-/// On Linux, one descriptor can watch any number of files.
 package final class FileWatch: Sendable {
     /// The result of a wait.
     package enum Outcome: Sendable {

@@ -4,10 +4,10 @@ internal import RoostJSONText
 /// A reader of records from JSON objects that ``RecordTextWriter`` or a person wrote.
 ///
 /// The members may be in any order, after `entity` if it is given. `id` is required. `version` is
-/// optional and 1 by default. A missing property is null. Names are resolved once, when the reader
-/// is created. The reader is reused, so reading a record allocates nothing.
+/// optional and 1 by default. A missing property is null. The reader is reused, so reading a record
+/// allocates nothing.
 ///
-/// Not `Sendable`: use it from one thread at a time.
+/// Use it from one thread at a time.
 package struct RecordTextReader {
     /// The keys of a record or of a composite in it.
     ///
@@ -109,8 +109,6 @@ package struct RecordTextReader {
     package func entity(_ reader: borrowing JSONTokenReader) -> Int? { reader.index(in: entityNames) }
 
     /// Reads a record and appends it to a batch.
-    ///
-    /// The next token begins the record's object.
     ///
     /// - Parameters:
     ///   - entity: The number of the record's entity, which is not abstract.

@@ -17,8 +17,7 @@ package import RoostJSONText
 /// - The place in an ordered inverse is `relationship#order`.
 /// - A property called `id`, `version` or `entity` has `#value` after its name.
 ///
-/// Names are resolved once, when the writer is created. Writing a record allocates memory only for
-/// the text.
+/// Writing a record allocates memory only for the text.
 package struct RecordTextWriter: Sendable {
     // Loops over members use spans, which avoid copies and reference counting.
 

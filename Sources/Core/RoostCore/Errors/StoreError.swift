@@ -1,8 +1,7 @@
 /// A failure of a persistent store, of a model, or of a conversion.
 ///
-/// ``code`` is for programs, ``message`` for people. The message includes the entity, property,
-/// object or file that failed, and the remedy if any. It never contains a stored value, so
-/// that logs do not leak data.
+/// ``message`` includes the entity, property, object or file that failed, and the remedy if any. It
+/// never contains a stored value, so that logs do not leak data.
 ///
 /// ```swift
 /// do {
@@ -21,8 +20,6 @@ public struct StoreError: Error, Sendable, Adjustable {
         public let description: String
 
         /// Creates a code for a third party's store.
-        ///
-        /// The built-in codes are the static members.
         public init(_ name: String) { description = name }
     }
 
@@ -38,7 +35,7 @@ public struct StoreError: Error, Sendable, Adjustable {
     /// The objects that another commit changed or deleted since they were read; only with code
     /// `Code.conflict`.
     public var conflicts: [ObjectConflict] = []
-    /// Pairs of objects that have the same unique values, not all if there are many; only with code
+    /// The pairs of objects that have the same unique values, up to a limit; only with code
     /// `Code.constraintViolation`.
     public var violations: [ConstraintViolation] = []
     /// The objects that cannot be deleted, with the reasons; only with code `Code.deleteDenied`.
@@ -47,7 +44,7 @@ public struct StoreError: Error, Sendable, Adjustable {
     ///
     /// For a link, the missing object's ID has the entity that the relationship declares.
     public var missingObjects: [ObjectID] = []
-    /// The values and relationships that break a rule of the model; only with code
+    /// The values and relationships that break a rule, up to a limit; only with code
     /// `Code.validationFailed`.
     public var failures: [ValidationFailure] = []
     /// The object that cannot be read; nil if it is unknown or several objects are affected.
@@ -227,7 +224,7 @@ extension StoreError.Code {
     /// No object with this ID exists; ``StoreError/missingObjects`` lists the objects that a commit
     /// requires.
     public static let objectNotFound = Self("objectNotFound")
-    /// Objects break rules of the model; ``StoreError/failures`` lists every failure.
+    /// Objects break rules; ``StoreError/failures`` lists the failures, up to a limit.
     ///
     /// Nothing was written.
     public static let validationFailed = Self("validationFailed")

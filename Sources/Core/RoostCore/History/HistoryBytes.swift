@@ -1,6 +1,4 @@
 /// The encoder for numbers and text in histories.
-///
-/// Whole numbers are encoded in groups of seven bits, lowest group first.
 struct HistoryBytes: Sendable {
     private(set) var bytes: [UInt8] = []
 

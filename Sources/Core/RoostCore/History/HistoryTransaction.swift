@@ -45,8 +45,8 @@ public struct HistoryTransaction: Sendable, Hashable {
     public package(set) var changes: [HistoryChange]
     /// The links that the writer added, moved and removed.
     ///
-    /// A link that already had the requested state is not listed. Links that were removed with a
-    /// deleted object are not listed either.
+    /// Links that already had the requested state, or were removed with a deleted object, are not
+    /// listed.
     public package(set) var linkChanges: [HistoryLinkChange]
     /// Whether this value contains the end of the transaction.
     ///

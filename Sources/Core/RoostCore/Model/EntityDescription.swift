@@ -33,7 +33,7 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
     package var managedObjectClassName: String? = nil
     /// The expression for the display name in a system-wide search index.
     ///
-    /// Roost does not use this hint, but preserves it.
+    /// Roost only preserves this hint.
     package var coreSpotlightDisplayNameExpression: String? = nil
     /// The entity's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil

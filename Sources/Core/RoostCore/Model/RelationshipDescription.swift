@@ -54,7 +54,7 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     public var deleteRule: DeleteRule = DeleteRule.nullify
     /// Whether a system-wide search index should include the relationship.
     ///
-    /// Roost does not use this hint, but preserves it.
+    /// Roost only preserves this hint.
     package var isIndexedBySpotlight: Bool = false
     /// The relationship's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil

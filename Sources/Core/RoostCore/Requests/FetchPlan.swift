@@ -1,7 +1,5 @@
 /// A description of the steps of a fetch, for people and for tests.
 ///
-/// Plans affect only the speed of a fetch, never its result.
-///
 /// ```swift
 /// let request = FetchRequest("Album", where: "title == \("Blue")")
 /// let plan = try store.explain(request, executing: true)

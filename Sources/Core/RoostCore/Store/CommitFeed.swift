@@ -2,13 +2,11 @@ internal import RoostSystem
 
 /// Reports the changes of the commits to one store to listeners, in the order of the commits.
 ///
-/// Commits to a server can overlap. They are reported in the order of their beginnings.
+/// Commits to a server can overlap. They are reported in the order in which they began.
 ///
 /// All instances of one store in a process share a feed. The engines report the commits of this
 /// process. A *look* finds commits of other processes: it reads the store's generation; see
 /// ``look(_:)``.
-///
-/// Without listeners, the feed costs a commit two locks.
 package final class CommitFeed: Sendable {
     /// Receives the notices in the order of the commits, on the committing or looking thread.
     ///

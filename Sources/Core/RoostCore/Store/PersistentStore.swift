@@ -23,8 +23,6 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// The location of the store.
     var location: StoreLocation { get }
     /// The model that is stored in the store.
-    ///
-    /// Compatible models have the same numbers and record layouts; see ``ManagedObjectModel``.
     var model: ManagedObjectModel { get }
     /// Whether every change throws `readOnly`, or `unsupported` if the store's type cannot write.
     var isReadOnly: Bool { get }
@@ -42,7 +40,7 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// No other caller in any process gets the same keys. Keys that are not used leave gaps.
     ///
     /// - Throws: `unknownEntity`; `invalidRequest` if `count` is below 1; `limitExceeded` if no
-    ///   keys are left.
+    ///   keys are left; `readOnly`, `busy`.
     func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64>
 
     /// Writes a change set, all or nothing.

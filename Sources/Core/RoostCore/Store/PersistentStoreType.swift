@@ -61,7 +61,6 @@ public protocol PersistentStoreType: Sendable {
     /// Creates an empty store and opens it.
     ///
     /// After a crash, either the complete empty store or nothing exists at the location.
-    /// `ManagedObjectModel.remarks` lists the declarations of the model that the store ignores.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`;
     ///   `invalidRequest` for invalid options; `readOnly` if the options request a read-only store,
@@ -153,9 +152,9 @@ public struct StoreOptions: Sendable, Adjustable {
     public var isUnpublished: Bool = false
     /// Whether the caller reads the whole store only once, one kind of content after the other.
     ///
-    /// This is a hint for a store that is opened read-only, for example by a conversion. A type
-    /// that normally reads its whole file on opening may then read the file in pieces, and report
-    /// damage only on reading the damaged piece.
+    /// This is a hint for a store that is opened read-only. A type that normally reads its whole
+    /// file on opening may then read the file in pieces, and report damage only on reading the
+    /// damaged piece.
     public var isReadOnce: Bool = false
     /// Whether a file that has other names (hard links) may be read.
     ///

@@ -1,7 +1,4 @@
-/// A report of the IDs of the objects that commits to a store changed.
-///
-/// A notice describes one commit or several consecutive commits. It is `Sendable`, so that it can
-/// be passed to other contexts and actors.
+/// The IDs of the objects that one commit, or several consecutive commits, changed in a store.
 ///
 /// ```swift
 /// for await notice in try store.changes {

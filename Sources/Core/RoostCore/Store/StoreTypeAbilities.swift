@@ -1,5 +1,5 @@
-// Optional abilities of store types. Each is a separate protocol. Other modules call extensions of
-// `PersistentStoreType`, which work for every type.
+// Optional abilities of store types. Other modules call extensions of `PersistentStoreType`, which
+// work for every type.
 
 /// A type that makes a store's file smaller while other programs have it open.
 public protocol CompactingStoreType: PersistentStoreType {

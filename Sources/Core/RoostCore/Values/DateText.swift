@@ -47,8 +47,8 @@ package enum DateText {
     /// Returns the date in UTC, `2024-05-01T12:30:00Z`, with enough digits to identify the number
     /// exactly.
     ///
-    /// Returns nil for a time outside the years 0000 to 9999, for −0.0, and for any other time less
-    /// than 0.0001 seconds from 2001-01-01 except 0.
+    /// Returns nil for a time outside the years 0000 to 9999, for −0.0, and for a time that is not
+    /// 0 but less than 0.0001 seconds from it.
     package static func text(_ seconds: Double) -> String? {
         guard seconds.isFinite, abs(seconds) < 1e12, !(seconds == 0 && seconds.sign == .minus) else { return nil }
         // A double is printed as digits and a fraction. Tiny numbers are printed with an exponent,

@@ -258,8 +258,8 @@ extension RecordBatch {
 
     /// Sets a reference or object-ID field to an object of the entity with number `entity`.
     ///
-    /// - Throws: `invalidValue` if the key is not positive, or if the entity is neither the
-    ///   destination (any for an object ID) nor a subentity of the destination.
+    /// - Throws: `invalidValue` if the key is not positive, or, for a reference, if the entity is
+    ///   neither the destination nor one of its subentities.
     public mutating func setReference(entity: Int, key: Int64, for field: RecordLayout.Field) throws(StoreError) {
         // Most references have exactly the destination entity and need no look-up in the model.
         guard key > 0,
@@ -287,7 +287,7 @@ extension RecordBatch {
     /// Text must be valid UTF-8; it is not checked here.
     ///
     /// - Throws: `limitExceeded` if the record would become larger than
-    ///   ``RecordLayout/maximumByteCount``; `invalidValue` for a field with a slot only.
+    ///   ``RecordLayout/maximumByteCount``; `invalidValue` for a field that is not in the tail.
     public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
         guard buildLayout != nil, field.kind.isVariable else { throw wrongType(field, what: "bytes") }
         precondition(field.index >= buildNextVariable, "tail fields must be set in the layout's order")

@@ -1,8 +1,8 @@
 /// A reusable, contiguous buffer of records.
 ///
 /// Cursors and loaders pass batches, so that dynamic dispatch and allocation cost nothing per
-/// record. To reuse a batch, call ``removeAll()``. All records in a batch have a valid structure.
-/// The checksums of records from a file were verified too.
+/// record. All records in a batch have a valid structure. The checksums of records from a file were
+/// verified too.
 ///
 /// ```swift
 /// let cursor = try snapshot.fetch(FetchRequest("Track", where: "plays > 3"))

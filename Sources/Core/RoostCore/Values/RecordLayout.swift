@@ -1,6 +1,6 @@
 /// The positions of the values in one entity's records.
 ///
-/// RECORD-FORMAT.md specifies the format. A layout is computed once for each entity of a model.
+/// RECORD-FORMAT.md specifies the format.
 ///
 /// A record consists of a header, a bitmap of nulls, one slot of natural width per field, and a
 /// tail with the bytes of strings and data. Reading a field is O(1) and does not read other fields.
@@ -102,8 +102,6 @@ public final class RecordLayout: Sendable {
         /// The checksum, 8 bytes.
         @inlinable package static var checksum: Int { 0 }
         /// The version counter, 4 bytes.
-        ///
-        /// The content hash covers all bytes after the version.
         @inlinable package static var version: Int { 8 }
         /// The entity number, 2 bytes.
         @inlinable package static var entity: Int { 12 }

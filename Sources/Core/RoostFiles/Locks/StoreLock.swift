@@ -36,8 +36,7 @@ public final class StoreLock: Sendable {
     private static let heldCounts = Mutex<[FileIdentity: Int]>([:])
     /// The maximum time, in seconds, that an opener yields to a request for exclusive use.
     private static let yieldSeconds = 5.0
-    /// The same limit for a process that already has the store open, because the request may be
-    /// waiting for that process.
+    /// The same limit for a process that already has the store open.
     private static let nestedYieldSeconds = 0.2
 
     private init(_ file: LockFile, identity: FileIdentity, mode: Mode, storePath: String) {
@@ -154,8 +153,6 @@ public final class StoreLock: Sendable {
     package func readFileAlone() { state.withLock { $0.file?.readFileAlone() } }
 
     /// Releases the lock.
-    ///
-    /// Afterwards, ``raise()`` does nothing.
     ///
     /// Calling it again does nothing.
     public func release() { state.withLock { forget(&$0) } }

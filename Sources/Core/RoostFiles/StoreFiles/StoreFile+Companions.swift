@@ -32,8 +32,6 @@ public struct CompanionFile {
 }
 
 /// Functions for companion files: logs, journals and locks, at the store's path plus a suffix.
-///
-/// The store types define the formats of these files.
 extension StoreFile {
     /// Checks that no existing file could be mistaken for a companion of a new store at `path`.
     ///
@@ -155,8 +153,7 @@ extension StoreFile {
 
     /// Removes the companions of the store at `path`, before the store itself is removed.
     ///
-    /// The removal is durable on return, so no companion can outlive the store. A new store at the
-    /// same path would treat such a file as its own.
+    /// The removal is durable on return, so no companion can outlive the store.
     ///
     /// The caller must hold the ``StoreLock`` of `path` exclusively.
     ///

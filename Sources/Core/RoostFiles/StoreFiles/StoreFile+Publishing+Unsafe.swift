@@ -53,8 +53,7 @@ extension StoreFile {
 
     /// Flushes a file to the medium.
     ///
-    /// After an error, the written bytes may be lost although reading still returns them. Do not
-    /// retry, because a second call may falsely succeed. Write a new file instead.
+    /// Do not retry after an error; see ``WritableFile/sync()``.
     package static func syncFile(at path: String) throws(StoreError) {
         do throws(SystemError) {
             let file = try OpenFile(path, flags: O_RDONLY, followingLinks: true)
@@ -83,9 +82,8 @@ extension StoreFile {
     /// At any instant `path` refers to either the old or the new file.
     ///
     /// The temporary file must have been flushed, and must be in the directory of `path`. It gets
-    /// the permissions of the replaced file, and the owner and group if this user may set them. If
-    /// the group differs, the new group gets only the permissions of all users. The temporary
-    /// file's lock file is removed too.
+    /// the permissions of the replaced file; see `takePermissions(for:from:)`. The temporary file's
+    /// lock file is removed too.
     ///
     /// - Parameters:
     ///   - temporary: The path of the finished file, which afterwards no longer exists at this
