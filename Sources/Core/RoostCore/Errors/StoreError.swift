@@ -161,7 +161,7 @@ extension StoreError.Code {
     public static let unknownStoreType = Self("unknownStoreType")
     /// This user may not read or write the store or its directory.
     public static let permissionDenied = Self("permissionDenied")
-    /// The store was opened read-only, or its type cannot write.
+    /// The store was opened read-only, or its file system is read-only.
     public static let readOnly = Self("readOnly")
     /// The store file has other names (hard links).
     ///

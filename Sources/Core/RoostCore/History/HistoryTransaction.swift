@@ -80,7 +80,7 @@ public struct HistoryChange: Sendable, Hashable {
     public package(set) var preservedValues: [String: Value]
 }
 
-/// A link that a transaction added or removed.
+/// A link that a transaction added, moved or removed.
 public struct HistoryLinkChange: Sendable, Hashable {
     /// The relationship that owns the link.
     public let relationship: RelationshipName
