@@ -1,9 +1,9 @@
 #include <histedit.h>
 #include <stdio.h>
 
-/* Swift cannot call functions with variable arguments. Each option has a function here. */
+/* Swift cannot call functions with variable arguments. Each option that Roost uses has a function here. */
 
-/* Creates an editor that writes to standard output, or to standard error. */
+/* Creates an editor that writes to standard output, or to standard error if `uses_errors` is not 0. */
 static inline EditLine *cedit_make(const char *name, int uses_errors) {
     return el_init(name, stdin, uses_errors ? stderr : stdout, stderr);
 }
@@ -55,5 +55,5 @@ static inline int cedit_enter(History *list, const char *line) {
 
 static inline int cedit_refresh(EditLine *editor) { return el_set(editor, EL_REFRESH); }
 
-/* Makes the terminal deliver single keys without echo. el_gets restores it. */
+/* Makes the terminal deliver single keys without echo. el_gets restores the terminal. */
 static inline int cedit_prepare(EditLine *editor) { return el_set(editor, EL_PREP_TERM, 1); }

@@ -155,7 +155,7 @@ package import RoostCore
             return name.map { String(cString: $0).uppercased() } ?? "BINARY"
         }
 
-        /// A name as an SQL identifier.
+        /// Returns a name as an SQL identifier.
         package static func quoted(_ name: String) -> String {
             "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
         }

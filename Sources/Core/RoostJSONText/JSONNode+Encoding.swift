@@ -1,5 +1,5 @@
 extension JSONNode {
-    /// Creates the tree of an `Encodable` value, with the content of Foundation's encoder.
+    /// Creates the tree of an `Encodable` value, with the content that its `encode(to:)` writes.
     ///
     /// Members are ordered by the bytes of their keys. A whole double has no decimal point.
     ///

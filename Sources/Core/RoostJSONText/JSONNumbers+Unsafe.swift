@@ -3,7 +3,6 @@
 /// A finite double is written as its shortest exact decimal text, always with a point or an
 /// exponent. JSON has no numbers for other doubles, so they are written as strings: `"Infinity"`,
 /// `"-Infinity"`, `"NaN"`, and for a NaN with other bits `"NaN:7ff8000000000001"`.
-/// JSONText+Numbers+Unsafe.swift writes them.
 @usableFromInline
 package enum JSONNumbers {
     /// Whether a byte is a decimal digit.
@@ -11,7 +10,8 @@ package enum JSONNumbers {
     @inline(__always)
     package static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
-    /// Returns the 64-bit integer in a decimal text; nil for any other text.
+    /// Returns the 64-bit integer in a decimal text, which must have a digit; nil for any other
+    /// text.
     package static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
         let isNegative = text.first == UInt8(ascii: "-")
         var value: Int64 = 0
@@ -37,8 +37,8 @@ package enum JSONNumbers {
         return value
     }
 
-    /// Returns the value of a number with few digits, computed by one exact division; nil for any
-    /// other number.
+    /// Returns the value of a number with few digits, computed by one division of exact doubles;
+    /// nil for any other number.
     private static func shortDouble(_ text: UnsafeRawBufferPointer) -> Double? {
         guard text.count <= 24 else { return nil }
         var (mantissa, fractionDigits, isFraction) = (Int64(0), 0, false)

@@ -70,7 +70,7 @@ extension JSONText {
         appendLong(number, to: &text)
     }
 
-    /// Writes a decimal of at most 15 digits with 3, 6 or 9 of them after the point.
+    /// Writes a decimal of at most 15 digits with up to 9 of them after the point.
     ///
     /// Returns the number of bytes; 0 for any other number.
     ///

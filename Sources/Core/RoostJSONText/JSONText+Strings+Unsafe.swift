@@ -1,4 +1,4 @@
-/// Writes JSON: appends values to a text, byte by byte and without Foundation.
+/// Writes JSON: appends values to a text, without Foundation.
 @usableFromInline
 package enum JSONText {
     /// Appends a string in quotes, with as few escapes as JSON allows.

@@ -7,7 +7,8 @@ extension JSONTokenizer {
     ///   - syntax: The syntax of the text.
     ///   - limits: The maximum sizes of tokens and keys.
     ///   - computesChecksum: Whether ``checksumBeforeToken()`` will be called.
-    ///   - source: A function that returns the bytes. The tokenizer's methods throw its errors.
+    ///   - source: A function that returns the bytes. The tokenizer's methods throw the function's
+    ///     errors with the reason `source`.
     package init(
         syntax: Syntax = .json, limits: Limits, computesChecksum: Bool = false, source: @escaping Source
     ) {
@@ -211,7 +212,7 @@ extension JSONTokenizer {
 // MARK: Written text
 
 extension JSONTokenizer {
-    /// Whether the next token is an element of an array or the end of the array.
+    /// Whether the next token is an element of an array or the end of the array; false in JSON5.
     @inlinable
     package var isBetweenElements: Bool {
         syntax == .json && (state == .firstElement || (state == .afterValue && depth > 0 && objectBits & 1 == 0))

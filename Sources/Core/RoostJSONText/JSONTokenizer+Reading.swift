@@ -3,9 +3,10 @@ extension JSONTokenizer {
     ///
     /// Returns ``Token/end`` at the end of the text and on every later call.
     ///
-    /// - Throws: An error with the position and the reason if the text is not valid JSON, or the
-    ///   error of the source.
-    /// - Complexity: O(bytes of the token and the space before it). Allocates only for escapes.
+    /// - Throws: An error with the position and the reason if the text is not valid JSON or exceeds
+    ///   a limit, or if the source fails.
+    /// - Complexity: O(bytes of the token and the space before it). Usually allocates only for
+    ///   escapes.
     package mutating func next() throws(JSONSyntaxError) -> Token {
         let next: Token
         switch state {

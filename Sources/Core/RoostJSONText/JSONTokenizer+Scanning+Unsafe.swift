@@ -33,7 +33,8 @@ extension JSONTokenizer {
         }
     }
 
-    /// Refuses a text that starts with a byte order mark or is not UTF-8.
+    /// Refuses a text that starts with a byte order mark, which only JSON5 allows, or seems to be
+    /// UTF-16 or UTF-32.
     mutating func refuseOtherEncodings() throws(JSONSyntaxError) {
         while end < 4, try fill() {}
         let (a, b, c) = (base[0], end > 1 ? base[1] : 0xFF, end > 2 ? base[2] : 0xFF)

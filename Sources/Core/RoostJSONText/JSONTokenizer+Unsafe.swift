@@ -2,16 +2,15 @@ internal import RoostSystem
 
 /// A strict, streaming reader of JSON text (RFC 8259) that reports problems with line and column.
 ///
-/// A closure returns the text in chunks. Only one chunk, or the longest token, is in memory. Each
-/// level of nesting costs one bit, and no input causes recursion. Besides invalid syntax, the
-/// tokenizer refuses invalid UTF-8, a byte order mark, UTF-16, unpaired surrogates, a duplicate key
-/// in an object, nesting deeper than ``maximumDepth``, and tokens and keys longer than their
-/// limits.
+/// A closure returns the text in chunks. Only one chunk, or the longest token, and the keys of open
+/// objects are in memory. No input causes recursion. Besides invalid syntax, the tokenizer refuses
+/// invalid UTF-8, a byte order mark, UTF-16, unpaired surrogates, a duplicate key in an object,
+/// nesting deeper than ``maximumDepth``, and tokens and keys longer than their limits.
 ///
-/// ``next()`` returns the tokens. The text of a key, string or number is valid until the next call,
-/// and is copied only if it has escapes. After an error, do not use the tokenizer again.
+/// The text of a key, string or number is valid until the next call, and is copied only if its
+/// spelling differs. After an error, do not use the tokenizer again.
 ///
-/// Not `Sendable`: use it from one thread at a time.
+/// Use it from one thread at a time.
 @usableFromInline
 package struct JSONTokenizer: ~Copyable {
     /// The syntax of the text as a whole.
@@ -23,7 +22,7 @@ package struct JSONTokenizer: ~Copyable {
         ///
         /// Empty lines are skipped.
         case lines
-        /// One value of JSON5, which is easier for people to write.
+        /// One value of JSON5.
         ///
         /// Accepts comments, unquoted keys, single quotes, trailing commas, more escapes and space,
         /// and numbers such as `+1`, `.5`, `0x1F` and `Infinity`. ``text`` converts numbers to JSON
@@ -35,12 +34,12 @@ package struct JSONTokenizer: ~Copyable {
     package struct Limits: Sendable {
         /// The maximum number of bytes of a token.
         package var tokenByteCount: Int
-        /// The maximum number of bytes of a key's text.
+        /// The maximum number of bytes of a key with its quotes.
         package var keyByteCount: Int
 
         /// Creates limits.
         ///
-        /// The default for keys is 1 MiB, far more than any name needs.
+        /// The default for keys is 1 MiB.
         package init(tokenByteCount: Int, keyByteCount: Int = 1 << 20) {
             (self.tokenByteCount, self.keyByteCount) = (tokenByteCount, keyByteCount)
         }
@@ -72,8 +71,6 @@ package struct JSONTokenizer: ~Copyable {
         /// `null`
         case null
         /// The end of the text.
-        ///
-        /// Every later call of ``next()`` returns it again.
         case end
     }
 

@@ -4,7 +4,7 @@
 /// once for each value: the caller requests room for the longest possible value, writes the bytes,
 /// and adds their number to `count`.
 ///
-/// Not `Sendable`: use it from one thread at a time.
+/// Use it from one thread at a time.
 @usableFromInline
 package struct TextBuffer: ~Copyable {
     // SAFETY: `base` has `capacity` bytes, and the first `count` of them are initialized. Before

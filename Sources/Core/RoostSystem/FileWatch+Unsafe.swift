@@ -1,14 +1,12 @@
 /// Waits for changes of files' attributes, such as the times that ``futimens`` sets.
-///
-/// On Linux, one descriptor can watch any number of files.
 package final class FileWatch: Sendable {
     /// The result of a wait.
     package enum Outcome: Sendable {
-        /// Nothing changed before the timeout.
+        /// No change was reported.
         case nothing
         /// The files with these numbers changed.
         case files(Set<CInt>)
-        /// Files changed, but the system does not report which.
+        /// Files changed, perhaps any of them.
         case anyFile
     }
 
@@ -33,7 +31,7 @@ package final class FileWatch: Sendable {
     /// Stops watching a file.
     package func remove(_ number: CInt) { croost_unwatch_file(descriptor, number) }
 
-    /// Waits until files change or the timeout ends.
+    /// Waits until files change, the timeout ends or a signal arrives.
     ///
     /// - Returns: The changes since the last call; nil if the system can no longer report changes.
     package func wait(milliseconds: Int) -> Outcome? {

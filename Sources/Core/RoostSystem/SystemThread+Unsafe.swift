@@ -39,7 +39,7 @@ package enum SystemThread {
         }
     }
 
-    /// Lets all threads share one heap if the address space of the process is limited
+    /// With glibc, lets all threads share one heap if the address space of the process is limited
     /// (`ulimit -v`).
     ///
     /// Call this before the program starts a second thread.

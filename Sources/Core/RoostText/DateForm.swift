@@ -10,7 +10,7 @@ package enum DateForm: String, CaseIterable, Sendable {
 
     /// Appends a date as JSON: a string or a number.
     ///
-    /// A date outside of the years 0000 to 9999 is written as a number in both forms.
+    /// A date for which ``DateText/text(_:)`` returns nil is written as a number in both forms.
     package func append(_ seconds: Double, to text: inout TextBuffer) {
         guard self == .iso, let date = DateText.text(seconds) else { return JSONText.append(seconds, to: &text) }
         JSONText.append(date, to: &text)

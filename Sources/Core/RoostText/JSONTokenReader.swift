@@ -3,12 +3,11 @@ package import RoostJSONText
 
 /// Reads the tokens of a named text, such as a dump: a ``JSONTokenizer`` that throws store errors.
 ///
-/// After an error, do not use the reader again. Not `Sendable`: use it from one thread at a time.
+/// After an error, do not use the reader again. Use it from one thread at a time.
 package struct JSONTokenReader: ~Copyable {
     package typealias Token = JSONTokenizer.Token
 
-    /// A function that fills the beginning of a buffer with the next bytes of the text and returns
-    /// their number; 0 at the end of the text.
+    /// A function like ``JSONTokenizer/Source`` that throws store errors.
     package typealias Source = (UnsafeMutableRawBufferPointer) throws(StoreError) -> Int
 
     /// The maximum number of bytes of a token: the longest value of a record with every byte
@@ -64,15 +63,13 @@ package struct JSONTokenReader: ~Copyable {
 
     /// Moves to the next token and returns it; see ``JSONTokenizer/next()``.
     ///
-    /// - Throws: The error of the source, or an error with ``errorCode`` that contains the position
-    ///   and the reason.
+    /// - Throws: The error of the source; `limitExceeded`; or an error with ``errorCode`` that
+    ///   contains the position and the reason.
     package mutating func next() throws(StoreError) -> Token {
         try read { (tokens) throws(JSONSyntaxError) in try tokens.next() }
     }
 
-    /// Moves to the next key of an object.
-    ///
-    /// Returns false at the end of the object, and consumes the end.
+    /// Moves to the next key of an object; see ``JSONTokenizer/nextKey()``.
     ///
     /// - Throws: The errors of ``next()``.
     package mutating func nextKey() throws(StoreError) -> Bool {
@@ -86,9 +83,8 @@ package struct JSONTokenReader: ~Copyable {
         try read { (tokens) throws(JSONSyntaxError) in try tokens.nextKnownKey() }
     }
 
-    /// Moves to the first token of the next element of an array.
-    ///
-    /// Returns false at the end of the array, and consumes the end.
+    /// Moves to the first token of the next element of an array; see
+    /// ``JSONTokenizer/nextElement()``.
     ///
     /// - Throws: The errors of ``next()``.
     package mutating func nextElement() throws(StoreError) -> Bool {
@@ -141,8 +137,6 @@ package struct JSONTokenReader: ~Copyable {
     /// The number of bytes before the current token.
     package var tokenByteOffset: Int { tokens.tokenByteOffset }
     /// The kind of the current token, for messages.
-    ///
-    /// Never contains the token's text.
     package var tokenDescription: String { tokens.tokenDescription }
 
     /// Runs `body` with the text of the current key, string or number; see
@@ -157,13 +151,13 @@ package struct JSONTokenReader: ~Copyable {
     package var text: String { tokens.text }
     /// Returns the index of the current key or string in a table of names; nil for an unknown name.
     package func index(in names: JSONNameTable) -> Int? { tokens.index(in: names) }
-    /// The current number as a 64-bit integer; nil for any other token.
+    /// The current number as a 64-bit integer; nil for anything else.
     package var integer: Int64? { tokens.integer }
-    /// The double nearest to the current number or special string such as `"NaN"`; nil for any
-    /// other token.
+    /// The double nearest to the current number or special string such as `"NaN"`; nil for anything
+    /// else.
     package var double: Double? { tokens.double }
-    /// The float nearest to the current number or special string such as `"NaN"`; nil for any other
-    /// token.
+    /// The float nearest to the current number or special string such as `"NaN"`; nil for anything
+    /// else.
     package var float: Float? { tokens.float }
 
     // MARK: Errors

@@ -23,8 +23,6 @@ package enum LinkText {
 
     /// Reads the rest of a link.
     ///
-    /// The current token of the reader is the link's `[`.
-    ///
     /// - Parameters:
     ///   - reader: A reader at the link's `[`. On return it is at the link's `]`.
     ///   - relationship: The relationship that owns the links.

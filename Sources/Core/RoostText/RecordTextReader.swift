@@ -3,11 +3,11 @@ internal import RoostJSONText
 
 /// A reader of records from JSON objects that ``RecordTextWriter`` or a person wrote.
 ///
-/// The members may be in any order. `id` is required. `version` is optional and 1 by default. A
-/// missing property is null. Names are resolved once, when the reader is created. The reader is
-/// reused, so reading a record allocates nothing.
+/// The members may be in any order, after `entity` if it is given. `id` is required. `version` is
+/// optional and 1 by default. A missing property is null. The reader is reused, so reading a record
+/// allocates nothing.
 ///
-/// Not `Sendable`: use it from one thread at a time.
+/// Use it from one thread at a time.
 package struct RecordTextReader {
     /// The keys of a record or of a composite in it.
     ///
@@ -110,16 +110,14 @@ package struct RecordTextReader {
 
     /// Reads a record and appends it to a batch.
     ///
-    /// The next token begins the record's object.
-    ///
     /// - Parameters:
     ///   - entity: The number of the record's entity, which is not abstract.
     ///   - reader: A reader before the object. On return it is after the object.
     ///   - batch: A batch of the reader's model.
     /// - Throws: The token reader's errors; ``JSONTokenReader/errorCode`` with line, column,
     ///   entity, id (if read already) and property for an unknown property (with the most similar
-    ///   name), a value of the wrong type or out of range, or an object without `id`. After an
-    ///   error the batch is unchanged.
+    ///   name), a value of the wrong type or out of range, or an object without `id`;
+    ///   `limitExceeded`. After an error the batch is unchanged.
     package mutating func read(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
     ) throws(StoreError) {

@@ -15,10 +15,9 @@ package import RoostJSONText
 /// - A to-one relationship is the key of its destination, or `"Entity/key"` if the destination has
 ///   subentities. Every object ID is `"Entity/key"`.
 /// - The place in an ordered inverse is `relationship#order`.
-/// - A property called `id` or `version` is `id#value` or `version#value`.
+/// - A property called `id`, `version` or `entity` has `#value` after its name.
 ///
-/// Names are resolved once, when the writer is created. Writing a record allocates memory only for
-/// the text.
+/// Writing a record allocates memory only for the text.
 package struct RecordTextWriter: Sendable {
     // Loops over members use spans, which avoid copies and reference counting.
 
@@ -170,8 +169,7 @@ package struct RecordTextWriter: Sendable {
         JSONText.append(Int64(record.version), to: &text)
         do throws(StoreError) {
             try appendMembers(of: plan, record: record, to: &text)
-            // Unlike a record that was built from values, bytes can contain a null composite with
-            // elements that are not null.
+            // A composite can be null although some of its elements are not.
             let elements = plan.elements
             let elementSpan = elements.span
             for index in elementSpan.indices where record.isNull(elementSpan[index].composite) {

@@ -5,9 +5,9 @@ internal import RoostSystem
 /// Reads values from text in exactly the format of ``RecordTextWriter``.
 ///
 /// Every method moves past the text that it has read. It returns nil or false, and does not move,
-/// if the text has another format, is invalid, or continues after the end of the buffer. A
-/// ``JSONTokenReader`` then reads the text from its start and reports any problem. As in the
-/// tokenizer, `JSONNumbers` and `JSONText` define digits, numbers and the bytes that end a string.
+/// if the text has another format, is invalid, or continues after the end of the buffer. Only a
+/// number may be cut at the end of the buffer; the text that must follow it is then missing. A
+/// ``JSONTokenReader`` then reads the text from its start and reports any problem.
 struct WrittenTextScanner {
     // SAFETY: as in `JSONTokenizer`, the bytes up to `end` exist, the byte at `end` is 0, and eight
     // bytes from `end` on can be loaded. No value contains a byte 0, so loops over bytes end
@@ -128,7 +128,7 @@ struct WrittenTextScanner {
         return UnsafeRawBufferPointer(start: place, count: next - place)
     }
 
-    /// Returns the bytes of a string without escapes; nil for invalid UTF-8.
+    /// Returns the bytes of a string without escapes; nil for any other text.
     @inline(__always)
     mutating func string() -> UnsafeRawBufferPointer? {
         guard place[0] == UInt8(ascii: "\"") else { return nil }

@@ -7,7 +7,8 @@
 /// Renames like renameat(2), but fails with EEXIST if `to` exists. Returns 0, or the errno value.
 int croost_rename_exclusive(int from_directory, const char *from, int to_directory, const char *to);
 
-/// Exchanges two existing names atomically. Returns 0, or the errno value: ENOSYS or EINVAL if unsupported.
+/// Exchanges two existing names atomically. Returns 0, or the errno value, for example ENOSYS or
+/// EINVAL if unsupported.
 int croost_rename_exchange(int from_directory, const char *from, int to_directory, const char *to);
 
 /// Whether byte ranges of a file can have separate locks (open file description locks). If not, a lock covers the whole file.
@@ -17,28 +18,32 @@ enum croost_lock { croost_lock_none, croost_lock_shared, croost_lock_exclusive }
 
 /// Sets the lock that an open file has on the byte at `region`, without waiting.
 ///
-/// The lock belongs to the descriptor, not to the process. Two descriptors of one file exclude each other, and closing
-/// one does not release the lock of the other. Returns 0; EWOULDBLOCK if the lock is held elsewhere; or the errno value.
+/// The lock belongs to the open file, not to the process. Locks of two `open` calls for one file
+/// exclude each other, and closing one does not release the lock of the other. Returns 0;
+/// EWOULDBLOCK if the lock is held elsewhere; or the errno value.
 int croost_set_lock(int descriptor, int region, enum croost_lock lock);
 
-/// Sets the lock that an open file has on `length` bytes from `start`, without waiting. The lock conflicts with
-/// locks of fcntl(2), also those of this process. Returns 0; EWOULDBLOCK if such a lock is held; ENOTSUP if unsupported; or the
-/// errno value.
+/// Sets the lock that an open file has on `length` bytes from `start`, without waiting. The lock
+/// conflicts with locks of fcntl(2), also those of this process. Returns 0; EWOULDBLOCK if a
+/// conflicting lock is held; ENOTSUP if unsupported; or the errno value.
 int croost_set_range_lock(int descriptor, int64_t start, int64_t length, enum croost_lock lock);
 
-/// Finds a lock that conflicts with `lock` on `length` bytes from `start`, and stores the length of the found lock, or 0.
-/// Returns 0, or the errno value; ENOTSUP if unsupported.
+/// Finds a lock that conflicts with `lock` on `length` bytes from `start`, and stores the length of
+/// the found lock: INT64_MAX for a lock without end, 0 for no lock. Returns 0, or the errno value;
+/// ENOTSUP if unsupported.
 int croost_find_lock(int descriptor, int64_t start, int64_t length, enum croost_lock lock, int64_t *found);
 
-/// Stores the type number of the file system that holds `path` (Linux), or 1 for a network file system and 0 for a
-/// local one (elsewhere). Returns 0, or the errno value.
+/// Stores the type number of the file system that holds `path` (Linux), or 1 for a network file
+/// system and 0 for a local one (Apple). Elsewhere, always stores 0. Returns 0, or the errno value.
 int croost_file_system_type(const char *path, uint64_t *type);
 
-/// Flushes a file to the medium, including the drive's cache. Returns 0, or the errno value.
+/// Flushes a file to the medium, including the drive's cache if the file system can do that.
+/// Returns 0, or the errno value.
 int croost_sync(int descriptor);
 
-/// Allocates disk space for the first `size` bytes of an open file, and extends a shorter file. The content is unchanged.
-/// Returns 0, also if the file system cannot reserve space, or the errno value.
+/// Allocates disk space for the first `size` bytes of an open file, and extends a shorter file. The
+/// content is unchanged. Returns 0, or the errno value. If the file system cannot reserve space,
+/// returns 0 and may do nothing.
 int croost_allocate(int descriptor, int64_t size);
 
 /// The number of columns of the terminal of a descriptor; 0 without a terminal, or if the number is unknown.
@@ -51,7 +56,7 @@ void croost_spare_address_space(void);
 /// Starts a detached thread that calls `run` with `argument`. Returns 0, or the errno value if the thread cannot start.
 int croost_start_thread(size_t stack_size, void (*run)(void *argument), void *argument);
 
-/// Gives the calling thread the name that debuggers show, shortened to the system's limit.
+/// Gives the calling thread the name that debuggers show. Linux shows at most 15 bytes.
 void croost_name_thread(const char *name);
 
 /// Opens a watch of files (inotify, kqueue). Returns its descriptor, or the negative errno value; -ENOSYS if unsupported.
@@ -66,14 +71,15 @@ void croost_unwatch_file(int watch, int number);
 
 /// Waits until a file changes or the timeout passes, and stores the numbers of the changed files.
 ///
-/// Returns their count; more than `capacity` if any file may have changed; 0 after the timeout; or the negative errno value.
+/// Returns their count; more than `capacity` if any file may have changed; 0 after the timeout or a
+/// signal; or the negative errno value.
 int croost_wait_for_files(int watch, int milliseconds, int *numbers, int capacity);
 
 /// Prefetches the memory at `address` into the processor's cache, without waiting. Any address is allowed.
 static inline void croost_prefetch(const void *address) { __builtin_prefetch(address); }
 
-/// The first occurrence of `part` (`part_size` bytes) in `text` (`size` bytes), or null. Takes time linear in
-/// the sizes.
+/// The first occurrence of `part` (`part_size` bytes) in `text` (`size` bytes), or null. With
+/// glibc, takes time linear in the sizes.
 const void *croost_find(const void *text, size_t size, const void *part, size_t part_size);
 
 #endif

@@ -45,7 +45,7 @@ extension JSONProblems {
 
 /// A reader of one object's members by key.
 ///
-/// Reports wrong types and unknown keys instead of throwing.
+/// Adds wrong types and unknown keys to ``problems`` instead of throwing.
 ///
 /// A member with the value `null` counts as absent.
 package struct JSONObjectReader {
@@ -61,7 +61,8 @@ package struct JSONObjectReader {
     package init(_ node: JSONNode, path: String, keys: [String], problems: JSONProblems) {
         self.path = path
         self.problems = problems
-        // A composite may have thousands of elements. All other objects have a few keys.
+        // The value of a composite attribute may have thousands of keys. All other objects have a
+        // few.
         let known = keys.count > 64 ? Set(keys) : nil
         var members: [String: JSONNode] = [:]
         for member in Self.members(of: node, path: path, problems: problems) {
@@ -100,16 +101,16 @@ package struct JSONObjectReader {
     /// Returns the path of a member.
     package func path(_ key: String) -> String { Self.join(path, with: key) }
 
-    /// Returns the member's node, or nil.
+    /// Returns the node at a key; nil if absent.
     package func node(_ key: String) -> JSONNode? { members[key] }
 
-    /// Returns the members of the object at a key; empty if absent.
+    /// Returns the members of the object at a key; empty if absent or wrong.
     package func members(_ key: String) -> [JSONMember] {
         guard let node = members[key] else { return [] }
         return Self.members(of: node, path: path(key), problems: problems)
     }
 
-    /// Returns the items of the array at a key; empty if absent.
+    /// Returns the items of the array at a key; empty if absent or wrong.
     package func items(_ key: String) -> [JSONNode] {
         guard let node = members[key] else { return [] }
         return Self.items(of: node, path: path(key), problems: problems)
@@ -126,7 +127,7 @@ package struct JSONObjectReader {
         return nodes
     }
 
-    /// Returns the text at a key; nil if absent.
+    /// Returns the text at a key; nil if absent or wrong.
     package func string(_ key: String) -> String? {
         guard let node = members[key] else { return nil }
         return Self.string(node, path: path(key), problems: problems)
@@ -143,20 +144,20 @@ package struct JSONObjectReader {
         return text
     }
 
-    /// Returns the texts in the array at a key; empty if absent.
+    /// Returns the texts in the array at a key; empty if absent or wrong.
     package func strings(_ key: String) -> [String] {
         guard let node = members[key] else { return [] }
         return Self.strings(of: node, path: path(key), problems: problems)
     }
 
-    /// Returns the texts of an array.
+    /// Returns the texts of an array; reports and skips other items.
     package static func strings(of node: JSONNode, path: String, problems: JSONProblems) -> [String] {
         items(of: node, path: path, problems: problems).enumerated().compactMap { index, item in
             string(item, path: "\(path)[\(index)]", problems: problems)
         }
     }
 
-    /// Returns the texts in the object at a key, by their own keys; empty if absent.
+    /// Returns the texts in the object at a key, by their keys; empty if absent or wrong.
     package func stringDictionary(_ key: String) -> [String: String] {
         var result: [String: String] = [:]
         for member in members(key) {
@@ -166,7 +167,7 @@ package struct JSONObjectReader {
         return result
     }
 
-    /// Returns the boolean at a key; `standard` if absent.
+    /// Returns the boolean at a key; `standard` if absent or wrong.
     package func bool(_ key: String, default standard: Bool) -> Bool {
         guard let node = members[key] else { return standard }
         guard case .bool(let value) = node.content else {
@@ -176,7 +177,7 @@ package struct JSONObjectReader {
         return value
     }
 
-    /// Returns the whole number at a key; nil if absent.
+    /// Returns the whole number at a key; nil if absent or wrong.
     package func int(_ key: String) -> Int? {
         guard let node = members[key] else { return nil }
         if case .number(let text) = node.content, let value = Int(text) { return value }
@@ -188,7 +189,7 @@ package struct JSONObjectReader {
         return nil
     }
 
-    /// Returns the enumeration case at a key; `standard` if absent.
+    /// Returns the enumeration case at a key; `standard` if absent or wrong.
     package func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, default standard: Choice
     ) -> Choice where Choice.RawValue == String {
@@ -202,7 +203,7 @@ package struct JSONObjectReader {
 
     /// Returns the text at a mandatory key.
     ///
-    /// Reports an absent member and returns an empty text.
+    /// If it is absent or wrong, reports this and returns an empty text.
     package func required(_ key: String, at node: JSONNode) -> String {
         if members[key] == nil, case .object = node.content {
             problems.add("'\(key)' is missing.", path: path, at: node.byteOffset)
@@ -221,7 +222,7 @@ package struct JSONObjectReader {
             "The \(name) has format version \(number); this program reads up to \(newest). Use a newer one.")
     }
 
-    /// Reports a `formatVersion` that is absent or below 1.
+    /// Reports a `formatVersion` that is absent, below 1 or not a whole number.
     package func checkVersion(_ newest: Int, of node: JSONNode) {
         if members["formatVersion"] == nil, case .object = node.content {
             problems.add("'formatVersion' is missing; the newest is \(newest).", path: "", at: 0)
@@ -231,7 +232,7 @@ package struct JSONObjectReader {
         }
     }
 
-    /// Reports a name that is not one of `names`.
+    /// Adds the problem that a name is not one of `names`.
     package func addUnknown(among names: [String], instead text: String, path: String, at node: JSONNode) {
         let hint = nearestName(to: text, among: names).map { "; did you mean '\($0)'?" }
         problems.add(

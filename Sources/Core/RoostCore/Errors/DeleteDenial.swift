@@ -14,7 +14,7 @@ public struct DeleteDenial: Sendable, Hashable {
     public enum Reason: Hashable, Sendable {
         /// The deleted object's relationship has the delete rule ``DeleteRule/deny``.
         case rule
-        /// The remaining object's relationship is mandatory.
+        /// The remaining object refers to the deleted object by a mandatory relationship.
         case mandatory
         /// The remaining object refers to the deleted object, and the change set does not allow
         /// this; see ``ChangeSet/requiresUnreferencedDeletes``.

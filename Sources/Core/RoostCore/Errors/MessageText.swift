@@ -7,7 +7,7 @@ package enum MessageText {
     /// The maximum number of bytes of a message.
     package static let maximumByteCount = 64 << 10
 
-    /// Returns the text with long words shortened in the middle, and shortens a long result too.
+    /// Returns the text with long words, and then a long text as a whole, shortened in the middle.
     ///
     /// A word ends at a space or a line break. Shortening in the middle preserves the end of a
     /// path, and the remedy at the end of a message.
@@ -28,7 +28,7 @@ package enum MessageText {
 
     /// Appends the bytes of a text.
     ///
-    /// Replaces the middle of more than `most` bytes with the number of omitted bytes.
+    /// If there are more than `most`, the number of omitted bytes replaces the middle.
     private static func append(
         _ text: some BidirectionalCollection<UInt8>, to bytes: inout [UInt8], first: Int, last: Int, most: Int
     ) {

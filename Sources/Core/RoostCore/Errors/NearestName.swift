@@ -1,7 +1,7 @@
 /// Returns the candidate most similar to a mistyped name; nil if none is similar.
 ///
-/// A similar name is equal except for case, or has an edit distance of at most a third of the
-/// name's length.
+/// Ignores case. A candidate is similar if its edit distance is 1, or at most a third of the length
+/// of `name`.
 package func nearestName(to name: String, among candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars)
     // The cost is quadratic, so very long names from a hostile file are skipped.
@@ -15,7 +15,7 @@ package func nearestName(to name: String, among candidates: [String]) -> String?
     return best?.name
 }
 
-/// Returns the names as a list for a message: at most 20 names, and the number of the others.
+/// Returns the names as a list for a message: up to 21 names, or 20 and the number of the others.
 package func listed(_ names: [String]) -> String {
     let limit = 20
     guard names.count > limit + 1 else { return names.joined(separator: ", ") }

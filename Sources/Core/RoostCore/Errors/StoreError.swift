@@ -1,8 +1,7 @@
 /// A failure of a persistent store, of a model, or of a conversion.
 ///
-/// ``code`` is for programs, ``message`` for people. The message includes the entity, property,
-/// object or file that failed, and the remedy if any. It never contains a stored value, so
-/// that logs do not leak data.
+/// ``message`` includes the entity, property, object or file that failed, and the remedy if any. It
+/// never contains a stored value, so that logs do not leak data.
 ///
 /// ```swift
 /// do {
@@ -21,23 +20,22 @@ public struct StoreError: Error, Sendable, Adjustable {
         public let description: String
 
         /// Creates a code for a third party's store.
-        ///
-        /// The built-in codes are the static members.
         public init(_ name: String) { description = name }
     }
 
     /// The kind of failure, for programs.
     public private(set) var code: Code
-    /// A description of the failure, its location and the remedy, for people; one line, without
-    /// stored values.
+    /// A description of the failure, its location and the remedy, for people, without stored
+    /// values.
     ///
-    /// Words of more than 1 KiB, and messages of more than 64 KiB, are shortened in the middle,
-    /// because names in a file may have any length.
+    /// It is one line, except that a list of problems has a line for each. Words of more than 1
+    /// KiB, and messages of more than 64 KiB, are shortened in the middle, because names in a file
+    /// may have any length.
     public private(set) var message: String
-    /// The objects that another commit changed since they were read; only with code
+    /// The objects that another commit changed or deleted since they were read; only with code
     /// `Code.conflict`.
     public var conflicts: [ObjectConflict] = []
-    /// The pairs of objects that have the same unique values; only with code
+    /// The pairs of objects that have the same unique values, up to a limit; only with code
     /// `Code.constraintViolation`.
     public var violations: [ConstraintViolation] = []
     /// The objects that cannot be deleted, with the reasons; only with code `Code.deleteDenied`.
@@ -46,17 +44,18 @@ public struct StoreError: Error, Sendable, Adjustable {
     ///
     /// For a link, the missing object's ID has the entity that the relationship declares.
     public var missingObjects: [ObjectID] = []
-    /// The values and relationships that break a rule of the model; only with code
+    /// The values and relationships that break a rule, up to a limit; only with code
     /// `Code.validationFailed`.
     public var failures: [ValidationFailure] = []
-    /// The object that cannot be read; nil if more than one object is affected.
+    /// The object that cannot be read; nil if it is unknown or several objects are affected.
     ///
     /// Set only with code `Code.corrupted`, and with `Code.limitExceeded` for an object that is
     /// too large.
     public private(set) var damagedObject: ObjectID?
-    /// The column of a syntax error in a text, in characters from 1; nil for other errors.
+    /// The column of an error in the text of a predicate, in characters from 1; nil for other
+    /// errors.
     package var textColumn: Int?
-    /// The backend's own error, for example with an SQLite extended result code.
+    /// The cause, for example the backend's error with an SQLite extended result code.
     public let underlying: (any Error)?
 
     /// Creates an error.
@@ -69,10 +68,10 @@ public struct StoreError: Error, Sendable, Adjustable {
         self.underlying = underlying
     }
 
-    /// Returns the text shortened, and without control characters.
+    /// Returns the text shortened, and with control characters escaped.
     private static func fitting(_ text: String) -> String { line(MessageText.bounded(text)) }
 
-    /// Returns the text without control characters and line breaks, which names can contain.
+    /// Returns the text with control characters and line breaks escaped, which names can contain.
     ///
     /// A line feed before two spaces stays, because lists of problems have one problem per line.
     private static func line(_ text: String) -> String {
@@ -127,12 +126,12 @@ public struct StoreError: Error, Sendable, Adjustable {
         return error
     }
 
-    /// Whether the same call can succeed later without changes to the data or the model.
+    /// Whether the code is `busy` or `timedOut`, so that the same call can succeed later.
     public var isRetryable: Bool { code == .busy || code == .timedOut }
 }
 
 extension StoreError: CustomStringConvertible {
-    /// The code and the message, and the backend's own error if any.
+    /// The code and the message, and the underlying error if any.
     public var description: String {
         guard let underlying else { return "\(code): \(message)" }
         return "\(code): \(message) (\(underlying))"
@@ -150,7 +149,7 @@ extension StoreError.Code {
     public static let missingDirectory = Self("missingDirectory")
     /// The file is not a store of this type: another format, an empty file, a directory, a device.
     public static let notAStore = Self("notAStore")
-    /// The store was written by a newer version of the format.
+    /// The store or document has a newer format, or the store requires an unknown feature.
     ///
     /// Use a newer program.
     public static let unsupportedVersion = Self("unsupportedVersion")
@@ -162,11 +161,11 @@ extension StoreError.Code {
     public static let unknownStoreType = Self("unknownStoreType")
     /// This user may not read or write the store or its directory.
     public static let permissionDenied = Self("permissionDenied")
-    /// The store was opened read-only, or its type cannot write.
+    /// The store was opened read-only, or its file system is read-only.
     public static let readOnly = Self("readOnly")
     /// The store file has other names (hard links).
     ///
-    /// Each name has its own lock and log, so commits under two names would be lost. Remove the
+    /// Each name has its own lock and log, so commits under two names could be lost. Remove the
     /// other names, or read the file with ``StoreOptions/acceptsLinks``.
     public static let hasOtherNames = Self("hasOtherNames")
 
@@ -225,7 +224,7 @@ extension StoreError.Code {
     /// No object with this ID exists; ``StoreError/missingObjects`` lists the objects that a commit
     /// requires.
     public static let objectNotFound = Self("objectNotFound")
-    /// Objects break rules of the model; ``StoreError/failures`` lists every failure.
+    /// Objects break rules; ``StoreError/failures`` lists the failures, up to a limit.
     ///
     /// Nothing was written.
     public static let validationFailed = Self("validationFailed")
@@ -240,7 +239,8 @@ extension StoreError.Code {
     /// Read everything again in one snapshot, and continue after the current token of that
     /// snapshot.
     public static let historyExpired = Self("historyExpired")
-    /// The request is invalid: an abstract entity, records out of order, a negative limit.
+    /// The request is invalid, for example an abstract entity, records out of order, or a negative
+    /// limit.
     public static let invalidRequest = Self("invalidRequest")
     /// A limit of the format or of the configuration would be exceeded: record size, key length,
     /// map size.
@@ -277,7 +277,8 @@ extension StoreError.Code {
     public static let internalInconsistency = Self("internalInconsistency")
 }
 
-/// An object to update or delete whose stored version differs from the version in the change set.
+/// An object to update or delete that does not exist, or whose stored version differs from the
+/// version in the change set.
 ///
 /// ```swift
 /// do {
@@ -318,7 +319,7 @@ public struct ObjectConflict: Sendable {
 public struct ConstraintViolation: Sendable, Hashable {
     /// The entity that declares the constraint.
     public let entity: EntityName
-    /// The attributes of the constraint, in the model's order.
+    /// The attributes and to-one relationships of the constraint, in the model's order.
     public let attributes: [String]
     /// The object that was rejected.
     public let rejected: ObjectID

@@ -1,6 +1,6 @@
-/// A rule of the model that an object breaks.
+/// A rule of the model or the program that an object breaks.
 ///
-/// ``StoreError/failures`` lists all failures of a change.
+/// ``StoreError/failures`` lists the failures of a change.
 ///
 /// ```swift
 /// do {

@@ -59,7 +59,7 @@ extension StoreSnapshot {
     /// token.
     ///
     /// - Throws: `unsupported` for a store without the capability; `invalidRequest` for a store
-    ///   that records no history.
+    ///   that records no history; `closed`, `corrupted`.
     package func historyToken() throws(StoreError) -> HistoryToken {
         try recording().makeHistoryToken()
     }
@@ -109,7 +109,7 @@ extension PersistentStore {
         return try snapshot.hasHistory()
     }
 
-    /// Returns the limits of the store's history; nil if the store records none.
+    /// Returns the limits of the store's history; nil if it records no history.
     package func historyRetention() throws(StoreError) -> HistoryRetention? {
         let snapshot = try snapshot()
         defer { snapshot.close() }

@@ -1,6 +1,4 @@
 /// The encoder for numbers and text in histories.
-///
-/// Whole numbers are encoded in groups of seven bits, lowest group first.
 struct HistoryBytes: Sendable {
     private(set) var bytes: [UInt8] = []
 
@@ -38,7 +36,7 @@ struct HistoryBytes: Sendable {
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 }
 
-/// Decodes the output of ``HistoryBytes``; throws `corrupted` for any other bytes.
+/// Decodes the output of ``HistoryBytes``; throws `corrupted` for bytes that have no meaning.
 struct HistoryBytesReader: Sendable {
     private let bytes: [UInt8]
     private(set) var offset: Int

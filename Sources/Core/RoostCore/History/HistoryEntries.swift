@@ -13,7 +13,7 @@ package protocol HistoryEntries {
 }
 
 extension HistoryEntries {
-    /// Calls `body` with all entries in order, in groups.
+    /// Calls `body` with all entries in order, several at a time.
     package func forEachHistoryPart(
         _ body: ([(place: HistoryPlace, bytes: [UInt8])]) throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -26,7 +26,8 @@ package enum HistoryMaintenance {
         try entries.setHistorySettings(try settings.bytes)
     }
 
-    /// Removes the history of a store, and begins a new one after the current generation.
+    /// If the store records its history, removes it and begins a new one after the current
+    /// generation.
     package static func beginAnew(at generation: Generation, in entries: any HistoryEntryWriter) throws(StoreError) {
         guard let bytes = try entries.historySettings() else { return }
         let old = try HistorySettings(bytes)
@@ -39,16 +40,16 @@ package enum HistoryMaintenance {
         try entries.setHistorySettings(try settings.bytes)
     }
 
-    /// Removes some of the transactions up to a token, or before a date.
+    /// Removes at most ``entriesPerTransaction`` entries of the transactions within a bound.
     ///
     /// - Parameters:
-    ///   - bound: The last transaction to remove, or the date before which all are removed.
+    ///   - bound: The transactions to remove.
     ///   - model: The model of the store.
     ///   - storeUUID: The identity of the store.
     ///   - generation: The generation of the store.
     ///   - entries: The entries of the history.
-    /// - Returns: Whether everything up to `bound` is removed; if false, call again in another
-    ///   transaction.
+    /// - Returns: Whether all transactions within `bound` are removed; if false, call again in
+    ///   another transaction.
     /// - Throws: `invalidRequest` for a token of another store, and for a store without a history;
     ///   `historyExpired`; `corrupted`.
     package static func remove(
@@ -83,7 +84,7 @@ package enum HistoryMaintenance {
     }
 }
 
-/// The end of the part of a history to remove.
+/// The transactions to remove from a history.
 package enum HistoryBound: Sendable {
     /// All transactions up to and including the transaction of a token.
     case token(HistoryToken)

@@ -99,7 +99,8 @@ struct HistoryPart {
 
     /// Reads a part.
     ///
-    /// - Throws: `corrupted` if the checksum does not match, or if the part has another place.
+    /// - Throws: `corrupted`, for example if the checksum does not match or the part has another
+    ///   place.
     init(_ bytes: [UInt8], at place: HistoryPlace) throws(StoreError) {
         guard bytes.count > 8 else { throw HistoryBytesReader.damaged("a part of a transaction is too short") }
         let checksum = bytes[0..<8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

@@ -20,7 +20,7 @@ package struct HistoryReader {
         self.settings = try HistorySettings(settings)
     }
 
-    /// Returns the token of the last transaction.
+    /// Returns the token of the last transaction, or of the start of an empty history.
     package func currentToken() throws(StoreError) -> HistoryToken {
         guard generation.number != settings.start else {
             return HistoryToken(storeUUID: storeUUID, position: settings.start, mark: settings.startMark)
@@ -77,7 +77,8 @@ package struct HistoryReader {
         return HistoryToken(storeUUID: storeUUID, position: position, mark: mark)
     }
 
-    /// Throws if transactions after the token are missing in this history.
+    /// Throws `invalidRequest` for a token of another store, and `historyExpired` if transactions
+    /// after the token are missing.
     package func require(_ token: HistoryToken) throws(StoreError) {
         guard token.storeUUID == storeUUID else {
             throw StoreError(
@@ -204,7 +205,7 @@ final class StoredHistoryCursor: HistoryCursor {
         }
     }
 
-    /// Returns the changes of a part; nil if none of them matches the request.
+    /// Returns the value for a part; nil if the part has nothing to return for the request.
     private func transaction(
         _ part: HistoryPart, header: HistoryHeader, token: HistoryToken, isComplete: Bool
     ) throws(StoreError) -> HistoryTransaction? {
@@ -248,7 +249,7 @@ struct HistoryDecoder {
 
     init(model: ManagedObjectModel, changes: HistoryBytesReader) { (self.model, self.changes) = (model, changes) }
 
-    /// Calls a closure with each change.
+    /// Calls `objects` or `links` with each change.
     ///
     /// - Throws: `corrupted`.
     mutating func decode(

@@ -151,10 +151,11 @@ package struct HistoryRecorder: Sendable {
 
     // MARK: Writing
 
-    /// Whether there are full parts that are not written yet.
+    /// Whether there are full parts after the first that are not written yet.
     package var hasFullParts: Bool { !waiting.isEmpty }
 
-    /// Writes the full parts, so that a long transaction does not keep them in memory.
+    /// Writes the full parts after the first, so that a long transaction does not keep them in
+    /// memory.
     ///
     /// - Parameters:
     ///   - previous: The generation before the transaction.
@@ -247,8 +248,8 @@ extension HistoryEntries {
 }
 
 extension HistorySettings {
-    /// Removes the oldest transactions if they exceed the limits by a margin that makes removal
-    /// worthwhile.
+    /// Removes old transactions that exceed the limits, but not at every commit; see
+    /// ``HistoryRetention``.
     fileprivate mutating func removeWhatIsNotKept(
         byteCount: UInt64, time: Int64, last: HistoryPlace, in entries: any HistoryEntryWriter
     ) throws(StoreError) {

@@ -8,15 +8,17 @@ public import Foundation
 /// try store.forEachTransaction(request) { transaction in print(transaction.changes.count) }
 /// ```
 ///
-/// Transactions without a matching change are skipped. Transactions that list no objects
-/// (``HistoryTransaction/Kind/wholeLoad``, ``HistoryTransaction/Kind/acceptedChanges``) match every
-/// entity and object.
+/// With an entity or an object, transactions without a matching change are skipped. Transactions
+/// that list no objects (``HistoryTransaction/Kind/wholeLoad``,
+/// ``HistoryTransaction/Kind/acceptedChanges``) match every entity and object.
 public struct HistoryRequest: Sendable, Hashable, Adjustable {
     /// The token after which transactions are read; nil for the whole history.
     public var token: HistoryToken?
     /// The author whose transactions are read; nil for all authors.
     public var author: String?
     /// The entity whose changes are read, including subentities; nil for all entities.
+    ///
+    /// Link changes are read for all entities with the same root entity.
     public var entity: EntityName?
     /// The object whose changes are read; nil for all objects.
     public var object: ObjectID?
@@ -38,8 +40,8 @@ public struct HistoryRequest: Sendable, Hashable, Adjustable {
 /// }
 /// ```
 ///
-/// Commits remove transactions that are too old or exceed the size. The last transaction is never
-/// removed. The space of removed transactions in the file is reused; see ``StoreMaintenance``.
+/// Commits remove transactions that are too old or exceed the size, but never the last one. The
+/// space of removed transactions in the file is reused; see ``StoreMaintenance``.
 public struct HistoryRetention: Sendable, Hashable {
     /// The maximum age of a transaction in days; nil for no limit.
     ///
@@ -47,8 +49,8 @@ public struct HistoryRetention: Sendable, Hashable {
     public var days: Double?
     /// The maximum size of all transactions in bytes; nil for no limit.
     ///
-    /// A commit that exceeds the limit removes the oldest transactions until the size is 7/8 of the
-    /// limit.
+    /// A commit that exceeds the limit removes the oldest transactions until the size is at most
+    /// 7/8 of the limit.
     public var byteCount: Int?
 
     /// Creates limits; an argument that is nil sets no limit.

@@ -119,7 +119,7 @@ extension StoreOptions {
     ///   - location: The location of the store.
     /// - Returns: Whether the history changes.
     /// - Throws: `readOnly` if it changes and the store is opened read-only; `invalidRequest` for
-    ///   limits of a history that the store does not have, and for invalid limits.
+    ///   invalid limits, or limits without a history; `corrupted`.
     package func changesHistory(_ settings: [UInt8]?, of location: StoreLocation) throws(StoreError) -> Bool {
         try historyRetention?.requireValid()
         let retention = try settings.map { (bytes) throws(StoreError) in try HistorySettings(bytes).retention }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The changes of one commit, batch request, bulk load or merge in the history of a store.
+/// The changes of one transaction, such as a commit, in the history of a store.
 ///
 /// ```swift
 /// for transaction in try store.history(after: token) {
@@ -40,12 +40,13 @@ public struct HistoryTransaction: Sendable, Hashable {
     public let contextName: String?
     /// The operation.
     public let kind: Kind
-    /// The changed objects: updates, deletes and inserts, each in the order of their keys.
+    /// The changed objects; for a commit, updates, deletes, then inserts, each by root entity and
+    /// key.
     public package(set) var changes: [HistoryChange]
-    /// The links that the writer added and removed.
+    /// The links that the writer added, moved and removed.
     ///
-    /// A link that already had the requested state is not listed. Links that were removed with a
-    /// deleted object are not listed either.
+    /// Links that already had the requested state, or were removed with a deleted object, are not
+    /// listed.
     public package(set) var linkChanges: [HistoryLinkChange]
     /// Whether this value contains the end of the transaction.
     ///
@@ -79,7 +80,7 @@ public struct HistoryChange: Sendable, Hashable {
     public package(set) var preservedValues: [String: Value]
 }
 
-/// A link that a transaction added or removed.
+/// A link that a transaction added, moved or removed.
 public struct HistoryLinkChange: Sendable, Hashable {
     /// The relationship that owns the link.
     public let relationship: RelationshipName

@@ -7,7 +7,7 @@
 /// let track = EntityDescription("Track", attributes: [title, plays, albumTitle])
 /// ```
 public struct AttributeDescription: Hashable, Sendable, Adjustable {
-    /// The attribute's name, unique in its entity and all superentities.
+    /// The attribute's name, unique among the properties of its entity and all superentities.
     public var name: String
     /// The type of the attribute's values.
     public var type: AttributeType
@@ -41,11 +41,11 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     public var preservesValueInHistoryOnDeletion: Bool = false
     /// Whether a system-wide search index should include the value.
     ///
-    /// Roost does not use this hint, but preserves it.
+    /// Roost only preserves this hint.
     package var isIndexedBySpotlight: Bool = false
     /// Whether the value may be encrypted by a cloud mirror.
     ///
-    /// Roost does not use this hint, but preserves it.
+    /// Roost only preserves this hint.
     package var allowsCloudEncryption: Bool = false
     /// The attribute's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil
@@ -70,7 +70,7 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     package var isStored: Bool { !isTransient && type != .undefined }
 }
 
-/// The limits of a value, which ``checkStore(_:limit:)`` checks; nil and null mean no limit.
+/// The limits of a value; nil and null mean no limit.
 ///
 /// ```swift
 /// var code = AttributeDescription("recordingCode", type: .string)
@@ -82,11 +82,9 @@ public struct AttributeValidation: Hashable, Sendable {
     public var minimum: Value
     /// The maximum number or date, with the type of the attribute.
     public var maximum: Value
-    /// The minimum length of a string in code points, as counted by the predicate function
-    /// `length`.
+    /// The minimum length of a string in code points.
     public var minimumLength: Int?
-    /// The maximum length of a string in code points, as counted by the predicate function
-    /// `length`.
+    /// The maximum length of a string in code points.
     public var maximumLength: Int?
     /// The regular expression that the whole string must match.
     public var regularExpression: String?

@@ -17,7 +17,8 @@ package struct BatchProperties {
     let model: ManagedObjectModel
     /// The fields that must have a value.
     package let mandatory: [RecordLayout.Field]
-    /// The fields of mandatory elements of composites, each with the marker field of its composite.
+    /// The fields of mandatory elements of composites, each with the marker field of its composite,
+    /// which shows whether the composite has a value.
     package let mandatoryElements: [(composite: RecordLayout.Field, element: RecordLayout.Field)]
     /// For each field, the marker field of the composite that contains the field, or nil.
     package let composites: [RecordLayout.Field?]
@@ -66,7 +67,7 @@ package struct BatchProperties {
 
     /// Returns the property with this name, or the element of a composite with this dotted path.
     ///
-    /// - Throws: `unknownProperty`, with the nearest name; `invalidRequest` for a to-many
+    /// - Throws: `unknownProperty`, also for a transient attribute; `invalidRequest` for a to-many
     ///   relationship and a derived attribute.
     package func property(_ name: String) throws(StoreError) -> Property {
         if let relationship = entity.relationship(name) {
@@ -107,7 +108,9 @@ package struct BatchProperties {
             "'\(entity.name).\(relationship.name.name)' refers to many objects, which a batch request cannot set; \(remedy)."
     }
 
-    /// Calls `body` for each field of a property, with the value of that field.
+    /// Calls `body` for each field to set, including the markers of composites that contain it.
+    ///
+    /// If a field comes twice, its last value counts.
     ///
     /// - Parameters:
     ///   - value: The value, of any type.
@@ -189,9 +192,10 @@ package struct BatchProperties {
 extension Value {
     /// Returns the value converted to the type of a field of this kind, or nil.
     ///
-    /// Doubles and decimals are converted to integers if they are whole. A double is converted to
-    /// the decimal with its shortest text, and a decimal to the nearest double. Booleans and the
-    /// numbers 0 and 1 are converted to each other, as are strings and URIs.
+    /// Integers for other numeric fields stay integers. Doubles and decimals are converted to
+    /// integers if they are whole. A double is converted to the decimal with its shortest text, and
+    /// a decimal to the nearest double. Booleans and the numbers 0 and 1 are converted to each
+    /// other, as are strings and URIs.
     package func converted(to kind: RecordLayout.Field.Kind) -> Value? {
         switch (self, kind) {
         case (.null, _), (.bool, .boolean), (.double, .double), (.double, .float), (.decimal, .decimal), (.date, .date),

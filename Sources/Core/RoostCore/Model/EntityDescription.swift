@@ -12,7 +12,7 @@
 public struct EntityDescription: Hashable, Sendable, Adjustable {
     /// The entity's name, unique in the model.
     public var name: String
-    /// The entity that this entity inherits from.
+    /// The entity that this entity inherits from; nil for none.
     public var superentityName: String?
     /// Whether the entity is abstract, so that only its subentities have objects.
     public var isAbstract: Bool = false
@@ -25,7 +25,7 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
     /// Groups of attributes or to-one relationships whose values must be unique among the entity's
     /// objects.
     ///
-    /// A group that contains a null is always unique.
+    /// Objects with a null in a group never violate it.
     public var uniquenessConstraints: [[String]]
     /// The indexes that stores maintain for fetches.
     public var fetchIndexes: [FetchIndexDescription] = []
@@ -33,7 +33,7 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
     package var managedObjectClassName: String? = nil
     /// The expression for the display name in a system-wide search index.
     ///
-    /// Roost does not use this hint, but preserves it.
+    /// Roost only preserves this hint.
     package var coreSpotlightDisplayNameExpression: String? = nil
     /// The entity's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil

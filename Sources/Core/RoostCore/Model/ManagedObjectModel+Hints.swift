@@ -1,15 +1,15 @@
 extension ManagedObjectModel.Entity {
     /// Returns the end of a message about a property that the entity does not have.
     ///
-    /// The hint is the property that had this name in an older version of the model, the nearest
-    /// name, or a list of all names.
+    /// It names the property that had this name in an older version of the model, the nearest name,
+    /// or up to 21 properties.
     ///
     /// - Parameters:
     ///   - name: The unknown name.
     ///   - known: The names that can be used here.
     ///   - spelling: Returns the spelling of a name for the message.
-    /// - Returns: `; 'created' was 'date' before.`, `; did you mean 'title'?` or
-    ///   `; it has created, title.`
+    /// - Returns: `; 'created' was 'date' before.`, `; did you mean 'title'?`, `; it has created,
+    ///   title.` or `.`
     package func hint(
         forUnknown name: String, among known: [String], _ spelling: (String) -> String = { $0 }
     ) -> String {

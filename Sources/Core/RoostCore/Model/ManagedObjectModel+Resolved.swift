@@ -106,7 +106,7 @@ extension ManagedObjectModel {
         public let source: Int
         /// The number of the destination entity.
         public let destination: Int
-        /// The number of the inverse; its own number if the relationship is its own inverse.
+        /// The number of the stored inverse, which can be the relationship itself; nil for none.
         public let inverse: Int?
         /// Whether the inverse is to-many and ordered.
         package let inverseIsOrdered: Bool
@@ -133,7 +133,7 @@ extension ManagedObjectModel {
         ///
         /// The constraint also applies to its subentities.
         public let entity: Int
-        /// The attributes, as declared.
+        /// The attributes and to-one relationships, as declared.
         public let attributes: [String]
     }
 

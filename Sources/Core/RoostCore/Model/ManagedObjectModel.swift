@@ -1,8 +1,8 @@
 /// The schema of a store: entities, their properties and relationships.
 ///
 /// A model is immutable. The initializer validates it, and reports all problems (`ModelProblem`) at
-/// once. The numbers of entities and relationships depend only on their names, so compatible models
-/// have the same numbers and record layouts.
+/// once. The numbers of entities and stored relationships depend only on their names, so compatible
+/// models have the same numbers and record layouts.
 ///
 /// ```swift
 /// let title = AttributeDescription.string("title", isOptional: false)
@@ -77,10 +77,10 @@ public struct ManagedObjectModel: Sendable {
     ///   - entities: The entities in any order.
     ///   - configurations: Named groups of entities.
     ///   - fetchRequestTemplates: Stored fetch requests.
-    ///   - versionIdentifiers: Free text that identifies the version; never compared.
+    ///   - versionIdentifiers: Free text that identifies the version; not used for compatibility.
     ///   - userInfo: The user's own notes.
-    /// - Throws: ``StoreError`` with code `invalidModel`, whose message lists every problem, one
-    ///   per line.
+    /// - Throws: ``StoreError`` with code `invalidModel`, whose message lists the problems, one per
+    ///   line.
     public init(
         entities: [EntityDescription], configurations: [String: [String]] = [:],
         fetchRequestTemplates: [FetchRequestTemplate] = [], versionIdentifiers: [String] = [],
@@ -100,7 +100,7 @@ public struct ManagedObjectModel: Sendable {
     public var configurations: [String: [String]] { resolved.configurations }
     /// Stored fetch requests, ordered by name.
     public var fetchRequestTemplates: [FetchRequestTemplate] { resolved.fetchRequestTemplates }
-    /// Free text that identifies the version; never compared.
+    /// Free text that identifies the version; not used for compatibility.
     public var versionIdentifiers: [String] { resolved.versionIdentifiers }
     /// The user's own notes.
     public var userInfo: [String: String] { resolved.userInfo }
@@ -135,7 +135,8 @@ public struct ManagedObjectModel: Sendable {
 }
 
 extension ManagedObjectModel: Hashable {
-    /// Whether both models have equal declarations, whatever their order.
+    /// Whether both models have equal declarations; the order of entities and properties is
+    /// ignored.
     public static func == (left: Self, right: Self) -> Bool {
         left.resolved === right.resolved
             || (left.resolved.descriptions == right.resolved.descriptions

@@ -50,7 +50,8 @@ extension ManagedObjectModel {
     /// Returns the differences from an older model, by entity, then property.
     ///
     /// Every setting is compared, even if it does not change the version hash. Entities, attributes
-    /// and relationships count as renamed if their renaming identifiers match.
+    /// and relationships with different names count as renamed if a renaming identifier matches the
+    /// other's identifier or name.
     package func difference(from old: ManagedObjectModel) -> [ModelDifference] {
         var comparison = ModelComparison()
         comparison.compare(old, self)
@@ -162,8 +163,8 @@ private struct ModelComparison {
         return result
     }
 
-    /// Describes changes of stored inverses, by the name of a relationship that both versions
-    /// declare.
+    /// Returns descriptions of changed stored inverses, by the names of relationships that both
+    /// versions declare.
     private static func changedInverses(
         _ before: ManagedObjectModel.Entity, old: ManagedObjectModel, after: ManagedObjectModel.Entity,
         new: ManagedObjectModel

@@ -112,7 +112,7 @@ enum ModelResolver {
 
     /// Merges two sorted lists.
     ///
-    /// Equal elements of the left list come first.
+    /// Of equal elements, those of the left list come first.
     private static func merged<Element>(
         _ left: [Element], right: [Element], _ precedes: (Element, Element) -> Bool
     ) -> [Element] {
@@ -138,8 +138,8 @@ enum ModelResolver {
     /// Whether a name comes before another one in byte order.
     static func precedes(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
 
-    /// Returns the entity with its properties ordered by name, so that equal entities compare
-    /// equal.
+    /// Returns the entity with its declarations in a fixed order, so that their order does not
+    /// affect equality.
     private static func canonical(_ entity: EntityDescription) -> EntityDescription {
         var entity = entity
         entity.attributes.sort { precedes($0.name, $1.name) }
@@ -208,7 +208,7 @@ enum ModelResolver {
     }
 
     /// Returns the record fields of an attribute: one field, or for a composite a marker and the
-    /// fields of its elements.
+    /// fields of its elements; none without a type.
     private static func fields(of attribute: AttributeDescription, prefix: String) -> [RecordLayout.Draft] {
         let name = prefix + attribute.name
         let kind: RecordLayout.Field.Kind

@@ -20,8 +20,8 @@ extension ModelValidator {
     /// Each text continues "The property's …".
     static func nameProblems(_ name: String) -> [String] {
         var problems = labelProblems(name)
-        // '.' separates the parts of paths, '#' marks internal fields of the engine, and '/'
-        // separates the parts of object URIs.
+        // '.' separates the parts of paths, '#' marks fields for places, and '/' separates the
+        // parts of object URIs.
         for separator in [".", "#", "/"] where name.contains(separator) {
             problems.append("name contains '\(separator)'.")
         }

@@ -1,7 +1,8 @@
 /// Finds all problems in a model's description.
 ///
-/// Declarations that occur in Core Data models are valid: relationships without inverse, transient
-/// attributes without a type, names that differ only in case, mandatory attributes without default.
+/// Declarations that occur in Core Data models are valid, for example relationships without
+/// inverse, transient attributes without a type, names that differ only in case, and mandatory
+/// attributes without default.
 package struct ModelValidator {
     /// The maximum number of entities in a model, and of fields in an entity's records.
     ///
@@ -9,7 +10,7 @@ package struct ModelValidator {
     static let maximumCount = Int(UInt16.max)
     /// The maximum number of inherited fields, and of pairs of entity and superentity, in a model.
     ///
-    /// The limits bound the cost of a built model, whose entities contain all inherited fields.
+    /// This limits the cost of a built model, whose entities contain all inherited fields.
     static let maximumInheritedCount = 1_000_000
     /// The maximum depth of nested composites.
     static let maximumCompositeDepth = 16
@@ -26,7 +27,9 @@ package struct ModelValidator {
         case fetched
     }
 
-    /// Returns all problems, ordered by entity and property; empty for a valid model.
+    /// Returns the problems; empty for a valid model.
+    ///
+    /// If names are too long or the model is too large, other problems are not found.
     static func problems(
         entities: [EntityDescription], configurations: [String: [String]],
         fetchRequestTemplates: [FetchRequestTemplate]
@@ -47,7 +50,7 @@ package struct ModelValidator {
     /// The properties that each entity itself declares.
     let properties: [[String: Property]]
     var problems: [ModelProblem] = []
-    /// The number of fields in each entity's records, including inherited ones.
+    /// An upper bound for the number of fields in each entity's records, including inherited ones.
     private var fieldCounts: [Int] = []
     private var isBounded = true
 
@@ -105,9 +108,7 @@ package struct ModelValidator {
     /// Returns the names of all properties of an entity, for hints.
     func propertyNames(of number: Int) -> [String] { line(of: number).flatMap { properties[$0].keys.sorted() } }
 
-    /// Checks limits, duplicate names and cycles.
-    ///
-    /// All other checks depend on these.
+    /// Checks the limits that bound the cost of all other checks.
     private mutating func checkModel() {
         checkNameLengths()
         guard isBounded else { return }
@@ -118,7 +119,7 @@ package struct ModelValidator {
         }
         var depths = entities.map { _ in 0 }
         fieldCounts = entities.map { entity in
-            // A to-one relationship has a reference, and a place if the inverse is ordered.
+            // A relationship has at most a reference, and a place if the inverse is ordered.
             entity.attributes.reduce(0) { $0 + Self.fieldCount($1, depth: 0) } + entity.relationships.count * 2
                 + entity.fetchedProperties.count
         }
@@ -134,7 +135,7 @@ package struct ModelValidator {
 
     /// Reports names that are too long.
     ///
-    /// No other checks follow, because their messages would contain these names.
+    /// If there are any, no other checks follow, because their messages would contain these names.
     private mutating func checkNameLengths() {
         for entity in entities {
             if Self.isTooLong(entity.name) { add(entity.name, message: "The entity's \(Self.lengthProblem)") }
@@ -154,7 +155,8 @@ package struct ModelValidator {
         return [attribute.name] + attribute.elements.flatMap { names(of: $0, depth: depth + 1) }
     }
 
-    /// Adds inherited fields to an entity's counts.
+    /// Sets the depths of an entity and its superentities, and adds inherited fields to their
+    /// counts.
     ///
     /// Does not recurse, because the depth of a hierarchy is unlimited.
     private mutating func measure(_ number: Int, depths: inout [Int]) {

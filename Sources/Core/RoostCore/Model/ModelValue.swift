@@ -28,7 +28,7 @@ enum ModelValue {
 
     /// Returns the value of JSON content for an attribute of a type.
     ///
-    /// Reports content that does not fit, and returns null.
+    /// Reports content that does not fit, and returns null for it.
     static func value(
         _ node: JSONNode, type: AttributeType, elements: [AttributeDescription], path: String, problems: JSONProblems
     ) -> Value {

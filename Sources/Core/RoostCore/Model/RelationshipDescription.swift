@@ -10,7 +10,7 @@
 /// // Deleting an album deletes its tracks, and removes the album from its label.
 /// ```
 public enum DeleteRule: String, Sendable, CaseIterable, Codable {
-    /// Does nothing; destinations keep a dangling reference.
+    /// Does nothing; to-one references of the destinations become dangling.
     case noAction
     /// Removes the reference to the object from the destinations.
     case nullify
@@ -32,13 +32,13 @@ public enum DeleteRule: String, Sendable, CaseIterable, Codable {
 /// ]
 /// ```
 public struct RelationshipDescription: Hashable, Sendable, Adjustable {
-    /// The relationship's name, unique in its entity and all superentities.
+    /// The relationship's name, unique among the properties of its entity and all superentities.
     public var name: String
     /// The entity of the destinations; objects of its subentities are allowed.
     public var destinationEntityName: String
     /// The name of the inverse relationship, which the destination entity declares or inherits.
     public var inverseName: String?
-    /// The minimum number of destinations, unless the relationship is empty.
+    /// The minimum number of destinations; an optional relationship may also have none.
     public var minCount: Int
     /// The maximum number of destinations; nil for no limit.
     ///
@@ -54,7 +54,7 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     public var deleteRule: DeleteRule = DeleteRule.nullify
     /// Whether a system-wide search index should include the relationship.
     ///
-    /// Roost does not use this hint, but preserves it.
+    /// Roost only preserves this hint.
     package var isIndexedBySpotlight: Bool = false
     /// The relationship's name in other versions of the model; nil if the name is the same.
     public var renamingIdentifier: String? = nil

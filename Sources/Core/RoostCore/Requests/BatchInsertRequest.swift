@@ -15,10 +15,10 @@
 /// A property that is not in the row gets the model's default value. A property that is null in the
 /// row is null.
 ///
-/// If a row sets a to-one relationship whose inverse is ordered, the object gets the last place.
-/// Concurrent batches never create equal places. The later batch appends its objects after the
-/// other's. A to-one relationship whose inverse is to-one is set on both sides. The destination's
-/// previous partner loses the relationship.
+/// If a row sets a to-one relationship whose inverse is ordered, but no place in it, the object
+/// gets the last place. Concurrent batches never append at equal places: the later batch appends
+/// after the other. A to-one relationship whose inverse is to-one is set on both sides. The
+/// destination's previous partner loses the relationship.
 public struct BatchInsertRequest {
     /// The values of one object, by property name.
     public typealias Row = [String: Value]

@@ -10,7 +10,7 @@ public enum BatchResultType: String, Hashable, Sendable, CaseIterable {
     case statusOnly
     /// The number of objects that were inserted, updated or deleted.
     case count
-    /// The IDs of the inserted, updated or deleted objects, for example to update caches.
+    /// The IDs of the inserted, updated or deleted objects.
     case objectIDs
 }
 

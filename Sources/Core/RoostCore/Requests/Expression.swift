@@ -98,7 +98,7 @@ extension FetchRequest {
     /// The built-in functions, without side effects.
     ///
     /// The result is null if an argument is null, except that functions of many values ignore
-    /// nulls.
+    /// nulls, and ``count`` includes them.
     public enum Function: String, Hashable, Sendable, CaseIterable {
         /// `a + b`. A number is added to a date as seconds.
         case add = "add:to:"

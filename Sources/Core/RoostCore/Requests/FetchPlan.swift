@@ -1,7 +1,5 @@
 /// A description of the steps of a fetch, for people and for tests.
 ///
-/// Plans affect only the speed of a fetch, never its result.
-///
 /// ```swift
 /// let request = FetchRequest("Album", where: "title == \("Blue")")
 /// let plan = try store.explain(request, executing: true)
@@ -36,7 +34,7 @@ public struct FetchPlan: Sendable, Hashable {
         case byDatabase
         /// All matching objects are collected and sorted.
         case sorted
-        /// Only the given number of first objects is collected.
+        /// At most this number of objects is kept while sorting.
         case best(Int)
     }
 

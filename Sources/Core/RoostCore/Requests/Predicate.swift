@@ -3,9 +3,9 @@ extension FetchRequest {
     ///
     /// A predicate is true or false for every object. It has no third value as in SQL.
     ///
-    /// A comparison with null is false, except that `!=` is true if exactly one side is null. Core
-    /// Data uses the same rules for predicates in memory. Numbers of different types compare by
-    /// value, and NaN equals nothing. Strings compare by code point.
+    /// A comparison with null is false, except that two nulls are equal, and `!=` is true if
+    /// exactly one side is null. Core Data uses the same rules for predicates in memory. Numbers of
+    /// different types compare by value, and NaN equals nothing. Strings compare by code point.
     public indirect enum Predicate: Hashable, Sendable {
         /// True or false for every object.
         case constant(Bool)

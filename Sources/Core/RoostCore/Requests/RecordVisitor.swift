@@ -1,10 +1,11 @@
-/// A pass over stored records, without copying each record into a batch.
+/// A pass over stored records, which need not be copied into a batch.
 ///
 /// A store whose records are in memory or in a mapped file passes a visitor to ``ScanningFetch``,
 /// which copies only matching records.
 package protocol RecordVisitor: AnyObject {
-    /// Verifies the next records and calls `body` with each, until `body` returns false. The next
-    /// call continues after the last visited record.
+    /// Verifies the next records and calls `body` with each, until `body` returns false.
+    ///
+    /// The next call continues after the last visited record.
     ///
     /// - Returns: False at the end of the records, and in every later call.
     /// - Throws: The errors of ``RecordCursor/next(into:)``. If a record is damaged, all records

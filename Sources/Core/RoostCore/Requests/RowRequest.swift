@@ -24,8 +24,8 @@ public struct RowRequest: Hashable, Sendable {
     /// expressions, or names of columns.
     ///
     /// Objects are in the same group if all of these values are equal. Null equals null, NaN equals
-    /// NaN, and 0.0 equals −0.0. The columns can then be grouping values, constants, and
-    /// aggregates.
+    /// NaN, and 0.0 equals −0.0. In a grouped request, columns can be grouping values, constants,
+    /// and aggregates.
     public var propertiesToGroupBy: [FetchRequest.Expression]
     /// The condition that groups must meet; nil for all groups.
     ///

@@ -1,7 +1,6 @@
 /// An object graph for any snapshot.
 ///
-/// Every read creates a cursor of the snapshot. A store with faster access implements its own
-/// graph.
+/// Every read creates a cursor of the snapshot.
 package final class SnapshotGraph: ObjectGraph {
     private let snapshot: any StoreSnapshot
     private var links: LinkBatch

@@ -6,7 +6,7 @@ package enum WholeNumberAggregate: Hashable, Sendable {
     case objects
     /// The number of objects that have a value of the attribute.
     ///
-    /// Here and in the other cases, the attribute must be an integer or a boolean.
+    /// In this and the following cases, the attribute must be an integer or a boolean.
     case count(String)
     /// The sum of the attribute's values; nil if no object has a value.
     case sum(String)

@@ -28,8 +28,8 @@ public protocol BulkLoader: AnyObject {
     ///
     /// Links may come in any order. A store that sorts them uses temporary files, not memory.
     ///
-    /// There can be only one link between two objects. A second link between the same objects is
-    /// refused, even if it has the same places.
+    /// A second link of a relationship between the same objects is refused, even if it has the same
+    /// places.
     ///
     /// The existence of both ends is not checked; ``checkStore(_:limit:)`` reports dangling links.
     ///
@@ -85,7 +85,8 @@ extension StoreError {
 /// let loader = try copy.bulkLoader(options)
 /// ```
 public struct BulkLoadOptions: Sendable {
-    /// The keys to count as used, by root entity, in addition to the keys of the loaded objects.
+    /// The highest keys to count as used, by root entity, in addition to the keys of the loaded
+    /// objects.
     ///
     /// A copy of a store then never reuses the key of a deleted object.
     public var lastKeys: [EntityName: Int64]

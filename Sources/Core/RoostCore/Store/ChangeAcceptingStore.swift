@@ -61,7 +61,7 @@ public struct ExternalChanges: Sendable, Hashable {
     ///
     /// Inserted objects are included, deleted objects are not.
     public var objectCount: Int
-    /// The first of the objects in ``objectCount``.
+    /// The first objects that ``objectCount`` counts, at most 100.
     public var objects: [ObjectID]
     /// The entities whose objects differ from the recorded ones.
     package var entities: [Difference]

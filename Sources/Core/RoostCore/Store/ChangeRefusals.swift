@@ -1,6 +1,6 @@
 /// Errors of commits, which are the same in all engines.
 extension StoreError {
-    /// Returns the error for an insert whose key another object of the hierarchy has.
+    /// Returns the error for an insert with the key of another object of the hierarchy.
     package static func takenKey(_ id: ObjectID) -> StoreError {
         StoreError(
             .duplicateObject,
@@ -27,7 +27,7 @@ package struct ChangeConflicts {
     /// Whether no conflict was found.
     package var isEmpty: Bool { found.isEmpty }
 
-    /// Adds an object whose stored version is not the version that was read.
+    /// Adds an object that is missing, or whose stored version is not the version that was read.
     ///
     /// If the stored object has another entity than the change, the object counts as deleted.
     package mutating func append(
@@ -80,7 +80,7 @@ package struct MissingObjects {
         append(id, "\(id) must exist for the commit, and does not; nothing was written. Read it again.")
     }
 
-    /// Adds the end of a link.
+    /// Adds the missing end of a link.
     package mutating func append(
         endOf relationship: ManagedObjectModel.Relationship, entity: ManagedObjectModel.Entity, key: Int64
     ) {

@@ -14,9 +14,9 @@
 /// - Adding a link that exists replaces its places. Removing a link that does not exist does
 ///   nothing. Links are removed before links are added.
 /// - Deleting an object removes its links. To-one references to it become dangling.
-/// - These fail with `invalidRequest`: an insert with a version above 1, a key below 1 (also at
-///   either end of a link), and an object of an abstract entity. Records of another model fail with
-///   `modelMismatch`.
+/// - These fail with `invalidRequest`: an insert with a version above 1, an insert or update with a
+///   key below 1 or an abstract entity, a link with a key below 1, and an object that is updated or
+///   deleted twice. Records of another model fail with `modelMismatch`.
 ///
 /// Two concurrent writers cannot create a dangling reference if both declare their requirements:
 ///
@@ -65,7 +65,7 @@ public struct ChangeSet: Sendable {
     public var updates: RecordBatch
     /// Objects to delete.
     public var deletes: [Reference] = []
-    /// Objects that the commit does not change, but that must still have this version.
+    /// Objects that the commit does not change, but that must still have the given version.
     public var unchanged: [Reference] = []
     /// Ordered relationships whose last places must not have changed since they were read.
     ///
@@ -77,8 +77,8 @@ public struct ChangeSet: Sendable {
     ///
     /// If an object is missing, the commit fails with code `objectNotFound`, and
     /// ``StoreError/missingObjects`` lists all missing objects. List the objects to which new
-    /// references refer, so that no other writer can delete them first. Objects that the change set
-    /// inserts exist; objects that it deletes do not.
+    /// references refer, so that no other writer can delete them first. An object that the change
+    /// set inserts counts as existing; one that it deletes does not.
     public var existing: [ObjectID] = []
     /// The object that makes the commit, and whose listener is not notified of the commit; nil if
     /// all listeners are notified.
@@ -181,7 +181,7 @@ extension ManagedObjectModel {
     /// its inverse.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship that is
-    ///   stored in a record field.
+    ///   stored in fields of records.
     package func requireLinkRelationship(_ name: RelationshipName) throws(StoreError) -> (owner: Int, isFlipped: Bool) {
         let relationship = try requireRelationship(name)
         guard case .links(let owner, let isFlipped) = relationship.storage else {

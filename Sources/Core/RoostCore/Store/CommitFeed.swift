@@ -2,17 +2,15 @@ internal import RoostSystem
 
 /// Reports the changes of the commits to one store to listeners, in the order of the commits.
 ///
-/// Commits to a server can overlap. They are reported in the order of their beginnings.
+/// Commits to a server can overlap. They are reported in the order in which they began.
 ///
 /// All instances of one store in a process share a feed. The engines report the commits of this
 /// process. A *look* finds commits of other processes: it reads the store's generation; see
 /// ``look(_:)``.
-///
-/// Without listeners, the feed costs a commit two locks.
 package final class CommitFeed: Sendable {
     /// Receives the notices in the order of the commits, on the committing or looking thread.
     ///
-    /// The feed calls the listener with its lock held, so a listener must not use the feed.
+    /// The feed holds its lock during the call, so a listener must not use the feed.
     package typealias Listener = @Sendable (SaveNotice) -> Void
 
     /// A finished commit that was not reported yet.
@@ -95,8 +93,8 @@ package final class CommitFeed: Sendable {
 
     /// Calls `body` for every later commit, until ``remove(_:)``.
     ///
-    /// A commit that ends during this call may be reported too. Afterwards, make a look, because
-    /// later commits of other processes are detected by comparison with its generation.
+    /// A commit that ends during this call may be reported too. Afterwards, make a look. Later
+    /// commits of other processes are detected by comparison with the generation that it found.
     ///
     /// - Parameters:
     ///   - ignored: The origin of commits that are not reported to this listener; see
@@ -250,7 +248,7 @@ package final class CommitFeed: Sendable {
 
     /// The state of the listeners before a look.
     package struct Ticket: Sendable {
-        /// The generation that was last reported; nil before the first look.
+        /// The generation that was last reported; nil if none was.
         package let known: Generation?
         fileprivate let endCount: Int
     }

@@ -5,7 +5,7 @@
 /// if receipt.previousGeneration == seen { refresh(receipt.updatedIDs) } else { reloadAll() }
 /// ```
 ///
-/// The lists of objects are created on each access. A receipt shares the memory of its change set.
+/// The lists of objects are created on each access.
 public struct CommitReceipt: Sendable {
     /// The generation of the store after the commit.
     ///

@@ -1,7 +1,6 @@
 /// A record cursor that fills batches, and handles its end, errors and damaged records.
 ///
-/// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``. This base class returns no
-/// records.
+/// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``.
 open class FillingRecordCursor: RecordCursor {
     private let model: ManagedObjectModel
     private var isAtEnd = false
@@ -16,7 +15,7 @@ open class FillingRecordCursor: RecordCursor {
     /// Does nothing by default.
     open func requireOpen() throws(StoreError) {}
 
-    /// Adds the next records to an empty batch until it is full.
+    /// Adds the next records to an empty batch until the batch is full.
     ///
     /// - Returns: Whether there may be more records.
     /// - Throws: The error if a record cannot be read. If the error has a damaged object, the
@@ -68,8 +67,7 @@ open class FillingRecordCursor: RecordCursor {
 
 /// A link cursor that fills batches, and handles its end and errors.
 ///
-/// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``. This base class returns no
-/// links.
+/// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``.
 open class FillingLinkCursor: LinkCursor {
     /// The number of the relationship.
     package let relationship: Int

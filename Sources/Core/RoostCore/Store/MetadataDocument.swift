@@ -20,7 +20,7 @@ package enum MetadataDocument {
 
     /// Reads the output of ``encode(_:)``.
     ///
-    /// - Throws: `corrupted` for any other text, with the position.
+    /// - Throws: `corrupted` for text of another form, with the position.
     public static func decode(_ bytes: [UInt8]) throws(StoreError) -> [String: MetadataValue] {
         let node = try JSONNode.document(bytes, as: "The store's user metadata", code: .corrupted)
         guard case .object(let members) = node.content else {

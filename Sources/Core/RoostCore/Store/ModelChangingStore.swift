@@ -14,8 +14,8 @@ package protocol ModelChangingStore: PersistentStore {
     /// - Parameters:
     ///   - model: The new model.
     ///   - kept: The content that is equal under both models.
-    /// - Returns: The change; nil if the file has damaged or foreign content; a new file is then
-    ///   required.
+    /// - Returns: The change; nil if the file has damaged or foreign content, which requires a new
+    ///   file.
     /// - Throws: `busy` if another process or connection has the store open, or writes, for longer
     ///   than the timeout; `readOnly`; `limitExceeded` for a model that exceeds a limit of the
     ///   store.

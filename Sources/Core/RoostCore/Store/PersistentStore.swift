@@ -9,8 +9,8 @@
 /// - All calls block. Call them from your own threads, not from the cooperative pool.
 /// - A store can be used from any number of threads at once. Snapshots never wait for a writer;
 ///   writers wait for each other.
-/// - After ``close()``, every call throws `closed`.
-/// - Opening a store and failed calls leave the stored data unchanged.
+/// - After ``close()``, every other call throws `closed`.
+/// - Opening a store and failed calls leave the stored objects unchanged.
 ///
 /// A store with further abilities conforms to additional protocols, such as
 /// `IntegrityCheckingStore`. Programs call extensions of this protocol, which work for every
@@ -22,11 +22,9 @@ public protocol PersistentStore: AnyObject, Sendable {
     var type: any PersistentStoreType { get }
     /// The location of the store.
     var location: StoreLocation { get }
-    /// The model with which the store was created.
-    ///
-    /// Compatible models have the same numbers and record layouts; see ``ManagedObjectModel``.
+    /// The model that is stored in the store.
     var model: ManagedObjectModel { get }
-    /// Whether every change throws code `readOnly`.
+    /// Whether every change throws `readOnly`, or `unsupported` if the store's type cannot write.
     var isReadOnly: Bool { get }
 
     /// Returns the store's metadata as of the latest commit.
@@ -42,13 +40,13 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// No other caller in any process gets the same keys. Keys that are not used leave gaps.
     ///
     /// - Throws: `unknownEntity`; `invalidRequest` if `count` is below 1; `limitExceeded` if no
-    ///   keys are left.
+    ///   keys are left; `readOnly`, `busy`.
     func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64>
 
     /// Writes a change set, all or nothing.
     ///
-    /// If the store's type is persistent, the change set is durable on return. After an error
-    /// nothing is written:
+    /// If the store's type is persistent, the change set is durable on return. After an error other
+    /// than `outcomeUnknown`, nothing is written:
     ///
     /// - `conflict`: lists every object whose version is stale, or that does not exist under its
     ///   own entity.
@@ -58,14 +56,15 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// - `duplicateObject`: an insert whose key is taken in its hierarchy.
     /// - `objectNotFound`, with ``StoreError/missingObjects``: links whose ends do not exist after
     ///   the change, and missing objects of ``ChangeSet/existing``.
-    /// - `deleteDenied`, with ``StoreError/denials``: see
-    ///   ``ChangeSet/requiresUnreferencedDeletes``.
+    /// - `deleteDenied`, with ``StoreError/denials``: see ``ChangeSet/requiresUnreferencedDeletes``
+    ///   and ``ChangeSet/requiresUnlinkedDeletes``.
     /// - `corrupted`, with ``StoreError/damagedObject``: an update or a delete of an object whose
     ///   stored record does not match its checksum.
     /// - `busy`: another writer did not finish before the timeout.
     ///
     /// - Returns: The generation, and the objects that were changed.
-    /// - Throws: The errors above.
+    /// - Throws: The errors above; `invalidRequest` and `modelMismatch` as described by
+    ///   ``ChangeSet``; `readOnly`, `noSpace`, `limitExceeded`.
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt
 
     /// Starts to load many objects.

@@ -9,7 +9,8 @@
 ///
 /// A type with further abilities conforms to additional protocols, such as `CompactingStoreType`.
 public protocol PersistentStoreType: Sendable {
-    /// The name before the colon of a store URL: lower-case ASCII letters, digits and hyphens.
+    /// The name before the colon of a store URL: a lower-case ASCII letter, then such letters,
+    /// digits and hyphens.
     var name: String { get }
     /// The capabilities of stores of this type.
     var capabilities: StoreCapabilities { get }
@@ -54,16 +55,16 @@ public protocol PersistentStoreType: Sendable {
     ///
     /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `modelMismatch` if
     ///   ``StoreOptions/model`` is not compatible, `corrupted`, `busy`, `permissionDenied`,
-    ///   `readOnly`, `hasOtherNames`.
+    ///   `readOnly`, `hasOtherNames`, `unsupported`, `invalidRequest` for invalid options.
     func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore
 
     /// Creates an empty store and opens it.
     ///
     /// After a crash, either the complete empty store or nothing exists at the location.
-    /// `ManagedObjectModel.remarks` lists the declarations of the model that the store ignores.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`;
-    ///   `readOnly` if the options request a read-only store, which would stay empty.
+    ///   `invalidRequest` for invalid options; `readOnly` if the options request a read-only store,
+    ///   which would stay empty.
     func create(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore
@@ -143,22 +144,22 @@ public struct StoreOptions: Sendable, Adjustable {
     public var storeUUID: StoreUUID? = nil
     /// The user's metadata of a new store.
     public var userMetadata: [String: MetadataValue] = [:]
-    /// Whether other programs cannot find the new store yet.
+    /// Whether the new store is still hidden from other programs.
     ///
     /// Bulk loading is then about twice as fast, but a crash during the load may damage the store.
     /// The caller publishes the store with ``PersistentStoreType/replace(_:with:overwriting:)`` or
     /// destroys it.
     public var isUnpublished: Bool = false
-    /// Whether the caller only reads the whole store once, one kind of content after the other.
+    /// Whether the caller reads the whole store only once, one kind of content after the other.
     ///
-    /// This is a hint for a store that is opened read-only, for example by a conversion. A type
-    /// that normally reads its whole file on opening may then read the file in pieces, and report
-    /// damage only on reading the damaged piece.
+    /// This is a hint for a store that is opened read-only. A type that normally reads its whole
+    /// file on opening may then read the file in pieces, and report damage only on reading the
+    /// damaged piece.
     public var isReadOnce: Bool = false
     /// Whether a file that has other names (hard links) may be read.
     ///
-    /// False by default, because commits in a log beside another name would be missing. Has no
-    /// effect on writing, which always throws `hasOtherNames`.
+    /// False by default, because commits in a log beside another name would be missing. Opening
+    /// such a file for writing always throws `hasOtherNames`.
     public var acceptsLinks: Bool = false
     /// Whether objects that another program changed are accepted.
     ///

@@ -1,7 +1,4 @@
-/// A report of the IDs of the objects that commits to a store changed.
-///
-/// A notice describes one commit or several consecutive commits. It is `Sendable`, so that it can
-/// be passed to other contexts and actors.
+/// The IDs of the objects that one commit, or several consecutive commits, changed in a store.
 ///
 /// ```swift
 /// for await notice in try store.changes {
@@ -12,7 +9,7 @@
 public struct SaveNotice: Sendable {
     /// The maximum number of IDs in a notice for several commits.
     ///
-    /// A notice that would exceed this number lists no IDs and is not complete.
+    /// A merged notice that would exceed this number lists no IDs and is not complete.
     public static let mostIDs = 10_000
 
     /// The store that was changed.
@@ -41,7 +38,7 @@ public struct SaveNotice: Sendable {
     /// Whether the generations are sums; see ``Generation/highestSum``.
     package var addsGenerations = false
 
-    /// Whether the commits changed no object.
+    /// Whether it is known that the commits changed no object.
     public var isEmpty: Bool { isComplete && inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
 
     /// The IDs of objects in a notice.

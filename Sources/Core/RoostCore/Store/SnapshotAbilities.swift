@@ -1,17 +1,15 @@
-// Optional abilities of snapshots. Each is a separate protocol. Programs call extensions of
-// `StoreSnapshot`, which use the ability of a conforming snapshot and otherwise a default
-// implementation. The abilities for compiled requests are in RoostQuery.
+// Optional abilities of snapshots. The abilities for compiled requests are in RoostQuery.
 
 /// A snapshot that reads the links of many objects in one pass.
 public protocol GroupedLinkSnapshot: StoreSnapshot {
-    /// Reads the links of a to-many relationship from several objects, in the order of the objects.
+    /// Reads the links of a to-many relationship from several objects, grouped by object.
     ///
     /// Programs call ``StoreSnapshot/links(of:from:)-(_,[ObjectID])``.
     ///
     /// - Parameters:
     ///   - relationship: A to-many relationship of the snapshot's model.
     ///   - ids: The objects. Their entities must be entities of the model.
-    /// - Returns: A cursor whose links are grouped by object, in the order of `ids`.
+    /// - Returns: A cursor over the links, in the order of `ids`.
     /// - Throws: The errors of reading.
     func groupedLinks(
         of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
@@ -27,10 +25,7 @@ public protocol GraphProvidingSnapshot: StoreSnapshot {
 }
 
 extension StoreSnapshot {
-    /// Replaces the contents of `batch` with the record of an ID; returns false, with an empty
-    /// batch, if the object does not exist.
-    ///
-    /// The result and the errors are the same as with ``records(with:)`` and one ID.
+    /// Reads the record from ``records(with:)``.
     public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try records(with: [id]).next(into: &batch)
     }

@@ -1,11 +1,13 @@
-// Optional abilities of stores. Each is a separate protocol. Programs call extensions of
-// `PersistentStore`, which use the ability of a conforming store and otherwise a default
-// implementation. Requirements have other names than the methods that programs call, because
-// otherwise a type without the requirement would compile.
+// Optional abilities of stores. Programs call extensions of `PersistentStore`, which use the
+// ability of a conforming store and otherwise a default implementation. Requirements have other
+// names than the methods that programs call, because otherwise a type without the requirement would
+// compile.
 
 /// A store whose type checks the structure of its file, in addition to record and link checksums.
 public protocol StructureCheckingStore: PersistentStore {
-    /// Throws `corrupted` if the structure of the file is damaged. Reads the whole file.
+    /// Throws `corrupted` if the structure of the file is damaged.
+    ///
+    /// Reads the whole file.
     ///
     /// Programs call ``PersistentStore/requireSoundStructure()``.
     func checkStructure() throws(StoreError)
@@ -33,9 +35,9 @@ public protocol NoticeGivingStore: PersistentStore {
 extension PersistentStore {
     /// Throws `corrupted` if the store's type can check the file structure and finds damage.
     ///
-    /// The check reads the whole file. It detects damage that a disk or memory has caused. Verified
-    /// conversions run the check; commits and loads do not. If the store is not a
-    /// ``StructureCheckingStore``, this method only checks that the store is open.
+    /// The check reads the whole file. Verified conversions run the check; commits and loads do
+    /// not. If the store is not a ``StructureCheckingStore``, this method only checks that the
+    /// store is open.
     public func requireSoundStructure() throws(StoreError) {
         if let store = self as? any StructureCheckingStore { return try store.checkStructure() }
         try requireOpenStore()

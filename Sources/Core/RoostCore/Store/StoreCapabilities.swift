@@ -1,6 +1,4 @@
 /// An ability of a type of store.
-///
-/// Third parties can define further capabilities.
 public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
     /// The stable name, used by `roost info` and the conformance suite.
     public let description: String

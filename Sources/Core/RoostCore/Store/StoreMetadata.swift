@@ -14,7 +14,7 @@ public struct StoreMetadata: Sendable, Hashable {
     public var formatVersion: Int
     /// The store's identity.
     public var storeUUID: StoreUUID
-    /// The model with which the store was created.
+    /// The model that is stored in the store.
     public var model: ManagedObjectModel
     /// The user's own keys and values.
     ///
@@ -35,8 +35,7 @@ public struct StoreMetadata: Sendable, Hashable {
 
     /// The recipe of ``versionHashes``.
     ///
-    /// Always the current recipe, even for a store that an older version of Roost wrote, because
-    /// stores contain no hashes.
+    /// Always the current recipe, because stores contain no hashes.
     package var versionHashRecipe: VersionHash.Recipe { .current }
 
     /// The version hash of each entity of the store's model, by ``versionHashRecipe``.
@@ -50,8 +49,7 @@ extension ManagedObjectModel {
     /// with the same version hashes.
     ///
     /// Default values, limits, indexes and transient properties may differ, because they do not
-    /// affect the hashes. If a store is opened with such a model, ``PersistentStore/model`` is
-    /// still the store's own model.
+    /// affect the hashes.
     public func isCompatible(with metadata: StoreMetadata) -> Bool {
         hasVersionHashes(of: metadata.model)
     }

@@ -10,7 +10,7 @@ public struct StoreOptionDescription: Sendable, Hashable {
         case integer(ClosedRange<Int>)
         /// A number in a range, with or without a fraction.
         case number(ClosedRange<Double>)
-        /// A whole number in a range that is a power of two.
+        /// A power of two in a range.
         case powerOfTwo(ClosedRange<Int>)
         /// The path of a file or directory. In a configuration, it may be relative to the
         /// configuration's file.
@@ -81,8 +81,8 @@ extension PersistentStoreType {
 
     /// Returns the problem with an option and its value, or nil.
     ///
-    /// The sentence contains the name of the option and the remedy: the nearest known name, or the
-    /// possible values.
+    /// The sentence contains the name of the option and the remedy: known names, or the possible
+    /// values.
     package func problem(withOption name: String, value: String) -> String? {
         let known = optionDescriptions
         guard let option = known.first(where: { $0.name == name }) else {

@@ -56,8 +56,8 @@ public protocol StoreSnapshot: AnyObject {
     /// its own inverse, each pair appears once. `link` need not exist. It is first normalized (see
     /// `ManagedObjectModel.Relationship.normalized(_:)`); numbers are compared as signed integers.
     ///
-    /// - Throws: `unknownProperty` for a relationship that does not exist, `invalidRequest` for a
-    ///   relationship without links.
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without
+    ///   links.
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor
 
     /// Reads the links of a to-many relationship from one object.

@@ -1,5 +1,5 @@
-// Optional abilities of store types. Each is a separate protocol. Other modules call extensions of
-// `PersistentStoreType`, which work for every type.
+// Optional abilities of store types. Other modules call extensions of `PersistentStoreType`, which
+// work for every type.
 
 /// A type that makes a store's file smaller while other programs have it open.
 public protocol CompactingStoreType: PersistentStoreType {
@@ -33,7 +33,7 @@ public protocol ModelMatchingStoreType: PersistentStoreType {
     ///   - location: The store.
     ///   - options: The options for opening it. ``StoreOptions/model`` is ignored.
     /// - Returns: The positions of the models that describe exactly the content of the store; nil
-    ///   if the store contains a model, or the options specify one.
+    ///   if the store contains a model, or a type option specifies one.
     /// - Throws: Errors of opening the store.
     func fittingModels(
         among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
@@ -48,7 +48,7 @@ package protocol ServerStoreType: PersistentStoreType {
     /// - Throws: `invalidRequest` for an invalid location.
     func temporaryLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation
 
-    /// Returns the new location for the store at `location` if it is preserved when it is replaced.
+    /// Returns the location at which to preserve the store at `location` when it is replaced.
     ///
     /// - Throws: `invalidRequest` for an invalid location.
     func backupLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation

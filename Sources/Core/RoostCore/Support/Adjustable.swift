@@ -1,6 +1,6 @@
 /// A type with more properties than its initializer has parameters.
 ///
-/// `with(_:)` sets the other properties.
+/// `with(_:)` can set the other properties.
 public protocol Adjustable {}
 
 extension Adjustable {

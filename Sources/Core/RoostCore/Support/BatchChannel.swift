@@ -1,11 +1,11 @@
 internal import Dispatch
 
-/// Passes batches from the reading thread to the writing thread, and used batches back for reuse.
+/// Passes batches from a sending thread to a receiving thread, and used batches back for reuse.
 ///
-/// At most `capacity` batches are in progress. The faster thread waits for the slower thread, so
-/// memory is bounded. There is one sender and one receiver.
+/// At most `capacity` messages wait for the receiver. The faster thread waits for the slower
+/// thread, so memory is bounded. There is one sender and one receiver.
 package final class BatchChannel: Sendable {
-    /// A message from the reader to the writer.
+    /// A message from the sender to the receiver.
     package enum Message: Sendable {
         /// The data that precedes all records: the keys that count as used, and the expected
         /// numbers of objects and links.

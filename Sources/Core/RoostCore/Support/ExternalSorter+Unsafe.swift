@@ -29,7 +29,7 @@ package final class ExternalSorter {
     ///   - key: The bytes by which the entries of a group are sorted.
     ///   - value: The value of the key. Entries with equal keys are sorted by value.
     ///   - group: The most significant part of the sort order.
-    /// - Throws: `noSpace` and `ioFailure`, if a file is needed.
+    /// - Throws: `noSpace`, `ioFailure` and `outOfResources`, if a file is needed.
     package func append(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in group: UInt8
     ) throws(StoreError) {

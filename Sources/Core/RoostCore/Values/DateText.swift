@@ -1,4 +1,4 @@
-/// Conversions between dates and text such as `2024-05-01T12:30:00.25Z`, without loss of precision.
+/// Conversions between dates and text such as `2024-05-01T12:30:00.25Z`.
 ///
 /// The calendar is the proleptic Gregorian calendar, without leap seconds.
 package enum DateText {
@@ -47,7 +47,8 @@ package enum DateText {
     /// Returns the date in UTC, `2024-05-01T12:30:00Z`, with enough digits to identify the number
     /// exactly.
     ///
-    /// Returns nil for any time outside the years 0000 to 9999.
+    /// Returns nil for a time outside the years 0000 to 9999, for −0.0, and for a time that is not
+    /// 0 but less than 0.0001 seconds from it.
     package static func text(_ seconds: Double) -> String? {
         guard seconds.isFinite, abs(seconds) < 1e12, !(seconds == 0 && seconds.sign == .minus) else { return nil }
         // A double is printed as digits and a fraction. Tiny numbers are printed with an exponent,
@@ -73,7 +74,8 @@ package enum DateText {
 
     /// Returns the date in UTC rounded to microseconds, `2024-05-01T12:30:00.25Z`, for people.
     ///
-    /// Unlike ``text(_:)``, it does not show tiny errors of computed times.
+    /// Unlike ``text(_:)``, it does not show tiny errors of computed times. Returns nil for a time
+    /// outside the years 0000 to 9999.
     package static func shortText(_ seconds: Double) -> String? {
         let second = seconds.rounded(.down)
         let microseconds = ((seconds - second) * 1_000_000).rounded()

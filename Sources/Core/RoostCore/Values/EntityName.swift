@@ -1,4 +1,4 @@
-/// The interned name of an entity: four bytes, compared and hashed as a number.
+/// The interned name of an entity: a number of four bytes, which equality and hashing use.
 ///
 /// Names with the same text are equal in the whole process, so an ``ObjectID`` needs neither a
 /// model nor a string. Names are never freed. A hostile file can add only as many names as the

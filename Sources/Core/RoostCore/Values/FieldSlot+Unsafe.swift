@@ -8,7 +8,7 @@ package struct FieldSlot: Sendable {
     @usableFromInline let byteOffset: Int32
     /// The offset of the tail in the record.
     @usableFromInline let tail: Int32
-    /// The offset of the preceding tail field's slot, whose end is the start of this field; 0 for
+    /// The offset of the preceding tail field's slot, whose value is the start of this field; 0 for
     /// the first tail field.
     @usableFromInline let precedingSlot: Int32
 

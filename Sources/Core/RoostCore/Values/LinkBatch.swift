@@ -1,4 +1,4 @@
-/// A link of a many-to-many relationship, or of a to-many relationship without a to-one inverse.
+/// A link of a to-many relationship that has no to-one inverse.
 ///
 /// The keys belong to the hierarchies of the relationship's source and destination entity.
 ///

@@ -1,4 +1,4 @@
-/// The permanent identity of one object in one store: its concrete entity and its key.
+/// The permanent identity of one object in one store: its entity and its key.
 ///
 /// An ID has 16 bytes. Keys are positive, unique in an entity hierarchy, and never reused after a
 /// delete.
@@ -9,7 +9,7 @@
 /// let link = id.uriRepresentation(storeUUID: try store.metadata().storeUUID)
 /// ```
 public struct ObjectID: Hashable, Sendable {
-    /// The object's own entity, never one of its superentities.
+    /// The object's own entity; an ID that comes from a link can have a superentity instead.
     public let entity: EntityName
     /// A positive number, unique in the entity's hierarchy.
     public let key: Int64

@@ -43,7 +43,7 @@ extension RecordBatch {
 extension RecordBatch {
     /// Appends a copy of bytes from a file, after verifying their structure and checksum.
     ///
-    /// - Throws: `corrupted`, with the object. The batch is then unchanged.
+    /// - Throws: `corrupted`, with the object if its entity is known. The batch is then unchanged.
     public mutating func append(checking bytes: UnsafeRawBufferPointer, key: Int64) throws(StoreError) {
         let reader = try RecordReader(checking: bytes, key: key, model: model)
         try reader.verifyChecksum()
@@ -64,8 +64,8 @@ extension RecordBatch {
 
     /// Appends a copy of a record that the caller built, including the checksum.
     ///
-    /// The record is not checked. Lengths, tail ends and header must match the layout of the
-    /// entity.
+    /// The record is checked only in debug builds. Lengths, tail ends and header must match the
+    /// layout of the entity.
     package mutating func append(built bytes: UnsafeRawBufferPointer, key: Int64, entity: Int) {
         assert((try? RecordReader(checking: bytes, key: key, model: model)) != nil, "a record was not built right")
         let offset = arena.count
@@ -190,7 +190,10 @@ extension RecordBatch {
         store(value.littleEndian, field: field)
     }
 
-    /// Sets an integer field of any width; throws `invalidValue` if the value does not fit.
+    /// Sets an integer field of any width, a boolean, an order, or the key of a non-polymorphic
+    /// reference.
+    ///
+    /// - Throws: `invalidValue` if the value does not fit, or for a field of another kind.
     public mutating func setInteger(_ value: Int64, for field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
         case .integer64, .order, .reference: store(value.littleEndian, field: field)
@@ -209,7 +212,8 @@ extension RecordBatch {
 
     /// Sets a double or date field exactly, or a float field rounded to the nearest float.
     ///
-    /// - Throws: `invalidValue` if a finite number is too large for a float.
+    /// - Throws: `invalidValue` if a finite number is too large for a float, or for a field of
+    ///   another kind.
     public mutating func setDouble(_ value: Double, for field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
         case .double, .date: store(value.bitPattern.littleEndian, field: field)
@@ -241,7 +245,8 @@ extension RecordBatch {
         }
     }
 
-    /// Sets the 16 bytes of a UUID field; throws `invalidValue` for any other number of bytes.
+    /// Sets the 16 bytes of a UUID field; throws `invalidValue` for another number of bytes or kind
+    /// of field.
     public mutating func setUUID(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
         guard bytes.count == 16, field.kind == .uuid else { throw wrongType(field, what: "a UUID") }
         clearNull(field)
@@ -253,8 +258,8 @@ extension RecordBatch {
 
     /// Sets a reference or object-ID field to an object of the entity with number `entity`.
     ///
-    /// - Throws: `invalidValue` if the key is not positive, or if the entity is neither the
-    ///   destination nor a subentity of the destination.
+    /// - Throws: `invalidValue` if the key is not positive, or, for a reference, if the entity is
+    ///   neither the destination nor one of its subentities.
     public mutating func setReference(entity: Int, key: Int64, for field: RecordLayout.Field) throws(StoreError) {
         // Most references have exactly the destination entity and need no look-up in the model.
         guard key > 0,
@@ -282,7 +287,7 @@ extension RecordBatch {
     /// Text must be valid UTF-8; it is not checked here.
     ///
     /// - Throws: `limitExceeded` if the record would become larger than
-    ///   ``RecordLayout/maximumByteCount``.
+    ///   ``RecordLayout/maximumByteCount``; `invalidValue` for a field that is not in the tail.
     public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
         guard buildLayout != nil, field.kind.isVariable else { throw wrongType(field, what: "bytes") }
         precondition(field.index >= buildNextVariable, "tail fields must be set in the layout's order")

@@ -51,8 +51,11 @@ extension RecordBatch {
     /// Sets a field of the record being built to a decoded value; see
     /// ``beginRecord(_:key:version:)``.
     ///
-    /// - Throws: `invalidValue` if the value does not fit the field's type or range. Integers are
-    ///   accepted for floating-point and decimal fields if the conversion is exact.
+    /// Does nothing for null.
+    ///
+    /// - Throws: `limitExceeded`; `invalidValue` if the value does not fit the field's type or
+    ///   range. Integers are accepted for floating-point and decimal fields if the conversion is
+    ///   exact.
     public mutating func set(_ value: Value, for field: RecordLayout.Field) throws(StoreError) {
         switch (value, field.kind) {
         case (.null, _): return

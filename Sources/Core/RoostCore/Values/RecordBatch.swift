@@ -1,8 +1,8 @@
 /// A reusable, contiguous buffer of records.
 ///
 /// Cursors and loaders pass batches, so that dynamic dispatch and allocation cost nothing per
-/// record. To reuse a batch, call ``removeAll()``. All records in a batch have a valid structure.
-/// The checksums of records from a file were verified too.
+/// record. All records in a batch have a valid structure. The checksums of records from a file were
+/// verified too.
 ///
 /// ```swift
 /// let cursor = try snapshot.fetch(FetchRequest("Track", where: "plays > 3"))
@@ -39,7 +39,8 @@ public struct RecordBatch: Sendable {
     var buildVersion: UInt32 = 0
     /// The first tail field that can still be set.
     var buildNextVariable = 0
-    /// The number of fields of the layout, and below it the offset of the tail in the arena.
+    /// The number of fields of the layout; `buildTailOffset` is the offset of the tail in the
+    /// arena.
     var buildFieldCount = 0
     var buildTailOffset = 0
 

@@ -1,11 +1,10 @@
 /// The positions of the values in one entity's records.
 ///
-/// RECORD-FORMAT.md specifies the format. A layout is computed once for each entity of a model.
+/// RECORD-FORMAT.md specifies the format.
 ///
 /// A record consists of a header, a bitmap of nulls, one slot of natural width per field, and a
 /// tail with the bytes of strings and data. Reading a field is O(1) and does not read other fields.
-/// The layout depends only on the entity's stored properties, so compatible models have the same
-/// layouts.
+/// Compatible models have the same layouts.
 public final class RecordLayout: Sendable {
     /// One stored value of a record.
     public struct Field: Sendable, Hashable {
@@ -21,7 +20,7 @@ public final class RecordLayout: Sendable {
             /// A to-one relationship to an entity with subentities, 12 bytes with the format of
             /// ``objectID``.
             case polymorphicReference
-            /// A to-one relationship, 8 bytes: the key.
+            /// Any other to-one relationship, 8 bytes: the key.
             case reference
             /// The place of the object in the ordered inverse relationship, 8 bytes; belongs to the
             /// reference with the same name.
@@ -103,8 +102,6 @@ public final class RecordLayout: Sendable {
         /// The checksum, 8 bytes.
         @inlinable package static var checksum: Int { 0 }
         /// The version counter, 4 bytes.
-        ///
-        /// The content hash covers all bytes after the version.
         @inlinable package static var version: Int { 8 }
         /// The entity number, 2 bytes.
         @inlinable package static var entity: Int { 12 }

@@ -27,7 +27,7 @@ public struct RecordReader {
     ///   - bytes: One whole record.
     ///   - key: The object's key, for messages and hashes.
     ///   - model: The model of the record. The caller must retain it while the reader is used.
-    /// - Throws: `corrupted`, with the object.
+    /// - Throws: `corrupted`, with the object if its entity is known.
     /// - Complexity: O(1) plus the number of fields in the tail.
     package init(
         checking bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel
@@ -65,7 +65,7 @@ public struct RecordReader {
     /// Creates a reader of a row in the caller's own memory after checking its structure; see
     /// ``init(checking:key:model:)``.
     ///
-    /// - Throws: `corrupted`, with the object.
+    /// - Throws: `corrupted`, with the object if its entity is known.
     package init(
         checkingRow row: UnsafeRawPointer, byteCount: Int, key: Int64, model: ManagedObjectModel
     ) throws(StoreError) {
@@ -135,7 +135,8 @@ extension RecordReader {
         bytes[RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
     }
 
-    /// Returns the value of an integer field of any width, an order, or the key of a reference.
+    /// Returns the value of an integer field of any width, an order, a boolean as 0 or 1, or the
+    /// key of a reference or object ID; 0 for other kinds.
     @inlinable
     public func integer(_ field: borrowing RecordLayout.Field) -> Int64 {
         switch field.kind {

@@ -2,8 +2,6 @@ public import Foundation
 
 /// The decoded value of a property.
 ///
-/// Stores support all cases.
-///
 /// Two values are equal if and only if their stored bytes are equal. NaN equals NaN with the same
 /// bits, 0.0 differs from −0.0, and the decimals 1.0 and 1.00 are equal. Predicates compare
 /// numerically instead; see `FetchRequest.Predicate`.

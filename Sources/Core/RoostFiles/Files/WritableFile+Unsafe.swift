@@ -11,8 +11,6 @@ public struct WritableFile: ~Copyable {
 
     /// Opens a regular file.
     ///
-    /// Does not follow a symbolic link.
-    ///
     /// Throws `notFound`, `permissionDenied`, `readOnly`, or `notAStore` if the file is not a
     /// regular file.
     public init(at path: String) throws(StoreError) {

@@ -72,7 +72,8 @@ final class LockFile: Sendable {
 
     /// Sets the lock.
     ///
-    /// Returns false, and keeps the previous lock, if a lock of another open file conflicts.
+    /// Returns false, and keeps the previous lock, if a lock of another open file conflicts. With
+    /// `flock`, the previous lock may be lost.
     func set(_ kind: Kind) throws(StoreError) -> Bool { try set(kind, region: region) }
 
     /// Sets the times of the file to now, to notify programs that watch the file.
@@ -152,7 +153,7 @@ final class LockFile: Sendable {
     ///
     /// A file with content is not a lock file, but a user's file with the same name.
     ///
-    /// The caller must hold the exclusive lock, so the open file is the file at the path.
+    /// The caller must hold the exclusive lock, so that the open file is the file at the path.
     func removeIfEmpty() throws(StoreError) {
         do throws(SystemError) {
             guard try file.status.byteCount == 0 else { return }

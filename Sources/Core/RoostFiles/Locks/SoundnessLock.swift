@@ -1,7 +1,6 @@
 package import RoostCore
 
-/// A lock that makes the first opener of a store examine the store's file, so that later openers
-/// can rely on the result.
+/// A lock that makes the first opener of a store examine the store's file.
 ///
 /// The first opener of all processes examines the file before any other opener uses it. Later
 /// openers rely on the result as long as an opener has the file open. Hold a shared ``StoreLock``

@@ -36,8 +36,7 @@ public final class StoreLock: Sendable {
     private static let heldCounts = Mutex<[FileIdentity: Int]>([:])
     /// The maximum time, in seconds, that an opener yields to a request for exclusive use.
     private static let yieldSeconds = 5.0
-    /// The same limit for a process that already has the store open, because the request may be
-    /// waiting for that process.
+    /// The same limit for a process that already has the store open.
     private static let nestedYieldSeconds = 0.2
 
     private init(_ file: LockFile, identity: FileIdentity, mode: Mode, storePath: String) {
@@ -54,8 +53,8 @@ public final class StoreLock: Sendable {
     /// Creates the lock file if it is missing.
     ///
     /// Later requests for a shared lock yield to a waiting request for an exclusive lock, for up to
-    /// five seconds. A process that already shares the lock yields for only 0.2 seconds, because
-    /// the exclusive request may be waiting for that process.
+    /// five seconds within their timeout. A process that already shares the lock yields for only
+    /// 0.2 seconds, because the exclusive request may be waiting for that process.
     ///
     /// - Parameters:
     ///   - path: The store's path.
@@ -66,8 +65,8 @@ public final class StoreLock: Sendable {
     /// - Returns: The lock, held.
     /// - Throws: `busy`, naming the file, after the timeout; `cancelled`; `missingDirectory`;
     ///   `permissionDenied`, also for a directory in which every user may replace files;
-    ///   `readOnly`; `notAStore` if the file at the lock file's path is a symbolic link or not an
-    ///   empty regular file.
+    ///   `readOnly`; `noSpace`; `notAStore` if the file at the lock file's path is a symbolic link
+    ///   or not an empty regular file.
     public static func acquire(
         forStoreAt path: String, mode: Mode, timeoutSeconds: Double, isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> StoreLock {
@@ -154,8 +153,6 @@ public final class StoreLock: Sendable {
     package func readFileAlone() { state.withLock { $0.file?.readFileAlone() } }
 
     /// Releases the lock.
-    ///
-    /// Afterwards, ``raise()`` does nothing.
     ///
     /// Calling it again does nothing.
     public func release() { state.withLock { forget(&$0) } }

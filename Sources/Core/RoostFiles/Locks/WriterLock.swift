@@ -22,7 +22,7 @@ public final class WriterLock: Sendable {
 
     /// Acquires the lock, waiting up to `timeoutSeconds` for another writer.
     ///
-    /// Throws `busy` after the timeout, and `closed` after ``close()``.
+    /// Throws `busy` after the timeout, `cancelled`, and `closed` after ``close()``.
     public func lock(timeoutSeconds: Double) throws(StoreError) {
         var timeout = Timeout(seconds: timeoutSeconds)
         repeat {

@@ -19,8 +19,8 @@ public import RoostCore
 public protocol FileStoreType: PersistentStoreType {
     /// Checks the options of a store before anything is created.
     ///
-    /// By default, refuses invalid timeouts, and type options that are not in
-    /// `PersistentStoreType.optionDescriptions`.
+    /// By default, refuses invalid timeouts, and type options that
+    /// `PersistentStoreType.optionDescriptions` does not allow.
     ///
     /// - Throws: `invalidRequest`.
     func requireValid(_ options: StoreOptions) throws(StoreError)
@@ -28,8 +28,8 @@ public protocol FileStoreType: PersistentStoreType {
     /// Creates an empty store in a new file and opens it.
     ///
     /// The path is temporary and unknown to other programs, so a crash may leave a partial file
-    /// there. The caller holds a shared ``StoreLock`` of the file, so an implementation that locks
-    /// the file must not request an exclusive lock.
+    /// there. The caller may hold a shared ``StoreLock`` of the file, so an implementation that
+    /// locks the file must not request an exclusive lock.
     ///
     /// - Parameters:
     ///   - location: The location of the store. The type creates the file, and refuses an existing
@@ -94,13 +94,15 @@ public protocol FileStoreType: PersistentStoreType {
 }
 
 extension FileStoreType {
-    /// Refuses unknown type options and invalid timeouts.
+    /// Refuses unknown or invalid type options, and invalid timeouts.
     public func requireValid(_ options: StoreOptions) throws(StoreError) {
         try requireKnown(options.typeOptions)
         try options.requireValidTimeout()
     }
 
     /// Creates a store under a temporary name, and renames it when it is complete and flushed.
+    ///
+    /// With `StoreOptions.isUnpublished`, only calls ``createUnpublished(_:model:options:)``.
     public func create(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
@@ -149,8 +151,8 @@ extension FileStoreType {
     ///
     /// If `location` is a symbolic link, the link is removed too.
     ///
-    /// - Throws: `busy` if another program holds the store's ``StoreLock``; `notAStore` if the file
-    ///   or a companion belongs to another program; `permissionDenied`; the errors of
+    /// - Throws: `busy` if the store's ``StoreLock`` is held elsewhere; `notAStore` if the file or
+    ///   a companion belongs to another program; `permissionDenied`; the errors of
     ///   ``requireOwnCompanions(besideStoreAt:isKept:)``.
     public func destroy(_ location: StoreLocation) throws(StoreError) {
         let target = StoreFile.resolvingLink(location.path)
@@ -178,10 +180,10 @@ extension FileStoreType {
     ///   - destination: The new path of the store.
     ///   - source: The store, which afterwards no longer exists at this path.
     ///   - overwriting: Whether an existing store at `destination` may be replaced.
-    /// - Throws: `notFound`; `invalidRequest` if both paths refer to the same file; `busy` if
-    ///   another program holds the ``StoreLock`` of one of the stores; `alreadyExists`, also if
-    ///   another file has the name of a companion; `notAStore` if a file or a companion belongs to
-    ///   another program; `hasOtherNames`; `permissionDenied`, `ioFailure`; the errors of
+    /// - Throws: `notFound`; `invalidRequest` if both paths refer to the same file; `busy` if the
+    ///   ``StoreLock`` of one of the stores is held elsewhere; `alreadyExists`, also if another
+    ///   file has the name of a companion; `notAStore` if a file or a companion belongs to another
+    ///   program; `hasOtherNames`; `permissionDenied`, `ioFailure`; the errors of
     ///   ``settle(storeAt:under:)``.
     public func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
     {

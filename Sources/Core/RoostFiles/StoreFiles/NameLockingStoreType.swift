@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// A store type that locks a store's path from before its creation until it is closed.
+/// A store type that locks a store's path from before its creation until the store is closed.
 ///
 /// Use it for libraries such as SQLite, which recover, replace or remove the companion files at a
 /// database's path. No other process may open the path before the store is complete. A conforming
@@ -49,7 +49,8 @@ extension NameLockingStoreType {
     /// Creates a store under a temporary name, renames it when it is complete and flushed, and
     /// opens it.
     ///
-    /// The path is locked during all steps.
+    /// The path is locked during all steps. With `StoreOptions.isUnpublished`, calls
+    /// ``createUnpublished(_:model:options:)`` instead.
     public func create(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {

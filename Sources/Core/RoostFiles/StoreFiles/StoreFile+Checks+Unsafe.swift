@@ -71,8 +71,8 @@ extension StoreFile {
     /// Returns the first `count` bytes of a regular file, fewer if the file is shorter; nil if the
     /// file is not a readable regular file.
     ///
-    /// Use this method to recognize files by their content. Never blocks. If ``HeldFiles`` contains
-    /// the file, this process keeps its POSIX locks on the file.
+    /// Never blocks. If ``HeldFiles`` contains the file, this process keeps its POSIX locks on the
+    /// file.
     public static func read(prefix count: Int, of path: String) -> [UInt8]? {
         // Opening a device can have side effects, so the kind is checked before opening. It is
         // checked again in case the file was replaced.
@@ -232,7 +232,8 @@ extension StoreFile {
         }
     }
 
-    /// Throws for a directory in which every user may replace the files of other users.
+    /// Throws for a directory that does not exist, or in which every user may replace the files of
+    /// other users.
     static func requireSafeDirectory(of path: String) throws(StoreError) {
         let directory = directory(of: path)
         let status: FileStatus

@@ -2,7 +2,7 @@ public import RoostCore
 
 /// A file that may be a companion of a store: its path is the store's path plus a suffix.
 ///
-/// The file is regular, not empty, and has one name. The store's type examines the content; see
+/// The file is regular and not empty. The store's type examines the content; see
 /// ``FileStoreType/canBeCompanion(_:)``.
 public struct CompanionFile {
     /// The suffix of the file, after the store's path.
@@ -32,14 +32,12 @@ public struct CompanionFile {
 }
 
 /// Functions for companion files: logs, journals and locks, at the store's path plus a suffix.
-///
-/// The store types define the formats of these files.
 extension StoreFile {
     /// Checks that no existing file could be mistaken for a companion of a new store at `path`.
     ///
     /// Such a file may be another store, a user's file, or a log with the last commits of a store
-    /// that was moved. Only its owner may discard it. Allowed are empty files, files of zeros, and
-    /// files that are expendable by ``FileStoreType/isExpendable(_:)``.
+    /// that was moved. Only its owner may discard it. Allowed are empty files, files of at most 1
+    /// MiB of zeros, and files that are expendable by ``FileStoreType/isExpendable(_:)``.
     ///
     /// Call this method only if no store exists, because it reads the files without a lock.
     ///
@@ -138,7 +136,8 @@ extension StoreFile {
         }
     }
 
-    /// Removes companions without content at `path`, where no store exists.
+    /// Removes the companions that ``requireNoCompanions(of:types:includesLock:)`` allows at
+    /// `path`, where no store exists.
     ///
     /// The caller must hold the ``StoreLock`` of `path` exclusively.
     ///
@@ -154,8 +153,7 @@ extension StoreFile {
 
     /// Removes the companions of the store at `path`, before the store itself is removed.
     ///
-    /// The removal is durable on return, so no companion can outlive the store. A new store at the
-    /// same path would treat such a file as its own.
+    /// The removal is durable on return, so no companion can outlive the store.
     ///
     /// The caller must hold the ``StoreLock`` of `path` exclusively.
     ///

@@ -19,8 +19,9 @@ extension StoreFile {
     ///     Has no effect on writers.
     ///   - companions: The suffixes of files to remove with a name, such as
     ///     `RoostCore.PersistentStoreType.companionSuffixes`.
-    /// - Returns: Whether the file has other names. True only for a reader with `acceptsLinks`;
-    ///   another program may then change the file at any time.
+    /// - Returns: Whether the file has other names that do not remain from an interrupted
+    ///   replacement. True only for a reader with `acceptsLinks`; another program may then change
+    ///   the file at any time.
     /// - Throws: `hasOtherNames`; `notFound`, `missingDirectory`, `permissionDenied`.
     @discardableResult
     public static func requireOneName(

@@ -53,8 +53,7 @@ extension StoreFile {
 
     /// Flushes a file to the medium.
     ///
-    /// After an error, the written bytes may be lost although reading still returns them. Do not
-    /// retry, because a second call may falsely succeed. Write a new file instead.
+    /// Do not retry after an error; see ``WritableFile/sync()``.
     package static func syncFile(at path: String) throws(StoreError) {
         do throws(SystemError) {
             let file = try OpenFile(path, flags: O_RDONLY, followingLinks: true)
@@ -83,9 +82,8 @@ extension StoreFile {
     /// At any instant `path` refers to either the old or the new file.
     ///
     /// The temporary file must have been flushed, and must be in the directory of `path`. It gets
-    /// the permissions of the replaced file, and the owner and group if this user may set them. If
-    /// the group differs, the new group gets only the permissions of all users. The temporary
-    /// file's lock file is removed too.
+    /// the permissions of the replaced file; see `takePermissions(for:from:)`. The temporary file's
+    /// lock file is removed too.
     ///
     /// - Parameters:
     ///   - temporary: The path of the finished file, which afterwards no longer exists at this
@@ -116,7 +114,7 @@ extension StoreFile {
     ///
     /// `name` must not exist, and must be in the same directory.
     ///
-    /// A store with two names has two locks, so no other program may use one of the names.
+    /// A store with two names has two locks, so other programs may use only one of the names.
     ///
     /// - Parameters:
     ///   - name: The new path.
@@ -221,8 +219,9 @@ extension StoreFile {
     /// Removes temporary siblings of `path` that remain from a crash: this user's files that are
     /// not locked.
     ///
-    /// The next call retries files that cannot be removed. Nothing is removed while another caller
-    /// holds a `DestinationClaim` on `path`.
+    /// Also removes this user's spill files in the same directory, and backup names of the store's
+    /// own file. The next call retries files that cannot be removed. Nothing is removed while
+    /// another caller holds a `DestinationClaim` on `path`.
     ///
     /// - Parameters:
     ///   - path: The path of the store.

@@ -4,9 +4,10 @@ internal import RoostSystem
 /// The file-system operations that every store uses: checking, creating, flushing, publishing and
 /// removing files.
 ///
-/// No other code in Roost renames or flushes a store file. A path may be a symbolic link to a
-/// regular file. Operations then apply to the target, and lock and temporary files are beside the
-/// target. Locks are tried once, so these functions do not wait for other processes.
+/// Apart from libraries such as SQLite, only this module renames or flushes store files. Unless
+/// stated otherwise, a path may be a symbolic link to a regular file. Operations then apply to the
+/// target, and lock and temporary files are beside the target. Locks are tried once, so these
+/// functions do not wait for other processes.
 public enum StoreFile {
     /// Returns the directory of a path: `"."` for a path without slashes.
     package static func directory(of path: String) -> String {
