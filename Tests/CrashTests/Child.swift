@@ -57,7 +57,7 @@ final class Child {
         }
     }
 
-    /// Returns the next line, or kills the child and returns nil after the time limit.
+    /// Returns the next line, or nil at the end; kills the child at the time limit.
     func line(withinSeconds seconds: Double) -> String? {
         let identifier = process.processIdentifier
         let alarm = DispatchWorkItem { _ = Platform.kill(identifier) }
@@ -78,10 +78,10 @@ final class Child {
         return number
     }
 
-    /// Ends the child's standard input.
+    /// Closes the child's standard input.
     func closeInput() throws { try input.fileHandleForWriting.close() }
 
-    /// Kills the child without warning.
+    /// Kills the child with SIGKILL.
     func kill() {
         guard process.isRunning else { return }
         _ = Platform.kill(process.processIdentifier)

@@ -2,7 +2,7 @@ import Foundation
 import RoostCore
 import Testing
 
-/// Real models and stores beside the package.
+/// Real models and stores outside the package.
 ///
 /// Tests that need them are skipped if they are missing.
 enum Corpus {

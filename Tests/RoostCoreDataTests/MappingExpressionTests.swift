@@ -174,7 +174,7 @@ struct MappingExpressionTests {
         try message { $0.ternary(make(&$0), $0.constant(.int(1)), $0.constant(.int(2))) }
     }
 
-    @Test("an archived expression without a counterpart is refused with file, line, mapping and function")
+    @Test("an archived expression without a counterpart is refused with file, line, mapping and reason")
     func untranslatable() throws {
         #expect(
             try message { $0.function("uppercaseString", of: $0.keyPath("x", of: $0.variable("source")), []) }

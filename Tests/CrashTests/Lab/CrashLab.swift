@@ -179,7 +179,8 @@ final class CrashLab {
                 old += "," + (try Self.build(store, directory.appendingPathComponent("between\(number)"), -number))
             }
         }
-        // A store that is moved was closed. Every other store is as a killed process leaves it.
+        // The source of a replacement was closed. Every other store is as a killed process leaves
+        // it.
         let count = transactions * 2 + 1
         let new =
             operation.hasSource
@@ -257,7 +258,7 @@ final class CrashLab {
 
     /// Runs the operation on a new copy of the stores with a failing call, in a shared process.
     ///
-    /// A failure in the process must not affect later runs either.
+    /// A failure must not affect later runs in the process.
     func fail(_ fault: Fault) throws -> Run {
         runCount += 1
         let root = directory.appendingPathComponent("run\(runCount)")
