@@ -2,7 +2,7 @@ import Foundation
 import RoostSystem
 import Testing
 
-/// Returns the number of interruptions of a test; `ROOST_CRASH_KILLS` overrides it for long runs.
+/// Returns the number of interruptions of a test: `ROOST_CRASH_KILLS`, or else `usually`.
 private func interruptionCount(_ usually: Int) -> Int {
     ProcessInfo.processInfo.environment["ROOST_CRASH_KILLS"].flatMap { Int($0) } ?? usually
 }

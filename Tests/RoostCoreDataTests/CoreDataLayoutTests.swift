@@ -199,7 +199,8 @@ import RoostCore
                         .toMany("fans", to: "Node", inverse: "favorites", isOrdered: true),
                     ])
             ])
-            // Z_1FAVORITES holds the favorites and Z_FOK_1FAVORITES their order; Z_1FANS holds the fans.
+            // The columns Z_1FAVORITES and Z_1FANS hold the favorites and fans, Z_FOK_… their
+            // orders.
             let files = try AppleStore(
                 ["Node"],
                 sql: """

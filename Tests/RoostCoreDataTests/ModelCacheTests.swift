@@ -75,7 +75,8 @@ struct ModelCacheTests {
         }
         put(1, 1)
         put(1, 2)
-        // Codes are written most significant bit first: literal 0 is 00110000, length 258 is 11000101, distance 1 is 00000.
+        // Codes are written most significant bit first: literal 0 is 00110000, length 258 is
+        // 11000101, distance 1 is 00000.
         put(0b0000_1100, 8)
         for _ in 0..<32_000 { put(0b1010_0011, 8); put(0, 5) }
         put(0, 7)

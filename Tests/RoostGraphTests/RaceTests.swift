@@ -13,7 +13,8 @@ private actor End {
 
 /// Ten contexts on ten threads change the same objects.
 ///
-/// `ROOST_GRAPH_ROUNDS` makes it longer. `make faults` runs it with ThreadSanitizer.
+/// `ROOST_GRAPH_ROUNDS` sets the number of rounds. `make faults` runs the test with
+/// ThreadSanitizer.
 @Suite("Ten contexts at once")
 struct RaceTests {
     private static let workerCount = 10

@@ -4,7 +4,7 @@ import RoostFiles
 import RoostJSON
 import Testing
 
-/// A directory of a test's own, and JSON stores in it.
+/// A directory for one test, and JSON stores in it.
 final class Bench {
     let directory: String
     let type = JSONStoreType()

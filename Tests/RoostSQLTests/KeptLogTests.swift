@@ -6,8 +6,8 @@ import Testing
 
 @testable import RoostSQLite
 
-/// After a checkpoint the log is empty for all connections, but its file keeps its length and its
-/// obsolete frames.
+/// After a checkpoint the log is empty for all connections, but its file keeps obsolete frames, up
+/// to 8 MiB.
 @Suite("Reused write-ahead logs")
 struct KeptLogTests {
     let directory: TemporaryDirectory
