@@ -3,7 +3,7 @@ import Roost
 import RoostMigration
 import Testing
 
-/// The code of `docs/migrating.md` and `docs/converting.md`, run on every type of store.
+/// The code of `docs/migrating.md` and `docs/converting.md`, run on stores in files.
 @Suite("The articles about migration and conversion")
 struct ArticleTests {
     private func folder() throws -> TemporaryDirectory { try TemporaryDirectory() }
