@@ -25,7 +25,7 @@ public struct LiveBytes: Sendable {
         count = pieces.reduce(0) { $0 + $1.count }
     }
 
-    /// Returns the position of a random live byte, or 0 if there are none.
+    /// Returns the position of a random live byte, or 0 without live bytes.
     func position(_ random: inout some CampaignRandom) -> Int {
         var offset = random.below(max(1, count))
         for piece in pieces {

@@ -136,7 +136,7 @@
             return node
         }
 
-        /// The text in one line, for comparisons.
+        /// This value as JSON on one line.
         var line: String { String(decoding: JSONText.bytes(self), as: UTF8.self) }
     }
 #endif
