@@ -187,7 +187,7 @@ import RoostCore
             try storage.close()
         }
 
-        @Test("foreign, empty and incompatible LMDB files are refused by code and unchanged")
+        @Test("foreign, empty and incompatible LMDB files are refused with the right code and unchanged")
         func refusesForeignFile() throws {
             let directory = try directory.get()
             var newer = try sample()

@@ -275,7 +275,7 @@ struct SnapshotTests {
         #expect(code { _ = try openCopy(of: test) } == .unsupportedVersion)
     }
 
-    @Test("a key-value store with an unknown required feature is refused by its name")
+    @Test("a key-value store is refused with the name of an unknown required feature")
     func refusesUnknownFeature() throws {
         let test = try TestStore()
         try tamper(test) { (writer) throws(StoreError) in
