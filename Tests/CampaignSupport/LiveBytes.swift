@@ -4,8 +4,7 @@
 /// Random mutations would mostly hit free pages and unused space. Live bytes are found by parsing
 /// the file, which must be sound.
 public struct LiveBytes: Sendable {
-    /// The cells. A cell with a long value has several pieces, because the value continues on other
-    /// pages.
+    /// The cells, each with several pieces if its value continues on other pages.
     public private(set) var cells: [[Range<Int>]] = []
     /// All pieces in ascending order.
     private var pieces: [Range<Int>] = []

@@ -34,8 +34,9 @@ struct LimitCampaignTests {
 
     private func roost() throws -> String { try Program.product("roost").path }
 
-    /// Whether limits of processes can be tested. They do not apply to root, which must start the
-    /// command as another user.
+    /// Whether limits of processes can be tested.
+    ///
+    /// They do not apply to root, which must start the command as another user.
     private static let canLimitProcesses: Bool =
         geteuid() == 0
         && ["/usr/bin/setpriv", "/usr/bin/prlimit"].allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }

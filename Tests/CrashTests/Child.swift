@@ -66,7 +66,6 @@ final class Child {
         return line()
     }
 
-    /// Writes to the child's standard input.
     func write(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
 
     /// Returns the number of the next line, which must be `<word> <number>`, or nil at the end.
@@ -78,10 +77,8 @@ final class Child {
         return number
     }
 
-    /// Closes the child's standard input.
     func closeInput() throws { try input.fileHandleForWriting.close() }
 
-    /// Kills the child with SIGKILL.
     func kill() {
         guard process.isRunning else { return }
         _ = Platform.kill(process.processIdentifier)

@@ -52,7 +52,6 @@ struct CrashLabTests {
         return text == "all" ? nil : Int(text) ?? usually
     }
 
-    /// Tests both models of a file system.
     @Test("a power cut leaves the old store or the new one, and a rerun finishes", arguments: Case.all)
     func powerCuts(_ subject: Case) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")

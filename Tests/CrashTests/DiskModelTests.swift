@@ -1,7 +1,6 @@
 import RoostConformance
 import Testing
 
-/// The lab's assumptions about disks.
 @Suite("Disk model")
 struct DiskModelTests {
     private func record(

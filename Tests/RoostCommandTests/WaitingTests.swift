@@ -6,7 +6,6 @@ import Testing
 
 @testable import RoostFiles
 
-/// Commands that need exclusive use of a store, while this process has the store open.
 @Suite("Commands that wait for a store in use", .serialized)
 struct WaitingTests {
     /// A command that replaces the store `a`, which the test has open.

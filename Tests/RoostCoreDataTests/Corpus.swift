@@ -86,7 +86,6 @@ final class TemporaryDirectory: Sendable {
         for path in made.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// Returns the path of a file in the directory.
     func file(_ name: String) -> String { path + "/" + name }
 
     func write(_ text: String, to name: String) throws {

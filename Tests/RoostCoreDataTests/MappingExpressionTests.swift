@@ -159,7 +159,6 @@ struct MappingExpressionTests {
 
     // MARK: Refusals
 
-    /// Returns the message of the error for an expression.
     private func message(_ make: (inout ExpressionArchive) -> TestPlist) throws -> String {
         let error = try failure { try Sample.expression(make) }
         #expect(error.code == .invalidMappingModel)
@@ -167,7 +166,6 @@ struct MappingExpressionTests {
         return error.message
     }
 
-    /// Returns the message of the error for a condition.
     private func conditionMessage(
         _ make: @escaping (inout ExpressionArchive) -> TestPlist
     ) throws -> String {

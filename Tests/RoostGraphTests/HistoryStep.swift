@@ -86,7 +86,6 @@ extension Step {
         }
     }
 
-    /// Inserts an object.
     private func insert(_ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool) throws {
         let entity = ["Artist", "Album", "Track", "Playlist", "Passport", "Album", "Track"][a % 7]
         let object = try context.insert(EntityName(entity))
@@ -226,7 +225,6 @@ extension Step {
         }
     }
 
-    /// Deletes an object.
     private func delete(_ context: ManagedObjectContext, and graph: inout PlainGraph, endsEvents: Bool) throws {
         switch kind {
         case 21:

@@ -201,7 +201,6 @@ final class MergeHistory {
         }
     }
 
-    /// Compares the whole content.
     func check(_ text: String) throws {
         let problems = try current.differences(from: context)
         guard problems.isEmpty else { throw Problem("\(text): \(problems.prefix(6).joined(separator: "; "))") }

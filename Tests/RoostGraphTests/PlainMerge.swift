@@ -102,7 +102,6 @@ struct PlainContent: Equatable {
 enum PlainPolicy: Int, CaseIterable {
     case error, storeTrump, objectTrump, overwrite, rollback, sum, refuse
 
-    /// The corresponding policy of Roost.
     var policy: MergePolicy {
         switch self {
         case .error: .error
@@ -371,7 +370,6 @@ struct PlainMerge {
         return problems
     }
 
-    /// Describes the changes of both sides.
     static func report(_ base: PlainContent, mine: PlainContent, stored: PlainContent) -> String {
         func text(_ content: PlainContent, _ id: ObjectID) -> String {
             guard let row = content.rows[id] else { return "-" }

@@ -29,7 +29,6 @@ final class Bench {
         try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
     }
 
-    /// The document's text.
     func text(_ name: String = "store") throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
 
     /// Replaces text in the document and removes the checksum, as a person would.

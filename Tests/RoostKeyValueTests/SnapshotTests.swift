@@ -235,7 +235,6 @@ struct SnapshotTests {
                 == .corrupted)
     }
 
-    /// Opens a copy of a store's contents.
     private func openCopy(of test: TestStore, options: StoreOptions = StoreOptions()) throws -> KeyValueStore {
         try KeyValueStore(
             opening: MemoryStorage(contents: test.storage.contents), type: MemoryStoreType(),

@@ -21,7 +21,6 @@ struct StoreLifetimeTests {
         return store
     }
 
-    /// A call of a store.
     struct Call: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let run: @Sendable (Store) throws -> Void

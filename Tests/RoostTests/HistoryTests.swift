@@ -309,7 +309,6 @@ struct HistoryTests {
     }
 }
 
-/// Collects bytes.
 private final class TextSink {
     var bytes: [UInt8] = []
 }

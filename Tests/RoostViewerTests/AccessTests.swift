@@ -96,7 +96,7 @@
         }
 
         @Test(
-            "an address with a wrong escape or a NUL, or without a slash at its start, is no request",
+            "an address with a wrong escape or a NUL, or without a first slash, is refused",
             arguments: ["/%", "/%f", "/%ff", "/%+1", "/a%00b", "library", "/x?a=%zz"])
         func wrongAddress(address: String) { #expect(HTTPRequest("GET", address: address, headers: [:]) == nil) }
 

@@ -306,7 +306,6 @@ final class CrashLab {
             environment: environment)
     }
 
-    /// Waits for a run's end.
     private func end(of child: Child, in root: URL, _ tree: [DiskFile] = [], trace: URL? = nil) throws -> Run {
         var numbers: [Substring: Int] = [:]
         while let line = child.line() {
@@ -320,7 +319,6 @@ final class CrashLab {
             questionCount: numbers["questions"])
     }
 
-    /// Removes the files of a run.
     func discard(_ run: Run) { try? FileManager.default.removeItem(at: run.root) }
 
     /// Returns the files in a directory without subdirectories.

@@ -36,7 +36,6 @@ struct TraceRecord {
 struct Trace {
     private(set) var records: [TraceRecord] = []
 
-    /// Creates an empty trace.
     init() {}
 
     /// Reads the file that the recorder wrote.

@@ -201,7 +201,6 @@ struct PlainMigration {
 
     // MARK: The result
 
-    /// The content of the new store.
     mutating func contents() throws -> StoreContents {
         let newIDs = Dictionary(uniqueKeysWithValues: values.keys.map { (place($0, new), $0) })
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)

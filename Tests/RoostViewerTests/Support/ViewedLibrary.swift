@@ -117,7 +117,6 @@
     }
 
     extension HTTPResponse {
-        /// Returns the body as JSON.
         func json() throws -> JSONNode { try JSONNode(body) }
         var text: String { String(decoding: body, as: UTF8.self) }
     }

@@ -22,8 +22,7 @@ public final class NoteBook {
 
     // MARK: Reading
 
-    /// Returns all notes, or those that have the tag and contain the text `search`, ignoring its
-    /// case.
+    /// Returns the notes, only with the tag and the text `search` in any case if they are given.
     public func list(tag: String? = nil, search: String? = nil) throws(NoteError) -> [NoteLine] {
         var conditions: [FetchRequest.Predicate] = []
         if let tag { conditions.append(.any("tags.name") == tag) }
