@@ -3,7 +3,7 @@ import RoostGraph
 
 /// One step of a random history.
 ///
-/// Its numbers select from the existing objects.
+/// Its numbers select objects and values.
 struct Step: CustomStringConvertible {
     var kind: Int
     var a: Int
@@ -48,7 +48,7 @@ struct Step: CustomStringConvertible {
     }
 }
 
-/// A difference between a context and the naive graph.
+/// A result that differs from the expected one.
 struct Problem: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

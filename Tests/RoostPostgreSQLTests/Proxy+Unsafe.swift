@@ -20,7 +20,7 @@
             case refusing
             /// Ends the connection before a message with these bytes reaches the server; once.
             case swallowing(String)
-            /// Sends these bytes instead of the next answer, then ends the connection.
+            /// Answers a message with these bytes, then ends its connection.
             case answering([UInt8])
             /// Accepts connections and never answers.
             case silent
