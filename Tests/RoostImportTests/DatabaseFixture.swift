@@ -102,7 +102,7 @@ import Testing
 
         var model: ManagedObjectModel { content.model }
 
-        /// Imports a database into a new SQLite store beside it, and checks that store.
+        /// Imports a database into a new store beside it, and checks that store.
         init(_ path: String, model: ManagedObjectModel? = nil, type: String = "sqlite") throws {
             content = try SQLiteImport(path: path, model: model) { () throws(StoreError) in }
             let location = StoreLocation(type: type, path: "\(path).\(type)")
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    /// Returns the error of an import that fails.
+    /// Returns the error of an import that cannot begin.
     func importFailure(_ path: String, model: ManagedObjectModel? = nil) throws -> StoreError {
         do throws(StoreError) {
             _ = try SQLiteImport(path: path, model: model) { () throws(StoreError) in }
