@@ -26,7 +26,7 @@ let package = Package(
                 .product(name: "RoostCore", package: "Roost"), .product(name: "RoostFiles", package: "Roost"),
                 .product(name: "RoostQuery", package: "Roost"),
             ]),
-        // The program that checks of several processes start and kill.
+        // Conformance checks with several processes start and kill this program.
         .executableTarget(
             name: "SortedFilePeer",
             dependencies: ["SortedFile", .product(name: "RoostConformance", package: "Roost")]),

@@ -1,10 +1,10 @@
 import Foundation
 public import RoostCore
 
-/// The content of the stores in damage and kill campaigns: objects of every kind, with references,
-/// links, long values and indexes.
+/// The content of the stores in campaigns: objects of every kind, with references, links, long
+/// values and indexes.
 public enum CampaignContent {
-    /// The model.
+    /// Returns the model, with two more attributes of persons if `next` is set.
     public static func model(next: Bool = false) throws -> ManagedObjectModel {
         var person: [AttributeDescription] = [
             .string("name"), .integer64("age"), .string("bio"), .init("photo", type: .binaryData),

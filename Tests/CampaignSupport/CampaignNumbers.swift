@@ -1,8 +1,8 @@
 import Foundation
 
-/// The lengths of campaigns: from the environment, or a sample for the normal run.
+/// The lengths and seeds of campaigns, from environment variables or else defaults.
 public enum CampaignNumbers {
-    /// Returns a number from the environment.
+    /// Returns the number in an environment variable, or `usually` if it has none.
     public static func count(_ variable: String, usually: Int) -> Int {
         ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? usually
     }

@@ -5,8 +5,9 @@ import RoostSystem
 
 /// Many damaged copies of one file, tried in child processes.
 ///
-/// A child tries one file after the other and writes a line before and after each. If it ends by a
-/// signal or takes too long, the file is counted, and another child continues after it.
+/// A child tries one file after the other and writes a line before and after each. If a signal ends
+/// the child, or it takes too long, its file is counted, and another child continues after that
+/// file.
 public struct DamageCampaign: Sendable {
     /// The type of the store.
     public var type: String
@@ -32,25 +33,27 @@ public struct DamageCampaign: Sendable {
         public fileprivate(set) var crashes: [String] = []
         /// The files whose child took too long.
         public fileprivate(set) var hangs: [String] = []
-        /// The errors that prevented children from running.
+        /// The errors of starting children, and the ends of children that stopped early without a
+        /// signal.
         public fileprivate(set) var failures: [String] = []
 
         /// The number of files that were tried.
         public var count: Int { trials.count + crashes.count + hangs.count }
 
-        /// Returns the numbers of the files for which an operation had an outcome.
+        /// Returns the numbers of the files that gave this outcome for this operation.
         public func numbers(_ operation: String, _ outcome: Outcome) -> [Int] {
             trials.filter { $0.outcomes[operation] == outcome }.map(\.number).sorted()
         }
 
-        /// The remarks, with the files of each.
+        /// The remarks, each with the numbers of its files.
         public var remarks: [String: [Int]] {
             var result: [String: [Int]] = [:]
             for trial in trials { for remark in trial.remarks { result[remark, default: []].append(trial.number) } }
             return result.mapValues { $0.sorted() }
         }
 
-        /// Returns a table with a line for each mutation and one for all.
+        /// Returns a table with a line for all files and one for each operation, mutation and
+        /// remark.
         public func table(_ title: String) -> String {
             let hits = trials.count { $0.hitsLive }
             var lines = [
@@ -78,7 +81,7 @@ public struct DamageCampaign: Sendable {
         }
     }
 
-    /// Runs the campaign in two processes at a time.
+    /// Runs the campaign in two children at a time, each with every second file.
     public func run() -> Results {
         let results = Mutex(Results())
         let workers = 2
@@ -91,9 +94,10 @@ public struct DamageCampaign: Sendable {
         return results.withLock { $0 }
     }
 
-    /// Runs one child until it ends, and returns the number of the next file.
+    /// Runs one child until it ends, and returns the number of the next file of its worker, or a
+    /// number above `count`.
     private func runChild(from start: Int, step: Int, _ results: Mutex<Results>) -> Int {
-        // The files are in memory, because no result depends on power cuts.
+        // No result depends on power cuts, so the files are in memory if `/dev/shm` is writable.
         let memory = "/dev/shm"
         let place =
             FileManager.default.isWritableFile(atPath: memory) ? memory : FileManager.default.temporaryDirectory.path
@@ -128,7 +132,7 @@ public struct DamageCampaign: Sendable {
                 results.failures.append(text)
             }
         }
-        // If a child cannot start, the campaign ends, because every other child would fail too.
+        // After an error in a child, its worker ends, because the next child would fail too.
         return end.status == 0 || end.status == 3 ? count + 1 : current + step
     }
 }

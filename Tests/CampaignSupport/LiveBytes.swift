@@ -1,17 +1,17 @@
-/// The bytes of a file that hold content: cells of SQLite's b-trees, nodes of LMDB's, or values of
-/// a JSON document.
+/// The bytes of a file that hold content: cells of SQLite's b-trees, nodes of LMDB's, or names and
+/// values of a JSON document.
 ///
 /// Random mutations would mostly hit free pages and unused space. Live bytes are found by parsing
 /// the file, which must be sound.
 public struct LiveBytes: Sendable {
-    /// The cells, each with its pieces: a long value continues on other pages.
+    /// The cells, each with several pieces if its value continues on other pages.
     public private(set) var cells: [[Range<Int>]] = []
     /// All pieces in ascending order.
     private var pieces: [Range<Int>] = []
     /// The number of live bytes.
     public private(set) var count = 0
 
-    /// Finds the live bytes of a file of a store's type, or of `coredata`.
+    /// Finds the live bytes of a sound file; `type` is a type of store, such as `coredata`.
     public init(of type: String, in bytes: [UInt8]) {
         var finder = Finder(bytes)
         switch type {
@@ -24,7 +24,7 @@ public struct LiveBytes: Sendable {
         count = pieces.reduce(0) { $0 + $1.count }
     }
 
-    /// Returns the position of a random live byte.
+    /// Returns the position of a random live byte, or 0 without live bytes.
     func position(_ random: inout some CampaignRandom) -> Int {
         var offset = random.below(max(1, count))
         for piece in pieces {
@@ -51,7 +51,9 @@ public struct LiveBytes: Sendable {
         return nil
     }
 
-    /// Returns whether a changed file differs in a live byte, or lacks one.
+    /// Returns whether a changed file differs in a live byte.
+    ///
+    /// If its size differs, every live byte after the first difference counts.
     func areHit(in changed: [UInt8], of good: [UInt8]) -> Bool {
         if changed.count == good.count { return pieces.contains { changed[$0] != good[$0] } }
         let prefix = zip(changed, good).prefix { $0 == $1 }.count
@@ -178,7 +180,7 @@ private struct Finder {
     mutating func findLMDB() {
         let size = little(40, 4)
         guard size >= 512 else { return }
-        // The newer of the two meta pages is valid.
+        // The newer of the two meta pages is the current one.
         let meta = little(144, 8) > little(size + 144, 8) ? 0 : size
         walkLMDB(little(meta + 128, 8), size)
     }

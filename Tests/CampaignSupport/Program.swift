@@ -11,7 +11,7 @@ public final class Program {
         public var status: Int32
         /// Whether it was killed because it took too long.
         public var isHanging: Bool
-        /// The end of its standard error output.
+        /// Its standard error output.
         public var errors: String
         /// The result in one line.
         public var description: String {

@@ -6,7 +6,7 @@ internal import RoostSystem
 
 /// The outcome of one operation on a damaged file.
 public enum Outcome: String, Sendable, CaseIterable {
-    /// The operation returned the content of the sound file.
+    /// The operation returned the content of the sound file, or `check` found no damage.
     case same
     /// The operation failed with a store error.
     case error
@@ -26,7 +26,7 @@ public struct Trial: Sendable {
     public var hitsLive: Bool
     /// The outcomes by the name of the operation.
     public var outcomes: [String: Outcome]
-    /// Other problems: a file that reading changed, or leftover files.
+    /// Other problems: a file that reading changed, leftover files, or damage that `check` missed.
     public var remarks: [String]
 
     /// The trial as one line.
@@ -58,7 +58,7 @@ public struct Trial: Sendable {
     }
 }
 
-/// Trials of every reading operation on damaged copies of a sound file, in this process.
+/// Trials of check, dump, conversion and backup on damaged copies of a sound file, in this process.
 public struct DamageTrials {
     private let type: String
     private let directory: String
@@ -126,7 +126,7 @@ public struct DamageTrials {
     /// Damages one copy and tries it.
     public func run(_ number: Int) throws -> Trial {
         var random = TrialRandom(seed: seed, number: number)
-        // Half of the damage to a Core Data store is in property lists.
+        // About half of the damage to a Core Data store is in property lists.
         let mark = type == "coredata" ? Array("bplist00".utf8) : nil
         let (bytes, mutation, hitsLive) = Mutation.apply(to: good, live: live, mark: mark, &random)
         var trial = Trial(number: number, mutation: mutation, hitsLive: hitsLive)

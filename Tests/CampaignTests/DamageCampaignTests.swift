@@ -13,7 +13,7 @@ struct DamageCampaignTests {
     static let types = StoreRegistry.standard.all
         .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 
-    @Test("a damaged store is refused or reads as it was, and reading changes nothing", arguments: types)
+    @Test("a damaged store is refused or gives its old content, and reading changes no file", arguments: types)
     func damage(type: String) throws {
         let place = try Place()
         let location = StoreLocation(type: type, path: place.file("base"))
@@ -35,7 +35,7 @@ struct DamageCampaignTests {
         }
         #expect(results.remarks["changed", default: []] == [], "reading changed the file: \(place2)")
         #expect(results.remarks["check-missed", default: []] == [], "check said sound: \(place2)")
-        // A campaign that never hits live bytes, or destroys every file, proves nothing.
+        // A campaign proves nothing if few files hit live bytes, or `check` finds no damage.
         #expect(results.trials.count { $0.hitsLive } > count / 3)
         #expect(!results.numbers("check", .found).isEmpty)
     }
@@ -50,7 +50,7 @@ struct DamageCampaignTests {
         var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: location.path)))
         let live = LiveBytes(of: type, in: bytes)
         #expect(live.count > bytes.count / 5 && live.count < bytes.count)
-        // Every name of a person is in a live cell.
+        // Names of persons are in live cells.
         for key in [1, 128, 255] {
             let name = Array("Person \(key)".utf8)
             #expect(live.cells.contains { $0.contains { bytes[$0].firstRange(of: name) != nil } }, "\(key)")

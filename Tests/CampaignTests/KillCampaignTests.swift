@@ -12,7 +12,7 @@ import Testing
 /// `ROOST_CAMPAIGN_SEED` repeats the choice of commands and moments.
 @Suite("Killed commands", .serialized)
 struct KillCampaignTests {
-    /// One command on a store `s`, which writes `t` or changes `s`.
+    /// One command, which changes the store `s`, or writes the store `t` from `s` or a dump.
     struct Job: Sendable {
         enum Verb: String, CaseIterable, Sendable {
             case convert, convertOver, load, loadOver, migrateInPlace, migrateWithBackup, migrateInto, compact
@@ -46,7 +46,7 @@ struct KillCampaignTests {
             let types = DamageCampaignTests.types
             return Verb.allCases.flatMap { verb in
                 types.flatMap { source in
-                    // Only copies have two types, and a load has no source store.
+                    // Only a conversion and a migration into another store have two types.
                     types.filter { [.convert, .migrateInto].contains(verb) || $0 == source }
                         .map { Job(verb: verb, source: source, destination: $0) }
                 }
@@ -84,7 +84,7 @@ struct KillCampaignTests {
         while let line = dump.line(withinSeconds: 60) { text += line + "\n" }
         try #require(dump.wait(withinSeconds: 60).status == 0)
         try Data(text.utf8).write(to: URL(fileURLWithPath: place.file("dump.jsonl")))
-        // Base digests are the same for every type.
+        // A digest does not depend on the type.
         #expect(Set(digests).count == 2)
     }
 
@@ -132,7 +132,7 @@ struct KillCampaignTests {
                 expect(
                     found == new || found == (job.hasOld ? oldDigest : nil),
                     "t is neither old nor new: \(found ?? "missing")")
-                // A rerun would fail at this existing destination.
+                // A rerun would fail because the destination exists.
                 if found == new, !job.hasOld { run.remove("t") }
             }
         } catch {
@@ -164,7 +164,7 @@ struct KillCampaignTests {
         var killedByVerb: [String: Int] = [:]
         while killed < wanted, finished < 4 * wanted + 40 {
             let number = (killed + finished) % Job.all.count
-            // Each sample has other jobs.
+            // A short run chooses jobs at random.
             let index = wanted < Job.all.count ? random.below(Job.all.count) : number
             let job = Job.all[index]
             let run = try Place()

@@ -22,7 +22,7 @@ struct LimitCampaignTests {
         var description: String { "\(kind) \(value), \(source) to \(destination)" }
     }
 
-    /// Returns the memory in KiB that the program needs to print its version.
+    /// Returns the lowest tried memory limit, in KiB, under which the program prints its version.
     private func baseMemory(_ place: Place) throws -> Int {
         for size in stride(from: 40_000, through: 2_000_000, by: 10_000) {
             let run = try Program(
@@ -34,7 +34,9 @@ struct LimitCampaignTests {
 
     private func roost() throws -> String { try Program.product("roost").path }
 
-    /// Whether limits of processes can be tested, which do not apply to root.
+    /// Whether limits of processes can be tested.
+    ///
+    /// They do not apply to root, which must start the command as another user.
     private static let canLimitProcesses: Bool =
         geteuid() == 0
         && ["/usr/bin/setpriv", "/usr/bin/prlimit"].allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
@@ -54,7 +56,7 @@ struct LimitCampaignTests {
         }
     }
 
-    /// Returns all limits, in an order in which each kind comes early.
+    /// Returns all limits, alternating between the kinds.
     private func limits(_ place: Place) throws -> [Limit] {
         let types = DamageCampaignTests.types
         let memory = try baseMemory(place)
@@ -82,7 +84,7 @@ struct LimitCampaignTests {
         return (0..<longest).flatMap { index in lists.compactMap { $0.indices.contains(index) ? $0[index] : nil } }
     }
 
-    @Test("a command under a limit finishes or fails with an error, and never hangs")
+    @Test("a conversion under a limit of memory, files or processes finishes or fails with an error")
     func limits() throws {
         let base = try Place()
         var digests: Set<String> = []
@@ -97,7 +99,7 @@ struct LimitCampaignTests {
         let all = try limits(base)
         var chosen = all
         if wanted < all.count {
-            // Each run tests a different part.
+            // The seed selects the part to test.
             let step = max(1, all.count / wanted)
             let first = Int(CampaignNumbers.seed % UInt64(step))
             chosen = stride(from: first, to: all.count, by: step).map { all[$0] }

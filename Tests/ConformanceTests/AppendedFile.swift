@@ -7,7 +7,7 @@ import RoostKeyValue
 enum AppendedFileFault: String, CaseIterable, Sendable {
     /// A damaged file is read up to the damage, even if whole commits follow.
     case stopsAtDamage
-    /// The remaining entries of a commit that was cut off are read.
+    /// Entries that remain of a commit that was cut off are read.
     case readsHalfCommits
     /// A file that ends within a commit is read as it was after its first commit.
     case forgetsAllCommits
@@ -84,7 +84,8 @@ struct AppendedFile: Sendable {
         RecordHash.wide(bytes(commit) + bytes(identity) + bytes(UInt64(payload.count)) + payload).low
     }
 
-    /// Returns the payload of a whole frame of a commit, or nil.
+    /// Returns the payload and the number of the later commit whose whole frame starts here, or
+    /// nil.
     private func frame(at start: Int, in bytes: [UInt8]) -> (payload: Range<Int>, commit: UInt64)? {
         guard bytes.count - start >= Self.frameHeadByteCount else { return nil }
         let count = Self.number(bytes[start...])
@@ -97,7 +98,7 @@ struct AppendedFile: Sendable {
         return (payload, number)
     }
 
-    /// Reads a file; throws `notAStore` and `corrupted`.
+    /// Reads a file; throws `notAStore`, `corrupted` and errors of files.
     init(at path: String, _ fault: AppendedFileFault?) throws(StoreError) {
         let bytes = try StoreFile.contents(of: path)
         guard bytes.count >= Self.headByteCount, bytes.starts(with: Self.magic) else {
@@ -126,7 +127,7 @@ struct AppendedFile: Sendable {
         return false
     }
 
-    /// Examines the bytes after the last whole commit: a torn end, or damage before whole commits.
+    /// Throws if a whole commit follows the damage, unless the fault prevents it.
     private mutating func readDamage(_ bytes: [UInt8], _ path: String, _ fault: AppendedFileFault?) throws(StoreError) {
         if fault == .stopsAtDamage { return }
         if fault == .readsHalfCommits { return apply(bytes[min(bytes.count, byteCount + Self.frameHeadByteCount)...]) }
@@ -154,7 +155,7 @@ struct AppendedFile: Sendable {
     }
 }
 
-/// A storage in an appended file, which can be open only once.
+/// A storage in an appended file, which one storage at a time can have open for writing.
 final class AppendedFileStorage: OrderedKeyValueStorage {
     let maximumKeyByteCount = 511
     private let path: String

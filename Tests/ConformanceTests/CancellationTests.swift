@@ -4,7 +4,6 @@ import RoostCore
 import RoostQuery
 import Testing
 
-/// Requests whose task is cancelled.
 @Suite("Fetches in cancelled tasks")
 struct CancellationTests {
     private static let count = 10_000

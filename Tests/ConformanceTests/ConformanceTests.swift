@@ -12,7 +12,6 @@ struct ConformanceTests {
         if case .failed(let failure) = result.outcome { throw failure }
     }
 
-    /// Every ordered pair of backends is a case.
     @Test("records copy between any two built-in stores", arguments: StoreFixture.pairs)
     func copying(from source: StoreFixture, to target: StoreFixture) throws {
         try CrossStoreChecks.copy(from: source, to: target, seed: 2_026)

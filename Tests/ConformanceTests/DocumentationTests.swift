@@ -3,7 +3,6 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// The tables of results in the documentation must equal those of a run.
 @Suite("Documented results")
 struct DocumentationTests {
     /// The stores of the tables, in the order of their columns.

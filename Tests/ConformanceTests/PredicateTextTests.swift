@@ -4,7 +4,6 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Random predicates that are printed and parsed again must match the same objects in every store.
 @Suite("Text of predicates in stores")
 struct PredicateTextTests {
     typealias P = FetchRequest.Predicate

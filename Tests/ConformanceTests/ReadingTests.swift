@@ -33,7 +33,6 @@ struct ReadingTests {
         }
     }
 
-    /// The store is compared with its sample, so a sample that describes other content fails.
     @Test("checks of reading fail if the sample describes other content than the store", arguments: readers)
     func wrongSample(reader: StoreFixture) throws {
         let make = try #require(reader.sample)

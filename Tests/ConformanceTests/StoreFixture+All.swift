@@ -7,7 +7,7 @@ import RoostCore
 extension StoreFixture {
     /// Every registered backend that needs no server.
     ///
-    /// It is the only list of backends in the tests. RoostPostgreSQLTests has those with a server.
+    /// RoostPostgreSQLTests has those with a server.
     static let all: [StoreFixture] = {
         return StoreRegistry.standard.withoutServers.map {
             StoreFixture.builtIn($0, peer: peer)

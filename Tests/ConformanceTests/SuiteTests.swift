@@ -4,7 +4,6 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Requirements on the suite itself.
 @Suite("The conformance suite")
 struct SuiteTests {
     @Test("the conformance suite lists exactly the recorded checks, in their order")

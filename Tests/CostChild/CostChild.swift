@@ -16,7 +16,7 @@ import RoostMigration
 /// - `CostChild door <type> <directory>`: the operations of a `Store`, each beside the same
 ///   operation of the contract.
 /// - `CostChild graph <type> <directory>`: the operations of a context.
-/// - `CostChild graph-memory <type> <directory>`: the bytes of objects, a line for each kind:
+/// - `CostChild graph-memory <type> <directory>`: the memory of objects, a line for each kind:
 ///   `<name>\t<bytes>`.
 /// - `CostChild graph-times <type> <directory>`: the change sets of 100 000 changed objects, and
 ///   undo: `<name>\t<median>\t<least>`, in nanoseconds for each object.
@@ -180,7 +180,7 @@ struct CostChild {
         }
     }
 
-    /// Loads albums with ten random tags each, and tags with a hundred albums each.
+    /// Loads links between albums with ten scattered tags each and tags with a hundred albums each.
     private static func links(_ typeName: String, _ count: Int, _ directory: URL) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Album", relationships: [.toMany("tags", to: "Tag", inverse: "albums")]),

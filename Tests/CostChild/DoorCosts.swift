@@ -129,7 +129,7 @@ struct DoorCosts {
         try inserted.close()
     }
 
-    /// Measures the second run of an import, which finds all objects and changes none.
+    /// Measures an import of new objects, and its repetition, which changes no object.
     private func repeating() throws {
         let store = try create(
             "repeated",

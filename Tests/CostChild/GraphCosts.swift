@@ -210,8 +210,8 @@ struct GraphCosts {
         try withExtendedLifetime(albums) { try store.close() }
     }
 
-    /// Prints the size of a fault with its entry in the context, and of an object without its
-    /// record.
+    /// Prints the sizes of a fault with its entry in the context, of an object without its record,
+    /// and of a few objects of a scan.
     func memory() throws {
         let filling = container.makeContext()
         try insert(62_000, into: filling)

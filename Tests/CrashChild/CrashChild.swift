@@ -19,7 +19,8 @@ import RoostStores
 /// - `load`: keeps a bulk load open until standard input ends.
 /// - `reserve`: waits for the end of standard input, reserves keys, and writes `key <n>` for each.
 ///   `reserve-often` opens the store again for each key.
-/// - `compact`: compacts the store until it is killed, and writes `compacted <n>` each time.
+/// - `compact`: compacts the store until it is killed, and writes `compacted <n>` or `in-place <n>`
+///   each time.
 @main
 struct CrashChild {
     static func main() {

@@ -12,10 +12,10 @@ import RoostMigration
 ///   or closes it for `-n`. With the argument `history`, the store records a history. The process
 ///   writes `digest <digest>` to standard output and waits to be killed.
 /// - `run <operation> <directory> <source type> <store type>` performs an operation of `CrashLab`
-///   on `store` and writes the mark `ack` when it is done. It then prints `calls <n>`, `reports
-///   <n>` and `questions <n>`: the numbers of calls in which a fault can occur, of reports, and of
-///   questions to policies. The argument `cancel <n>` ends it at a report, `failure <n>` at a
-///   question.
+///   on `store` and writes the mark `ack` when it is done. At its end, even after an error, it
+///   prints `calls <n>`, `reports <n>` and `questions <n>`: the numbers of calls in which a fault
+///   can occur, of reports, and of questions to policies. The argument `cancel <n>` ends it at a
+///   report, `failure <n>` at a question.
 /// - `check` takes the operation, both types and three digests: before, after and of the source. It
 ///   reads lines `<what> <directory>`, where 1 accepts only the new store and 2 only the old store,
 ///   and answers each with `ok <names>`, separated by slashes, or with the problem.
@@ -181,7 +181,7 @@ private struct Operation {
 
     /// Returns the problem with the stores of a directory: its kind, a colon and a description.
     ///
-    /// Without a problem, runs the operation and returns the names of the resulting files.
+    /// Without a problem, runs the operation again and returns `ok` and the names of the files.
     func check(_ directory: String, _ what: Substring, _ digests: Digests) -> String {
         do {
             let found = try digest(of: store(in: directory), "store")
@@ -195,8 +195,7 @@ private struct Operation {
             if what == "2", !old.contains(found) {
                 return "changed: the operation had failed, and the new store is there"
             }
-            // A store that was moved stays at its old location until the other store has been
-            // removed.
+            // A completed replacement has moved the source away, so it cannot be repeated.
             if kind != .replace || old.contains(found) {
                 if digests.source != "-" {
                     let source = try digest(of: source(in: directory), "source")
@@ -226,7 +225,7 @@ private struct Operation {
 
     /// Examines the structure of a store, and returns the digest of its content.
     ///
-    /// The digest must equal the recorded one.
+    /// The digest must equal the recorded one, if any.
     private func digest(of location: StoreLocation, _ noun: String) throws -> String {
         do {
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: 5))

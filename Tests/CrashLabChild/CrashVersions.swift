@@ -6,8 +6,9 @@ import RoostMigration
 
 /// The model of the lab's stores in three versions, with the migrations between them.
 ///
-/// It is small, because each written page adds states. It has relationships of each kind, an index,
-/// a uniqueness constraint, and values that need no page of their own, one page and several.
+/// The model is small, because each written page adds states. It has to-one and to-many
+/// relationships, an index, a uniqueness constraint, and values that need several pages of their
+/// own or none.
 enum CrashVersions {
     private static let entities: [EntityDescription] = [
         EntityDescription(
@@ -108,7 +109,7 @@ final class Interruption: Sendable {
     private let number: Int
     private let counts = Mutex((reports: 0, questions: 0))
 
-    /// Creates an interruption at a report or question, counted from 1; nil only counts.
+    /// Creates an interruption at a report or question, counted from 1; with nil, it only counts.
     init(_ kind: Kind?, at number: Int) { (self.kind, self.number) = (kind, number) }
 
     /// The numbers of reports and questions so far.

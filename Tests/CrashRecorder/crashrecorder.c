@@ -1,6 +1,6 @@
 // Functions with the names of functions of the C library. The dynamic linker finds these first.
-// Each does the same as the real function, but below the recorded directory in one order for all
-// threads, and records the change.
+// Each calls the real function. Below the recorded directory, calls of all threads have one order,
+// and changes are recorded.
 
 #if defined(__linux__)
 #define _GNU_SOURCE
@@ -46,7 +46,7 @@ static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
 // Whether this thread is in a recorded call, whose own calls are not recorded.
 static __thread int inside;
 
-// Finds the real function of a name once, in the first thread that calls it.
+// Finds the real function of a name, and keeps it for later calls.
 #define REAL(name) \
     static __typeof__(&name) real; \
     __typeof__(&name) found = __atomic_load_n(&real, __ATOMIC_ACQUIRE); \

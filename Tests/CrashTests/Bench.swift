@@ -3,10 +3,10 @@ import Roost
 import RoostConformance
 import RoostCore
 
-/// The backends that keep a store in a file.
+/// The writable backends that keep a store in a file.
 enum FileBackends {
     static let all = names([.writing, .persistence, .file])
-    /// The backends whose stores several processes may write.
+    /// Those whose stores several processes may write at the same time.
     static let shared = names([.writing, .persistence, .file, .multipleProcesses])
 
     private static func names(_ capabilities: [StoreCapability]) -> [String] {

@@ -57,7 +57,7 @@ final class Child {
         }
     }
 
-    /// Returns the next line, or kills the child and returns nil after the time limit.
+    /// Returns the next line, or nil at the end; kills the child at the time limit.
     func line(withinSeconds seconds: Double) -> String? {
         let identifier = process.processIdentifier
         let alarm = DispatchWorkItem { _ = Platform.kill(identifier) }
@@ -66,7 +66,6 @@ final class Child {
         return line()
     }
 
-    /// Writes to the child's standard input.
     func write(_ text: String) throws { try input.fileHandleForWriting.write(contentsOf: Data(text.utf8)) }
 
     /// Returns the number of the next line, which must be `<word> <number>`, or nil at the end.
@@ -78,10 +77,8 @@ final class Child {
         return number
     }
 
-    /// Ends the child's standard input.
     func closeInput() throws { try input.fileHandleForWriting.close() }
 
-    /// Kills the child without warning.
     func kill() {
         guard process.isRunning else { return }
         _ = Platform.kill(process.processIdentifier)

@@ -13,7 +13,7 @@ import Testing
 struct ConcurrencyTests {
     /// Eight threads and two more processes read while one thread writes.
     @Test(
-        "readers of this and other processes see only whole transactions, in order",
+        "readers in the writing process and in others see only whole transactions, in order",
         arguments: FileBackends.shared)
     func readingWhileWriting(type: String) throws {
         let bench = try Bench()
@@ -73,7 +73,7 @@ struct ConcurrencyTests {
     }
 }
 
-/// One process writes a store that allows a single writer, while others open the store repeatedly.
+/// Processes that use a JSON store, which only one process at a time can have open for writing.
 @Suite("One writer", .serialized)
 struct OneWriterTests {
     @Test("programs that open a JSON store while it is written see every acknowledged commit, whole")
@@ -81,7 +81,7 @@ struct OneWriterTests {
         let bench = try Bench()
         let location = bench.location("json")
         var options = StoreOptions()
-        // A new document is written every few commits.
+        // Makes the store write a new document every few commits.
         options.typeOptions["journalBytes"] = "20000"
         let store = try StoreRegistry.standard.create(location, model: try CrashWorkload.model, options: options)
         let children = [try Child("reopen", location), try Child("reopen", location)]
@@ -109,7 +109,7 @@ struct OneWriterTests {
     }
 
     @Test(
-        "a second JSON writer waits for its timeout, or until the first is killed"
+        "a second writer of a JSON store fails at its timeout, or succeeds after the first is killed"
     )
     func secondWriter() throws {
         let bench = try Bench()
@@ -230,7 +230,7 @@ struct BusyReaderTests {
         #expect(try waiting.result().count == 1)
     }
 
-    /// Spins until another process waits for the exclusive lock.
+    /// Waits until an operation waits for the exclusive lock.
     private func waitUntilRequested(_ location: StoreLocation) throws {
         let file = try LockFile(forStoreAt: location.path, region: .store, isWritable: false)
         while !file.isWaitedFor { usleep(1_000) }

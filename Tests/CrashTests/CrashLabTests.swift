@@ -3,7 +3,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// The effects of power cuts, kills and failing calls on a store that is being replaced
+/// The effects of power cuts, kills and failing calls on a store that an operation changes
 /// (RELIABILITY §3).
 ///
 /// The normal run checks a sample. `ROOST_CRASH_STATES` sets the number of states of each case,
@@ -27,14 +27,14 @@ struct CrashLabTests {
             return CrashLab.Operation.allCases.flatMap { operation in
                 FileBackends.all.flatMap { source in
                     FileBackends.all
-                        // Only copies have two types.
+                        // Only these operations have two types.
                         .filter { operation == .convert || operation == .migrateInto || $0 == source }
                         .map { Case(operation: operation, source: source, store: $0) }
                 }
             }.filter { wanted.isEmpty || $0.testDescription.contains(wanted) }
         }()
 
-        /// All cases in a long campaign, and otherwise a different third of them in each run.
+        /// All cases if `ROOST_CRASH_FAULTS` is set, and otherwise a random third of them.
         static let some: [Case] = {
             guard CrashLabTests.limit("ROOST_CRASH_FAULTS", usually: 0) == 0 else { return all }
             let first = Int.random(in: 0..<3)
@@ -52,7 +52,6 @@ struct CrashLabTests {
         return text == "all" ? nil : Int(text) ?? usually
     }
 
-    /// Tests both models of a file system.
     @Test("a power cut leaves the old store or the new one, and a rerun finishes", arguments: Case.all)
     func powerCuts(_ subject: Case) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
@@ -111,7 +110,7 @@ struct CrashLabTests {
         }
     }
 
-    @Test("a process killed at any call leaves the old store or the new one")
+    @Test("a process killed at a random system call leaves the old store or the new one")
     func kills() throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
         var random = SeededGenerator(seed: seed)
@@ -146,7 +145,7 @@ struct CrashLabTests {
     }
 
     @Test(
-        "of two processes that run one command, one finishes even if the other is killed",
+        "two processes with one command leave a whole store, and one finishes unless one is killed",
         arguments: [
             CrashLab.Operation.convert, .migrate, .migrateKeepingBackup, .migrateThroughVersions, .migrateInto,
         ],
@@ -169,8 +168,8 @@ struct CrashLabTests {
             let place =
                 "\(operation) \(type), round \(round), ROOST_CRASH_SEED=\(seed), call \(number) of \(calls)"
             statuses["\(runs[0].status) \(runs[1].status)", default: 0] += 1
-            // In place, the second process waits for the first. Otherwise it may fail because the
-            // name is in use.
+            // In place, one process waits for the other. Otherwise either may fail because the name
+            // is in use.
             let mayBeRefused = operation.hasSource
             for (index, run) in runs.enumerated() {
                 #expect(
@@ -187,9 +186,9 @@ struct CrashLabTests {
         print("together, \(operation) \(type): \(statuses), ROOST_CRASH_SEED=\(seed)")
     }
 
-    /// Each kind of call fails once, or permanently from then on.
+    /// A random call fails, and in some runs all later calls of its kinds fail too.
     @Test(
-        "a failing system call leaves the old store or the new one and is reported",
+        "after a failing system call, an operation succeeds or reports an error, and the store is whole",
         arguments: Case.some)
     func faults(_ subject: Case) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
@@ -251,7 +250,7 @@ struct CrashLabTests {
             }
         }
         let names = try findings(without: .syncDirectory)
-        // A store that is migrated within its own file changes no names.
+        // SQLite migrates a store within its file, so no names change.
         if type != "sqlite" || operation != .migrate {
             #expect(names["lost"] != nil, "without flushes of directories: \(names)")
         }

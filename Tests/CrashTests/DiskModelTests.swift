@@ -1,7 +1,6 @@
 import RoostConformance
 import Testing
 
-/// The lab's assumptions about disks.
 @Suite("Disk model")
 struct DiskModelTests {
     private func record(
@@ -13,7 +12,8 @@ struct DiskModelTests {
             data: Array(data.utf8))
     }
 
-    /// Returns the contents of `name` in all states, as text; "–" without the file.
+    /// Returns the contents of `name` in many states after the records, as text; "–" without the
+    /// file.
     private func contents(
         of name: String, under model: DiskModel, after records: [TraceRecord], from tree: [DiskFile] = []
     ) -> Set<String> {
@@ -46,7 +46,7 @@ struct DiskModelTests {
             ])
     }
 
-    @Test("a new name is durable with its flushed file if journaled, else with its directory")
+    @Test("a new name is durable once its file is flushed (journaled disk) or its directory (strict disk)")
     func newNames() {
         let records = [record(.created, at: "a"), record(.written, data: "new"), record(.synced, at: "a")]
         #expect(contents(of: "a", under: .journaled, after: records) == ["new"])
@@ -54,7 +54,7 @@ struct DiskModelTests {
         #expect(contents(of: "a", under: .strict, after: records + [record(.syncedDirectory, at: "")]) == ["new"])
     }
 
-    @Test("names become durable in order on a journaled disk, and else in any order")
+    @Test("names become durable in order on a journaled disk, and in any order on a strict disk")
     func orderOfNames() {
         let tree = [DiskFile(path: "a", contents: [1], inode: 1), DiskFile(path: "b", contents: [2], inode: 2)]
         func names(_ model: DiskModel) -> Set<String> {
@@ -84,7 +84,7 @@ struct DiskModelTests {
         #expect(contents(of: "a", under: model, after: again, from: [old]) == ["new"])
     }
 
-    @Test("each block of an unflushed file may be old or new, equally under all its names")
+    @Test("each block of an unflushed file may be old or new, and all its names show the same blocks")
     func tornFiles() {
         let old = String(repeating: "o", count: 8192)
         var disk = DiskState(.journaled, [DiskFile(path: "a", contents: Array(old.utf8), inode: 1)])

@@ -6,7 +6,8 @@ import RoostMigration
 import RoostStores
 import Testing
 
-/// Backups and compaction while other processes write, and kills during them.
+/// Backups, conversions, dumps and compactions while another process writes, and killed
+/// compactions.
 @Suite("Maintenance", .serialized)
 struct MaintenanceTests {
     private func create(_ type: String, in bench: Bench, transactions: Int64 = 0) throws -> StoreLocation {
@@ -19,7 +20,8 @@ struct MaintenanceTests {
         return location
     }
 
-    /// Requires that the store holds exactly the content of the first `number` transactions.
+    /// Requires that the store holds exactly the content of the first `number` transactions, or of
+    /// any number if it is nil.
     ///
     /// Returns the number of transactions in the store.
     private func requireState(_ location: StoreLocation, is number: Int64?, at when: String) throws -> Int64 {
@@ -73,7 +75,7 @@ struct MaintenanceTests {
         _ = child.wait()
         try original?.close()
         #expect(try requireState(location, is: nil, at: "the original") >= acked)
-        // A killed JSON writer leaves an unfinished document, which the next writer removes.
+        // A killed JSON writer may leave an unfinished document, which the next writer removes.
         try StoreRegistry.standard.open(location).close()
         #expect(try litter(bench) == [])
     }
@@ -158,7 +160,7 @@ struct MaintenanceTests {
         [false, true].filter { !$0 || type == "sqlite" }.map { (type, $0) }
     }
 
-    @Test("a store whose compaction is killed 25 times keeps its content and takes commits", arguments: compactions)
+    @Test("a store whose compaction is killed 25 times keeps its content and accepts commits", arguments: compactions)
     func killed(type: String, isOpen: Bool) throws {
         let seed = seed(named: "ROOST_KILL_SEED")
         var random = SeededGenerator(seed: seed)
@@ -181,7 +183,7 @@ struct MaintenanceTests {
             #expect(child.wait().status == -9)
             let when = "round \(round), seed \(seed)"
             _ = try requireState(location, is: state, at: when)
-            // The next process continues normally.
+            // The next commit succeeds.
             let store = try holder ?? StoreRegistry.standard.open(location)
             state += 1
             _ = try store.commit(try CrashWorkload.transaction(state))

@@ -32,7 +32,8 @@ struct ProcessTests {
     }
 
     @Test(
-        "an LMDB store follows when another process enlarges the map", .enabled(if: hasLMDB, "this build has no LMDB"))
+        "an LMDB store reads and writes on after another process enlarges the map",
+        .enabled(if: hasLMDB, "this build has no LMDB"))
     func mapGrowth() throws {
         let bench = try Bench()
         let location = try create("lmdb", in: bench)

@@ -74,7 +74,7 @@ final class Folder: Sendable {
     func write(_ bytes: [UInt8], to name: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: file(name))) }
 }
 
-/// Returns the error that `body` throws.
+/// Returns the error that `body` throws, or nil.
 func error(_ body: () throws -> Void) -> StoreError? {
     do {
         try body()
@@ -82,7 +82,6 @@ func error(_ body: () throws -> Void) -> StoreError? {
     } catch { return error as? StoreError }
 }
 
-/// Returns the whole store as a dump.
 func dump(_ store: any PersistentStore) throws -> (text: [UInt8], digest: String) {
     let text = Text()
     let digest = try MigrationManager(registry: .standard).dump(store) { bytes throws(StoreError) in text.append(bytes)
@@ -90,7 +89,6 @@ func dump(_ store: any PersistentStore) throws -> (text: [UInt8], digest: String
     return (text.bytes, "\(digest)")
 }
 
-/// Loads a dump into a store.
 func load(_ bytes: [UInt8], into destination: ConversionEndpoint) throws {
     let source = Text()
     source.append(bytes)

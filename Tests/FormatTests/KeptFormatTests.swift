@@ -54,7 +54,7 @@ struct KeptFormatTests {
         #expect(try folder.names().filter { $0 != "store.lock" } == ["store"])
     }
 
-    @Test("a store of an older program takes a commit and is sound afterwards", arguments: readable)
+    @Test("a store of an older program accepts a commit and is sound afterwards", arguments: readable)
     func writing(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)

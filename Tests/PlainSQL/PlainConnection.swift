@@ -35,7 +35,7 @@
             }
         }
 
-        /// Sets a savepoint, which a database whose transactions end with errors requires.
+        /// Runs `body`, in a savepoint if its error would end the transaction.
         func attempting<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
             guard endsWithErrors else { return try body() }
             try base.run("SAVEPOINT plain")

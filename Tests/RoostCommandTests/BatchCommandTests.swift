@@ -232,7 +232,7 @@ struct BatchCommandTests {
         #expect(try place.roost("dump", "library").output == before)
     }
 
-    /// A program that runs others in a terminal; the tests use its arguments on Linux.
+    /// Whether `script`, which runs a program in a terminal, is installed.
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 
     @Test(

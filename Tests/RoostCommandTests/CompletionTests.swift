@@ -131,7 +131,6 @@ struct CompletionTests {
     }
 }
 
-/// The completion scripts, run by their shells.
 @Suite("Scripts of completion")
 struct CompletionScriptTests {
     /// Creates a place with a configuration, a directory and files.

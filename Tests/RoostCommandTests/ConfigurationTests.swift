@@ -62,7 +62,7 @@ struct ConfigurationTests {
         try Workplace().roost("info").expectError(2, containing: "needs STORE")
     }
 
-    @Test("a configured name precedes a file of that name, and ./ means the file", arguments: Workplace.fileTypes)
+    @Test("a configured name means its store, and with ./ a file of that name", arguments: Workplace.fileTypes)
     func precedence(type: String) throws {
         let place = try place(type)
         try place.makeStore(type, named: "main", objects: 7)

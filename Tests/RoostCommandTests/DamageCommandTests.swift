@@ -3,7 +3,6 @@ import Roost
 import RoostCore
 import Testing
 
-/// Commands on a store in which a value changed without a commit.
 @Suite("Commands on a store with a changed value")
 struct DamageCommandTests {
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")

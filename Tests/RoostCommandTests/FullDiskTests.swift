@@ -29,7 +29,6 @@ import RoostCore
             rmdir(path)
         }
 
-        /// Fills all free space.
         func fill() throws {
             let file = open("\(path)/ballast", O_WRONLY | O_CREAT | O_APPEND, 0o600)
             defer { close(file) }

@@ -3,7 +3,6 @@ import Roost
 import RoostCore
 import Testing
 
-/// Messages about wrong names and conditions suggest correct ones.
 @Suite("Hints in messages")
 struct HintTests {
     /// Notes in folders, with tags.

@@ -2,12 +2,11 @@ import Foundation
 import RoostSystem
 import Testing
 
-/// Returns the number of interruptions of a test; `ROOST_CRASH_KILLS` overrides it for long runs.
+/// Returns the number of interruptions of a test: `ROOST_CRASH_KILLS`, or else `usually`.
 private func interruptionCount(_ usually: Int) -> Int {
     ProcessInfo.processInfo.environment["ROOST_CRASH_KILLS"].flatMap { Int($0) } ?? usually
 }
 
-/// A conversion that is ended from outside at random instants.
 @Suite("Interrupted conversions", .serialized)
 struct InterruptionTests {
     /// Starts a conversion of `a` into `type:b`, sends a signal after a random part of the time
@@ -99,7 +98,6 @@ struct InterruptionTests {
     }
 }
 
-/// Commands that have a store open while they are ended from outside.
 @Suite("Commands that end while a store is open", .serialized)
 struct OpenStoreInterruptionTests {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]

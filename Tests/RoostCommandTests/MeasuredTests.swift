@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-/// The README's numbers are those of the last whole run of the benchmarks.
 @Suite("The README's measured numbers")
 struct MeasuredTests {
     /// The part of `Benchmarks/Results/latest.json` that the README shows.

@@ -284,7 +284,7 @@ struct MigrateCommandTests {
         #expect(losses.count == 1 && losses[0]["count"] as? Int == 5 && losses[0]["entity"] as? String == "Note")
     }
 
-    /// A program that runs others in a terminal; the tests use its arguments on Linux.
+    /// Whether `script`, which runs a program in a terminal, is installed.
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 
     @Test(

@@ -8,8 +8,8 @@ import Testing
     /// have them.
     ///
     /// Under any limit, a command succeeds or reports the missing resource. It never waits forever,
-    /// no signal ends it, and a command that fails leaves no files. The time limit only ends
-    /// endless waiting.
+    /// no signal ends it, and a command that fails leaves no files except lock files. The time
+    /// limit only ends endless waiting.
     @Suite("Commands under limits of resources", .serialized)
     struct ResourceLimitTests {
         private static let tools = ["prlimit", "setpriv", "timeout"]

@@ -6,10 +6,9 @@ import Testing
 
 @testable import RoostFiles
 
-/// Commands that need exclusive use of a store, while this process has the store open.
 @Suite("Commands that wait for a store in use", .serialized)
 struct WaitingTests {
-    /// A command that replaces the store `a`, which another process has open.
+    /// A command that replaces the store `a`, which the test has open.
     struct Case: Sendable, CustomTestStringConvertible {
         let type: String
         let command: String
@@ -62,7 +61,9 @@ struct WaitingTests {
         while !file.isWaitedFor, run.process.isRunning { usleep(1_000) }
     }
 
-    @Test("a command fails without a timeout, and continues when the store is closed", arguments: cases)
+    @Test(
+        "a command on a store in use fails without a timeout, and otherwise continues after its close", arguments: cases
+    )
     func waiting(example: Case) throws {
         let (type, command) = (example.type, example.command)
         let place = try makePlace(type)

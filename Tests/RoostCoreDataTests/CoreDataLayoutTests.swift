@@ -158,7 +158,7 @@ import RoostCore
         }
 
         @Test(
-            "a join table is found under either name, with or without digits",
+            "a join table is found under either relationship's name, with other digits before or after it",
             arguments: [
                 ("Z_1TAGS", "Z_1POSTS", "Z_2TAGS"), ("Z_2POSTS", "Z_1POSTS", "Z_2TAGS"),
                 ("Z_1TAGS1", "Z_1POSTS2", "Z_2TAGS1"), ("Z_8TAGS", "Z_8POSTS", "Z_9TAGS"),
@@ -199,7 +199,8 @@ import RoostCore
                         .toMany("fans", to: "Node", inverse: "favorites", isOrdered: true),
                     ])
             ])
-            // Z_1FAVORITES holds the favorites and Z_FOK_1FAVORITES their order; Z_1FANS holds the fans.
+            // The columns Z_1FAVORITES and Z_1FANS hold the favorites and fans, Z_FOK_… their
+            // orders.
             let files = try AppleStore(
                 ["Node"],
                 sql: """

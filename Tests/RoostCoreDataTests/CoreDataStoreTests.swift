@@ -63,7 +63,7 @@ import RoostCore
             #expect(opened.store.appleVersionHashes == ["Item": [7]])
         }
 
-        @Test("a Core Data store answers counts and sorted fetches")
+        @Test("a Core Data store answers counts and sorted fetches, and refuses an unknown entity")
         func requests() throws {
             let snapshot = try Self.store().opened(try Self.model()).snapshot()
             #expect(try snapshot.count(FetchRequest("Item", where: .greater("n", than: .int(10)))) == 1)
@@ -96,13 +96,13 @@ import RoostCore
                 ])
         }
 
-        @Test("a store without a model cache cannot be opened without a model")
+        @Test("a Core Data store without a model cache cannot be opened without a model")
         func missingModel() throws {
             let error = try failure { try Self.store().open(nil) }
             #expect(error.code == .invalidRequest && error.message.contains("--model"))
         }
 
-        @Test("the option of a store's model takes the path of a model file")
+        @Test("the option `model` of a Core Data store takes the path of a model file")
         func modelOption() throws {
             let files = try Self.store()
             files.close()
@@ -125,7 +125,9 @@ import RoostCore
             #expect(error.message.contains("'model'"))
         }
 
-        @Test("a model whose entities or attributes the file lacks is refused", arguments: ["Other", "Item"])
+        @Test(
+            "a Core Data store refuses a model with an entity or attribute that its file lacks",
+            arguments: ["Other", "Item"])
         func wrongModel(entity: String) throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(entity, attributes: [AttributeDescription("absent", type: .string)])
@@ -133,7 +135,7 @@ import RoostCore
             #expect(try failure { try Self.store().open(model) }.code == .modelMismatch)
         }
 
-        @Test("a model that differs from the one in the file is refused")
+        @Test("a Core Data store refuses a model that differs from the one in its file")
         func otherModelThanCached() throws {
             let cache = AppleStore.hex(deflateStored(sampleArchive()))
             let files = try Self.store(
@@ -141,7 +143,7 @@ import RoostCore
             #expect(try failure { try files.open(try Self.model()) }.code == .modelMismatch)
         }
 
-        @Test("a column that belongs to no property is reported")
+        @Test("a Core Data store reports a column that belongs to no property")
         func unusedColumn() throws {
             let opened = try Self.store("ALTER TABLE ZITEM ADD COLUMN ZLOST VARCHAR;").opened(try Self.model())
             #expect(
@@ -150,7 +152,7 @@ import RoostCore
                 ])
         }
 
-        @Test("a conversion and its plan warn of everything that a Core Data store loses")
+        @Test("a conversion and its plan warn of the columns, rows, references and data files that are left out")
         func conversionReport() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription("Owner", relationships: [.toMany("pets", to: "Pet", inverse: "owner")]),
@@ -203,7 +205,7 @@ import RoostCore
             #expect(error.code == .corrupted)
         }
 
-        @Test("a damaged index ends a conversion, or is a warning if damage is skipped")
+        @Test("a damaged index in a Core Data store stops a conversion, or is a warning if damage is skipped")
         func damagedStructure() throws {
             let model = try Self.model()
             let files = try Self.store(
@@ -254,7 +256,7 @@ import RoostCore
             )
         }
 
-        @Test("every call of a closed Core Data store fails with code closed")
+        @Test("calls of a closed Core Data store, except close, fail with code closed")
         func closed() throws {
             let opened = try Self.store().opened(try Self.model())
             let snapshot = try opened.snapshot()
@@ -284,7 +286,7 @@ import RoostCore
                 uniqueKeysWithValues: names.map { ($0, FileManager.default.contents(atPath: path + "/" + $0)) })
         }
 
-        @Test("a write-ahead log is read from a read-only directory without changing a byte")
+        @Test("a Core Data store's log is read from a read-only directory, and no byte changes")
         func writeAheadLog() throws {
             let files = try Self.store("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;")
             // The log is copied while its writer has it open, because closing would merge it into
@@ -310,7 +312,7 @@ import RoostCore
             #expect(try contents(copy.path) == before)
         }
 
-        @Test("a file with two hard links opens only under the name that has its log")
+        @Test("a Core Data store with two hard links opens only under the name that has its log")
         func hardLinks() throws {
             let files = try Self.store("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;")
             let copy = try TemporaryDirectory()
@@ -340,7 +342,8 @@ import RoostCore
         }
 
         @Test(
-            "a log or journal that is a pipe or a directory is refused at once", arguments: ["-wal", "-journal"],
+            "a Core Data store whose log or journal is a pipe or a directory is refused",
+            arguments: ["-wal", "-journal"],
             [true, false])
         func companions(suffix: String, isPipe: Bool) throws {
             let files = try Self.store()
@@ -360,7 +363,7 @@ import RoostCore
             #expect(error?.code == .notAStore && error?.message.contains("W.sqlite\(suffix)'") == true)
         }
 
-        @Test("a store with a rollback journal is read as before the interrupted change")
+        @Test("a store with a rollback journal is read in its state before the interrupted change")
         func hotJournal() throws {
             let files = try Self.store()
             // A cache of one page makes the change spill into the file before it is committed.
@@ -421,7 +424,7 @@ import RoostCore
                         options: StoreOptions(model: try Self.model()))
                 }.code
             }
-            try directory.write("just text, longer than a header of an SQLite file needs to be for a look", to: "text")
+            try directory.write("just text, longer than the 16 bytes with which every SQLite file begins", to: "text")
             try directory.write("", to: "empty")
             try FileManager.default.createDirectory(atPath: directory.file("folder"), withIntermediateDirectories: true)
             for name in ["text", "empty", "folder", "missing"] {
@@ -444,7 +447,7 @@ import RoostCore
             return files
         }
 
-        @Test("a damaged Core Data store gives an error instead of a crash")
+        @Test("a damaged Core Data store is read or gives an error, and never crashes")
         func damaged() throws {
             let files = try Self.store(
                 "WITH RECURSIVE c(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM c WHERE i < 400) INSERT INTO ZITEM SELECT i, 1, 1, i, hex(randomblob(60)) FROM c;"

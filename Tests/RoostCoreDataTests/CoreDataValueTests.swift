@@ -93,7 +93,7 @@ import RoostCore
         }
 
         @Test(
-            "a value that its attribute cannot hold names its object, and other objects are read",
+            "the error of a value that its attribute cannot hold names the object, and other objects are read",
             arguments: [
                 (AttributeType.integer16, "INTEGER", "1", "70000"), (.date, "TIMESTAMP", "1", "x'00'"),
                 (.uuid, "BLOB", "NULL", "x'0011'"),

@@ -2,7 +2,7 @@ import Foundation
 import RoostCore
 import Testing
 
-/// Real models and stores beside the package.
+/// Real models and stores outside the package.
 ///
 /// Tests that need them are skipped if they are missing.
 enum Corpus {
@@ -86,7 +86,6 @@ final class TemporaryDirectory: Sendable {
         for path in made.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// Returns the path of a file in the directory.
     func file(_ name: String) -> String { path + "/" + name }
 
     func write(_ text: String, to name: String) throws {

@@ -203,7 +203,8 @@ struct MappingFacts: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Returns the model of the corpus that is nearest to a path in the project.
+    /// Returns the path of the model file that ends like `projectPath` and is nearest to the
+    /// mapping model.
     func model(_ projectPath: String?) -> String? {
         guard let parts = projectPath?.split(separator: "/").suffix(2),
             let repository = path.split(separator: "/").first

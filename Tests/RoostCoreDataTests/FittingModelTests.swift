@@ -12,7 +12,6 @@ import RoostCore
     @Suite("Models that fit Core Data stores")
     struct FittingModelTests {
         private let files: AppleStore
-        /// The model of the store.
         private let model: ManagedObjectModel
         private let attributes: [AttributeDescription]
 

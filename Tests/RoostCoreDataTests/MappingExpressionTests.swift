@@ -159,7 +159,6 @@ struct MappingExpressionTests {
 
     // MARK: Refusals
 
-    /// Returns the message of the error for an expression.
     private func message(_ make: (inout ExpressionArchive) -> TestPlist) throws -> String {
         let error = try failure { try Sample.expression(make) }
         #expect(error.code == .invalidMappingModel)
@@ -167,14 +166,13 @@ struct MappingExpressionTests {
         return error.message
     }
 
-    /// Returns the message of the error for a condition.
     private func conditionMessage(
         _ make: @escaping (inout ExpressionArchive) -> TestPlist
     ) throws -> String {
         try message { $0.ternary(make(&$0), $0.constant(.int(1)), $0.constant(.int(2))) }
     }
 
-    @Test("an archived expression without a counterpart is refused with file, line, mapping and function")
+    @Test("an archived expression without a counterpart is refused with file, line, mapping and reason")
     func untranslatable() throws {
         #expect(
             try message { $0.function("uppercaseString", of: $0.keyPath("x", of: $0.variable("source")), []) }

@@ -51,9 +51,9 @@ struct ModelCacheTests {
         #expect(try CoreDataModelReader.read(at: directory.file("M.mom")).model.entities.count == 3)
     }
 
-    @Test("decompression stops at its limit")
+    @Test("decompression beyond its limit fails")
     func bomb() throws {
-        // A block of one literal and then matches of the maximum length expands 1 032 times.
+        // A literal and then matches of the maximum length expand about 159 times.
         let packed = try #require(Self.zeros)
         let error = try failure { try Inflate.raw(packed, limit: 1 << 20, what: "the bomb") }
         #expect(error.code == .limitExceeded)
@@ -75,7 +75,8 @@ struct ModelCacheTests {
         }
         put(1, 1)
         put(1, 2)
-        // Codes are written most significant bit first: literal 0 is 00110000, length 258 is 11000101, distance 1 is 00000.
+        // Codes are written most significant bit first: literal 0 is 00110000, length 258 is
+        // 11000101, distance 1 is 00000.
         put(0b0000_1100, 8)
         for _ in 0..<32_000 { put(0b1010_0011, 8); put(0, 5) }
         put(0, 7)
@@ -83,7 +84,7 @@ struct ModelCacheTests {
         return bytes
     }()
 
-    @Test("a damaged compiled model gives an error instead of a crash")
+    @Test("a damaged compiled model is read or gives an error, and never crashes")
     func damaged() throws {
         let bytes = sampleArchive()
         var generator = Generator(state: 7)

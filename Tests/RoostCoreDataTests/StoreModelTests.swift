@@ -6,7 +6,6 @@ import RoostCore
     @testable import RoostCoreData
     import Testing
 
-    /// The choice of a store's model in bundles and documents.
     @Suite("The choice of a store's model")
     struct StoreModelTests {
         private static let note =
@@ -69,7 +68,7 @@ import RoostCore
             #expect(Self.attributes(store) == ["stars", "title"])
             #expect(try store.snapshot().objects("Note")[1]?["stars"] == .int(5))
             #expect(try failure { try Self.open(files, path, version: "N 3") }.code == .modelMismatch)
-            // A program gets the same model without examining the tables.
+            // `ModelFile.read` chooses the same version.
             let description = PersistentStoreDescription(StoreLocation(type: "coredata", path: files.path))
             #expect(try ModelFile.read(path, forStore: description).model.entity("Note")?.attributes.count == 2)
         }
@@ -153,7 +152,9 @@ import RoostCore
             #expect(try failure { try Self.open(files, files.directory.file("none.json")) }.code == .notFound)
         }
 
-        @Test("a Roost store's hashes select the version of a model bundle", arguments: ["sqlite", "json"])
+        @Test(
+            "a Roost store's hashes select the version of a model bundle, and a missing store the current one",
+            arguments: ["sqlite", "json"])
         func roostStores(type: String) throws {
             let directory = try TemporaryDirectory()
             let path = try Self.writeBundle(
@@ -162,7 +163,7 @@ import RoostCore
             let location = StoreLocation(type: type, path: directory.file("notes"))
             try StoreRegistry.standard.create(location, model: old).close()
             #expect(try ModelFile.read(path, forStore: PersistentStoreDescription(location)).model == old)
-            // For a missing store, or a store of another model, the model is the current version.
+            // For a missing store, the model is the current version.
             let current = try ModelFile.read(path).model
             let none = StoreLocation(type: type, path: directory.file("none"))
             #expect(try ModelFile.read(path, forStore: PersistentStoreDescription(none)).model == current)

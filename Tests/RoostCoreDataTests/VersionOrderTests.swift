@@ -53,7 +53,7 @@ struct VersionOrderTests {
         #expect(history.orderReasons.count == history.versions.count - 1)
     }
 
-    @Test("a stated order of versions precedes their numbers, and names order the others")
+    @Test("a stated order of versions overrides their numbers, and names order the others")
     func stated() throws {
         let path = try writeBundle(Self.made)
         let history = try history(path, VersionEvidence(order: ["UserDataModel", "MultiassetUserDataModel"]))
@@ -70,7 +70,7 @@ struct VersionOrderTests {
         #expect(Set(names) == Set(Self.made) && names.count == Self.made.count)
     }
 
-    @Test("a stated order with an unknown or repeated version is refused by name")
+    @Test("a stated order with an unknown or repeated version is refused, and the error names it")
     func wrongOrder() throws {
         let path = try writeBundle(Self.made)
         let unknown = try failure { try history(path, VersionEvidence(order: ["UserDatamodel", "UserDataModel"])) }
@@ -138,7 +138,7 @@ struct VersionOrderTests {
         #expect(reasons.first == "a store is to be migrated to it")
     }
 
-    @Test("numbers in version names precede a mapping model, which precedes the alphabet")
+    @Test("a mapping model may contradict the alphabet, but not numbers in version names")
     func numbers() throws {
         let path = try writeBundle(["Model 3", "Model 10", "Model draft", "Model beta"])
         func names(_ from: String, _ to: String) throws -> [String] {
@@ -176,7 +176,7 @@ struct VersionOrderTests {
         #expect(try history(path).versions.map(\.name) == ["Model", "Model 2", "Model draft", "Model beta"])
     }
 
-    @Test("a store to be migrated orders versions after numbers and before the alphabet")
+    @Test("a store to be migrated overrides the alphabet, but not numbers in version names")
     func storeBeforeNames() throws {
         let path = try writeBundle(["Notes", "Notes 2", "Notes old"])
         func names(_ store: String, _ target: String) throws -> [String] {
@@ -187,7 +187,7 @@ struct VersionOrderTests {
         #expect(try names("Notes 2", "Notes") == ["Notes", "Notes 2", "Notes old"])
     }
 
-    @Test("a circle of mapping models is refused by the last one's name")
+    @Test("a circle of mapping models is refused, and the error names the last one")
     func circle() throws {
         let path = try writeBundle(["A", "B", "C"])
         func file(_ from: String, _ to: String) throws -> String {

@@ -60,7 +60,7 @@ struct XMLParserTests {
         #expect(try XMLElement.document(bytes, file: "f")["b"] == "ä€😀")
     }
 
-    @Test("an encoding other than UTF-8 and UTF-16 is refused by its name")
+    @Test("an encoding other than UTF-8 and UTF-16 is refused, and the error names it")
     func otherEncodings() throws {
         #expect(
             try failure { try parse("<?xml version='1.0' encoding='ISO-8859-1'?><a/>") }.message.contains("ISO-8859-1"))

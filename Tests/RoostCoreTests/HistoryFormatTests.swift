@@ -162,7 +162,7 @@ struct HistoryFormatTests {
         }
     }
 
-    @Test("a large transaction is stored in bounded parts, and a missing part is damage")
+    @Test("a history stores a large transaction in bounded parts, and a missing part is damage")
     func parts() throws {
         let history = MemoryHistory()
         try commit(1, to: history) { recorder in

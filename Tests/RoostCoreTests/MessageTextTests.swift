@@ -67,7 +67,7 @@ struct MessageTextTests {
         #expect(ManagedObjectModel.problems(entities: [element]).count == 1)
     }
 
-    @Test("a name may have 255 bytes")
+    @Test("a name in a model may have 255 bytes")
     func longestName() throws {
         let name = String(repeating: "n", count: 255)
         let entity = EntityDescription(name, attributes: [AttributeDescription("a", type: .string)])

@@ -1,7 +1,6 @@
 import RoostCore
 import Testing
 
-/// Models that several tests use.
 enum ModelSamples {
     /// The example of MODEL-FORMAT.md.
     static func music() throws -> ManagedObjectModel {

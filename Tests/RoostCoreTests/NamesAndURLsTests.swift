@@ -2,7 +2,6 @@ import RoostCore
 import TestSamples
 import Testing
 
-/// A type of store that only has a name.
 private struct NamedType: PersistentStoreType {
     let name: String
     var recognized: Set<String> = []

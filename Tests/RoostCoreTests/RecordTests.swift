@@ -165,7 +165,7 @@ struct RecordTests {
     }
 
     @Test(
-        "a value of a wrong type or range is refused by name, keeping the batch",
+        "a wrong value or property is refused with the property's name and keeps the batch",
         arguments: [
             ("integer16", 32768, .invalidValue), ("integer32", .int(.max), .invalidValue),
             ("string", 3, .invalidValue), ("boolean", 1, .invalidValue), ("float", 1e300, .invalidValue),

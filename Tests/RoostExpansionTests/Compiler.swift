@@ -14,7 +14,6 @@
             _ = conversation.reply(to: Array(#"{"getCapability":{"capability":{"protocolVersion":\#(version)}}}"#.utf8))
         }
 
-        /// Sends a message, and returns the answer.
         mutating func send(_ message: String) throws -> JSONNode {
             try JSONNode(conversation.reply(to: Array(message.utf8)))
         }

@@ -58,7 +58,7 @@ struct StoreFileTests {
     }
 
     @Test(
-        "a path that is not a regular file is refused by code and not read",
+        "a path without a regular file is refused with the right code and not read",
         arguments: [
             ("absent", .notFound), ("no/store", .missingDirectory), ("store/x", .missingDirectory),
             ("folder", .notAStore), ("pipe", .notAStore), ("/dev/null", .notAStore), ("dangling", .notFound),

@@ -18,7 +18,6 @@ final class Background<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the end.
     func value() throws -> Value {
         isDone.wait()
         defer { isDone.signal() }

@@ -3,7 +3,6 @@ import RoostCore
 import RoostFiles
 import Testing
 
-/// Stores that are one file each.
 @Suite("Stores of one file")
 struct WholeStoreTests {
     let directory = Result { try TemporaryDirectory() }

@@ -59,7 +59,7 @@ struct ChildAttackTests {
         #expect(child.hasChanges)
     }
 
-    @Test("a failed save of a child takes back only its changes if undo is disabled")
+    @Test("a failed save of a child undoes only the child's changes if undo is disabled")
     func disabledStack() throws {
         let (control, _, parent, album) = try makeParent()
         let undo = UndoStack()

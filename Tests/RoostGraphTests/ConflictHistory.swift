@@ -4,7 +4,7 @@ import RoostConformance
 import RoostCore
 import RoostGraph
 
-/// Runs steps on contexts that do not know each other's saves, and on the naive graph.
+/// Runs steps on contexts that save side by side, and on a ``PlainGraph`` for each.
 ///
 /// A context keeps all objects that it read. So it shows the state of the store at its last
 /// refresh, with its own changes.
@@ -84,7 +84,7 @@ final class ConflictHistory {
         }
     }
 
-    /// Compares the content that the active context shows and fetches.
+    /// Compares what the active context shows and fetches with the expected content.
     func check(_ text: String) throws {
         let context = lane.context
         for id in lane.current.nodes.keys where lane.kept[id] == nil { lane.kept[id] = context.object(with: id) }
@@ -146,10 +146,10 @@ final class ConflictHistory {
         keepOldFavorites(of: lane, before)
     }
 
-    /// Keeps old references that another context changed.
+    /// Keeps references to deleted objects that only this context still shows.
     ///
-    /// Deleting an object clears the references without an inverse that the store has, and
-    /// references that changed here.
+    /// Deleting an object clears references without an inverse if the store has them or this
+    /// context changed them.
     private func keepOldFavorites(of lane: Lane, _ before: PlainGraph) {
         for (id, node) in before.nodes {
             guard let old = node.one["favorite"], lane.current.nodes[old] == nil, lane.current.nodes[id] != nil,

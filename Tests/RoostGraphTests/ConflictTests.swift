@@ -7,7 +7,7 @@ import Testing
 /// Defects that random histories found.
 @Suite("Conflicts")
 struct ConflictTests {
-    /// Artists, albums and passports that each of two contexts has read.
+    /// Objects that each of two contexts has read.
     private struct Sample {
         let contexts: [ManagedObjectContext]
         var artists: [[Artist]] = []

@@ -3,7 +3,7 @@ import RoostGraph
 
 /// One step of a random history.
 ///
-/// Its numbers select from the existing objects.
+/// Its numbers select objects and values.
 struct Step: CustomStringConvertible {
     var kind: Int
     var a: Int
@@ -48,7 +48,7 @@ struct Step: CustomStringConvertible {
     }
 }
 
-/// A difference between a context and the naive graph.
+/// A result that differs from the expected one.
 struct Problem: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
@@ -86,7 +86,6 @@ extension Step {
         }
     }
 
-    /// Inserts an object.
     private func insert(_ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool) throws {
         let entity = ["Artist", "Album", "Track", "Playlist", "Passport", "Album", "Track"][a % 7]
         let object = try context.insert(EntityName(entity))
@@ -226,7 +225,6 @@ extension Step {
         }
     }
 
-    /// Deletes an object.
     private func delete(_ context: ManagedObjectContext, and graph: inout PlainGraph, endsEvents: Bool) throws {
         switch kind {
         case 21:

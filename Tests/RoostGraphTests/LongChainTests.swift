@@ -102,7 +102,6 @@ struct LongChainTests {
     }
 }
 
-/// The result of a thread.
 private final class LockedResult: Sendable {
     private let result = Mutex<Result<Void, any Error>>(.success(()))
 

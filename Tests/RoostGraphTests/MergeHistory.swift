@@ -10,7 +10,7 @@ import RoostGraph
 /// A context merges the saves of others before it changes anything.
 @MainActor
 final class MergeHistory {
-    /// A context, and the saves of others that it must merge by hand.
+    /// A context, and the saves of others since it was active.
     @MainActor
     final class Lane {
         let context: ManagedObjectContext
@@ -201,7 +201,6 @@ final class MergeHistory {
         }
     }
 
-    /// Compares the whole content.
     func check(_ text: String) throws {
         let problems = try current.differences(from: context)
         guard problems.isEmpty else { throw Problem("\(text): \(problems.prefix(6).joined(separator: "; "))") }

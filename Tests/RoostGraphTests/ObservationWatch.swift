@@ -23,7 +23,7 @@ struct ObservationWatch {
 
     private let readings: [Reading]
 
-    /// Reads and observes all objects that the context has.
+    /// Reads and observes the context's objects that are not deleted.
     ///
     /// - Parameters:
     ///   - context: The context.
@@ -62,7 +62,7 @@ struct ObservationWatch {
         } catch { return "\(error.code)" }
     }
 
-    /// Throws if a property has a different value, and its observers got no report.
+    /// Throws if a property changed or its object left the context without a report.
     func check() throws {
         for reading in readings where !reading.signal.isSet {
             guard reading.object.context != nil else {

@@ -35,7 +35,7 @@ struct PendingFetchTests {
         "Track": [[], ["title"], ["album.artist.name"], ["album.title", .init("title", ascending: false)]],
     ]
 
-    /// Every request gives the same result before the save as another context after it.
+    /// Another context must get the same results after the save.
     @Test("random requests return the same objects before and after the save")
     func saveAndFetch() throws {
         var made = 0

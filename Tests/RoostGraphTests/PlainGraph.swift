@@ -194,7 +194,7 @@ struct PlainGraph: Equatable {
         return problems
     }
 
-    /// Returns the derived attributes that do not fit what a context shows.
+    /// Returns messages about artists whose derived attributes in a context do not fit this graph.
     func wrongDerivations(in context: ManagedObjectContext) throws -> [String] {
         try ids("Artist").filter { id in
             let object = context.object(with: id)

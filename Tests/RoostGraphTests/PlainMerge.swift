@@ -102,7 +102,6 @@ struct PlainContent: Equatable {
 enum PlainPolicy: Int, CaseIterable {
     case error, storeTrump, objectTrump, overwrite, rollback, sum, refuse
 
-    /// The corresponding policy of Roost.
     var policy: MergePolicy {
         switch self {
         case .error: .error
@@ -142,13 +141,13 @@ struct PlainMerge {
     var codes: Set<StoreError.Code> = []
     /// Whether the rules allow both: the errors above, and success.
     var isOpen = false
-    /// Whether the save resolves anything.
+    /// Whether the policy decides about anything.
     var isResolved = false
     /// The objects whose relationships the rules leave open.
     var loose: Set<ObjectID> = []
-    /// The objects with a list that both sides reordered.
+    /// The objects with a list whose order the rules leave open.
     var looseOrders: Set<ObjectID> = []
-    /// The objects that this side has and the store does not.
+    /// The objects that this side changed and the store no longer has.
     var ghosts: Set<ObjectID> = []
     /// Whether one side added members to objects that the other one deleted.
     var hasLostLinks = false
@@ -162,7 +161,7 @@ struct PlainMerge {
     ///   - mine: The content of this side.
     ///   - stored: The content of the store.
     ///   - policy: The policy.
-    ///   - isSave: Whether equal titles are merged too.
+    ///   - isSave: Whether this is a save, which also merges equal titles.
     init(
         base: PlainContent, mine: PlainContent, stored: PlainContent, policy: PlainPolicy, isSave: Bool = true
     ) {
@@ -229,7 +228,8 @@ struct PlainMerge {
             isResolved = true
             if policy.fails { codes.insert(.conflict) }
             result.rows[id] = Self.merged(old, here, there, policy)
-            // Both sides moved the track, so the rules do not define its place.
+            // Both sides changed the track and this one moved it, so the rules do not define its
+            // place.
             if old.one["album"] != here.one["album"], let album = result.rows[id]?.one["album"] {
                 looseOrders.insert(album)
             }
@@ -371,7 +371,6 @@ struct PlainMerge {
         return problems
     }
 
-    /// Describes the changes of both sides.
     static func report(_ base: PlainContent, mine: PlainContent, stored: PlainContent) -> String {
         func text(_ content: PlainContent, _ id: ObjectID) -> String {
             guard let row = content.rows[id] else { return "-" }

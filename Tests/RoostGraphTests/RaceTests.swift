@@ -11,9 +11,10 @@ private actor End {
     func come() { hasCome = true }
 }
 
-/// Ten contexts on ten threads change the same objects.
+/// Ten contexts change the same objects at once.
 ///
-/// `ROOST_GRAPH_ROUNDS` makes it longer. `make faults` runs it with ThreadSanitizer.
+/// `ROOST_GRAPH_ROUNDS` sets the number of rounds. `make faults` runs the test with
+/// ThreadSanitizer.
 @Suite("Ten contexts at once")
 struct RaceTests {
     private static let workerCount = 10
@@ -42,7 +43,7 @@ struct RaceTests {
         try context.save()
     }
 
-    /// One round of one worker: it counts, adds an album, and deletes an older one.
+    /// One round of a worker: it counts, adds an album, and sometimes deletes an older one.
     private static func work(_ context: ManagedObjectContext, worker: Int, round: Int) throws {
         context.mergePolicy = sum
         let artists = try context.fetch(Fetch<Artist>(sortedBy: ["name"]))

@@ -208,7 +208,6 @@ final class ResultsHistory {
         }
     }
 
-    /// Changes the objects of a context.
     private func change(_ step: Step, in context: ManagedObjectContext) throws {
         guard step.kind < Step.changeCount else { return }
         var graph = try PlainGraph(reading: context)

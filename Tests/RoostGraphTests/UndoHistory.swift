@@ -5,7 +5,7 @@ import RoostConformance
 import RoostCore
 import RoostGraph
 
-/// Runs events, undo and redo on a context and on the naive graph, which keeps all its states.
+/// Runs events, undo and redo on a context, and keeps a ``PlainGraph`` for each state.
 @MainActor
 final class UndoHistory {
     static let kinds: [Int] = {
@@ -37,8 +37,7 @@ final class UndoHistory {
         token = other.observeSaves { [weak self] notice in self?.notices.append(notice) }
     }
 
-    /// Runs the step at the beginning of `steps`; a group and a save in the background use more of
-    /// them.
+    /// Runs the step at the beginning of `steps`, which can use later ones too.
     ///
     /// - Returns: The number of steps that were run.
     func run(_ steps: ArraySlice<Step>) async throws -> Int {

@@ -1,7 +1,6 @@
 import Roost
 import RoostGraph
 
-/// A context with an undo stack.
 enum UndoSample {
     /// Creates a store in memory, and a context on it.
     static func make(

@@ -171,7 +171,7 @@ import Testing
         }
 
         @Test(
-            "an import takes a path with any characters",
+            "an import accepts a path with characters that URLs or SQL would quote",
             arguments: ["a?b=c#d%41.db", "naïve 'x' \"y\".db", "file:x.db"])
         func path(name: String) throws {
             let path = try directory.database("CREATE TABLE t (a); INSERT INTO t VALUES (1);", name: name)

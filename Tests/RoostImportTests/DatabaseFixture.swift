@@ -104,7 +104,7 @@ import Testing
 
         var model: ManagedObjectModel { content.model }
 
-        /// Imports a database into a new SQLite store beside it, and checks that store.
+        /// Imports a database into a new store beside it, and checks that store.
         init(_ path: String, model: ManagedObjectModel? = nil, type: String = "sqlite") throws {
             let content = try DatabaseImport(sqlite: path, model: model) { () throws(StoreError) in }
             try self.init(content, path: path, type: type)
@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    /// Returns the error of an import that fails.
+    /// Returns the error of an import that cannot begin.
     func importFailure(_ path: String, model: ManagedObjectModel? = nil) throws -> StoreError {
         do throws(StoreError) {
             _ = try DatabaseImport(sqlite: path, model: model) { () throws(StoreError) in }

@@ -34,7 +34,7 @@ struct InferenceTests {
         #expect(rows.count == 5001 && rows.first == ["a": "1"] && rows.last == ["a": "x"])
     }
 
-    @Test("numbers with a decimal comma are read where it is given")
+    @Test("numbers with a decimal comma are read if the option for it is set")
     func decimalComma() throws {
         let bench = ImportBench {
             $0.hasDecimalComma = true

@@ -58,7 +58,6 @@ struct DocumentLoaderTests {
         }
     }
 
-    /// One batch to load.
     private enum Part {
         case records(RecordBatch)
         case links(LinkBatch)

@@ -13,7 +13,6 @@ struct DocumentTests {
         ])
     }
 
-    /// A small document.
     private func small(_ bench: Bench) throws -> [UInt8] {
         let store = try bench.type.create(bench.location(), model: try smallModel(), options: StoreOptions())
         try store.change { try $0.insert(ObjectID("A", key: 1), values: ["s": "x\u{E9}"]) }

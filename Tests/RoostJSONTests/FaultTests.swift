@@ -31,7 +31,6 @@ import Testing
             rmdir(path)
         }
 
-        /// Fills all free space.
         func fill() throws {
             let file = open(ballast, O_WRONLY | O_CREAT | O_APPEND, 0o600)
             defer { close(file) }

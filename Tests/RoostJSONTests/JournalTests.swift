@@ -51,7 +51,7 @@ private struct Abandoned {
 
 @Suite("Journals of JSON stores")
 struct JournalTests {
-    @Test("commits of a killed writer are read from the journal and folded by a close")
+    @Test("commits of a killed writer are read from the journal, and a close merges them")
     func replaysAfterKill() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench

@@ -26,7 +26,7 @@ struct LifeCycleTests {
         try again.close()
     }
 
-    @Test("the journal and the folded document have the permissions of the document")
+    @Test("the journal and the merged document have the permissions of the old document")
     func sharesPermissions() throws {
         let bench = try Bench()
         try bench.create().close()
@@ -42,7 +42,7 @@ struct LifeCycleTests {
         #expect(try files.attributesOfItem(atPath: bench.path())[.posixPermissions] as? Int == 0o644)
     }
 
-    @Test("each commit that would exceed journalBytes folds the journal")
+    @Test("each commit that would exceed journalBytes merges the journal into the document")
     func foldsJournal() throws {
         let bench = try Bench()
         try bench.create().close()

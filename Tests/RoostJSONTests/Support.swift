@@ -4,7 +4,7 @@ import RoostFiles
 import RoostJSON
 import Testing
 
-/// A directory of a test's own, and JSON stores in it.
+/// A directory for one test, and JSON stores in it.
 final class Bench {
     let directory: String
     let type = JSONStoreType()
@@ -29,7 +29,6 @@ final class Bench {
         try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
     }
 
-    /// The document's text.
     func text(_ name: String = "store") throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
 
     /// Replaces text in the document and removes the checksum, as a person would.

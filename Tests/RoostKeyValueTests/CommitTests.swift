@@ -243,7 +243,7 @@ struct CommitTests {
         #expect(try test.store.metadata().userMetadata == ["kept": .int(1), "new": .string("x")])
     }
 
-    @Test("every operation on a closed key-value store throws closed")
+    @Test("operations on a closed key-value store throw closed")
     func throwsClosed() throws {
         let test = try TestStore()
         try test.fill()

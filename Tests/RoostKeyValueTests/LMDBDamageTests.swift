@@ -174,7 +174,7 @@ import RoostCore
             let directory = try directory.get()
             let storage = try directory.open()
             #expect(try storage.integrityFindings().isEmpty)
-            // Changes the number of the first page that a tree uses, without the open storage.
+            // Changes the page number of the first leaf, without the open storage.
             let handle = try #require(FileHandle(forUpdatingAtPath: directory.store))
             var page = 2
             while page < good.count / 4096, good[page * 4096 + 10] != 2 { page += 1 }
@@ -187,7 +187,7 @@ import RoostCore
             try storage.close()
         }
 
-        @Test("foreign, empty and incompatible LMDB files are refused by code and unchanged")
+        @Test("foreign, empty and incompatible LMDB files are refused with the right code and unchanged")
         func refusesForeignFile() throws {
             let directory = try directory.get()
             var newer = try sample()

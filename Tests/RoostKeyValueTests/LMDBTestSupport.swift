@@ -26,7 +26,6 @@ import RoostCore
             try bytes.write(to: URL(fileURLWithPath: file(name)))
         }
 
-        /// A new storage in the directory.
         func create(
             initialMap: Int? = nil, maximumMap: Int? = nil, timeout: Double = 0, isUnpublished: Bool = false
         ) throws -> LMDBStorage {

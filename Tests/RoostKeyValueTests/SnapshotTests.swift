@@ -235,7 +235,6 @@ struct SnapshotTests {
                 == .corrupted)
     }
 
-    /// Opens a copy of a store's contents.
     private func openCopy(of test: TestStore, options: StoreOptions = StoreOptions()) throws -> KeyValueStore {
         try KeyValueStore(
             opening: MemoryStorage(contents: test.storage.contents), type: MemoryStoreType(),
@@ -275,7 +274,7 @@ struct SnapshotTests {
         #expect(code { _ = try openCopy(of: test) } == .unsupportedVersion)
     }
 
-    @Test("a key-value store with an unknown required feature is refused by its name")
+    @Test("a key-value store is refused with the name of an unknown required feature")
     func refusesUnknownFeature() throws {
         let test = try TestStore()
         try tamper(test) { (writer) throws(StoreError) in

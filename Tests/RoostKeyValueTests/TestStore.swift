@@ -192,7 +192,7 @@ extension StoreSnapshot {
     }
 }
 
-/// The code of the error that `body` throws.
+/// The code of the error that `body` throws; nil if it throws none.
 func code(_ body: () throws -> Void) -> StoreError.Code? {
     do {
         try body()

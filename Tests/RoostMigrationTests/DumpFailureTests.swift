@@ -70,7 +70,7 @@ struct DumpFailureTests {
         }
     }
 
-    @Test("a dump with any one byte changed is refused")
+    @Test("a dump with a changed bit in any byte is refused")
     func flippedAnywhere() throws {
         for index in dump.bytes.indices {
             var flipped = dump

@@ -7,7 +7,6 @@ import RoostMigration
 import RoostSystem
 import Testing
 
-/// A dump in memory.
 struct DumpText {
     var bytes: [UInt8] = []
 
@@ -17,7 +16,6 @@ struct DumpText {
 
     init(lines: [String]) { self.init(lines.map { $0 + "\n" }.joined()) }
 
-    /// The dump of a store.
     init(_ store: any PersistentStore, entities: [EntityName]? = nil) throws {
         let parts = Mutex<[UInt8]>([])
         try MigrationManager(registry: .standard).dump(store, entities: entities) { (bytes) throws(StoreError) in

@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-/// The program `roost-model-compiler`, run as a process.
 @Suite("roost-model-compiler")
 struct CompilerCommandTests {
     private let directory: TemporaryDirectory

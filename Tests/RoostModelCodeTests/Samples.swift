@@ -65,7 +65,6 @@ enum Samples {
             entities: superentity ? [EntityDescription("Base", attributes: [.string("own")]), thing] : [thing])
     }
 
-    /// The texts of the generated files.
     static func texts(
         _ model: ManagedObjectModel, source: String = "Music.roostmodel.json",
         access: ModelCode.AccessLevel = .internal, _ layout: ModelCode.Layout = .perEntity

@@ -48,7 +48,6 @@
             try type.open(location, options: StoreOptions(timeoutSeconds: timeoutSeconds))
         }
 
-        /// Closes the store and removes it.
         func destroy() {
             try? store.close()
             try? type.destroy(location)
@@ -109,7 +108,6 @@
             while !isDone { isDone = try incrementOnce(key, in: store) }
         }
 
-        /// Commits a new node.
         private func insert(_ key: Int64, in store: any PersistentStore) throws -> CommitReceipt {
             var changes = ChangeSet(model: store.model)
             try changes.insert(node(key), values: ["value": 1])

@@ -80,7 +80,7 @@
             try type.destroy(location)
         }
 
-        @Test("a connection through PgBouncer in transaction mode is refused by name")
+        @Test("a connection through PgBouncer in transaction mode is refused, and the error names the mode")
         func transaction() throws {
             let direct = PostgreSQLServer.location()
             try type.create(direct, model: try model(), options: StoreOptions()).close()

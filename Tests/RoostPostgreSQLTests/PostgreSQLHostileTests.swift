@@ -69,7 +69,7 @@
             try Store(store, registry: StoreRegistry([type]))
         }
 
-        @Test("hostile texts come back as they are, and conditions find exactly them")
+        @Test("hostile texts are read back unchanged, and conditions find exactly them")
         func values() throws {
             #expect(Self.texts.count >= 300)
             let distinct = Array(Set(Self.texts.map { Array($0.utf8) }))
@@ -97,7 +97,7 @@
         }
 
         @Test(
-            "hostile names of entities, attributes and schemas are only names",
+            "hostile names of entities, attributes and schemas work as names",
             arguments: [
                 "a\"; DROP SCHEMA public; --", "o'clock", "back\\slash", "ctid", "xmin", "pg_class", "Track_pkey",
                 "user",

@@ -32,7 +32,6 @@
             try store.close()
         }
 
-        /// Requires that a store has a profile.
         private func requireProfile(_ profile: PostgreSQLProfile, of location: StoreLocation) throws {
             try type.open(location, options: PostgreSQLServer.options(profile)).close()
         }

@@ -10,12 +10,10 @@
         /// The parameters of its connections; nil without a server.
         static let parameters = ProcessInfo.processInfo.environment["ROOST_POSTGRES"].flatMap { $0.isEmpty ? nil : $0 }
 
-        /// The directory of its socket.
         static let host = parameters?.split(separator: " ").first { $0.hasPrefix("host=") }.map {
             String($0.dropFirst("host=".count))
         }
 
-        /// The reason for skipping tests.
         static let missing: Comment = "ROOST_POSTGRES names no server; Scripts/postgres start starts one"
 
         /// Returns a location with a unique name.

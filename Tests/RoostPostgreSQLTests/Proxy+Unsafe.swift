@@ -17,11 +17,10 @@
             case swallowingAnswer(to: String)
             /// Swallows an answer, and then refuses all connections.
             case swallowingAnswerForGood(to: String)
-            /// Refuses all connections.
             case refusing
             /// Ends the connection before a message with these bytes reaches the server; once.
             case swallowing(String)
-            /// Sends these bytes instead of the next answer, then ends the connection.
+            /// Answers a message with these bytes, then ends its connection.
             case answering([UInt8])
             /// Accepts connections and never answers.
             case silent
@@ -61,7 +60,6 @@
         /// Sets the mode, and the modes that follow it.
         func set(_ mode: Mode, then later: Mode...) { lock.withLock { (self.mode, self.later) = (mode, later) } }
 
-        /// Goes to the next mode.
         private func advance() { lock.withLock { mode = later.isEmpty ? .passing : later.removeFirst() } }
 
         func stop() {
@@ -71,7 +69,6 @@
             try? FileManager.default.removeItem(atPath: directory)
         }
 
-        /// Ends all connections.
         func cut() { lock.withLock { for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) } } }
 
         /// Ends all connections repeatedly, after random numbers of messages; nil for never.
@@ -79,7 +76,6 @@
             lock.withLock { (cuts, messagesLeft) = (range, range.map { Int.random(in: $0) } ?? 0) }
         }
 
-        /// Counts a message.
         private func count() {
             lock.withLock {
                 guard let cuts else { return }

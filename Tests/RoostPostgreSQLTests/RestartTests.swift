@@ -20,7 +20,7 @@
         func kill() throws { _ = try Self.run("stop", "immediate", "keep", in: directory) }
         func start() throws { _ = try Self.run("start", in: directory) }
 
-        /// Ends all other sessions, as an administrator does.
+        /// Ends all other sessions of clients, as an administrator does.
         func terminateSessions() throws {
             let place = try PostgreSQLLocation("\(parameters) schema=any")
             let connection = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(StoreOptions()))

@@ -19,7 +19,7 @@
         private let file: URL
         private let start: UInt64
 
-        /// Starts at the end of a server's log; nil for a server without a log.
+        /// Starts at the end of the server's log; nil without a server or a log.
         init?() {
             guard let host = PostgreSQLServer.host else { return nil }
             file = URL(fileURLWithPath: host).appendingPathComponent("server.log")

@@ -24,7 +24,7 @@ struct DecimalNumberTests {
     }
 
     @Test(
-        "a text that is not a decimal number, or does not fit one, is refused",
+        "a text is refused if it is not a decimal number in range",
         arguments: [
             "", "-", ".", "1e", "1e+", "1..2", "1.2.3", "0x10", "Nan", "NaNN", "1 ", "１",
             "123456789012345678901234567890123456789", "1e200", "1e128", "1e-129", "1e99999999999999999999", "--1",

@@ -136,7 +136,7 @@ private func compare(
 ) -> Predicate {
     .comparison(.init(left: left, operator: operation, right: right, modifier: modifier, options: options))
 }
-/// Whether a path has a value that is not null.
+/// Returns the condition that a path has a value that is not null.
 private func anyValue(of expression: Expression) -> Predicate {
     compare(expression, .notEqual, .constant(.null), .any)
 }

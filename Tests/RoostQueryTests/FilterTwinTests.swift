@@ -29,7 +29,6 @@ private final class FaultyVisitor: RecordVisitor {
     }
 }
 
-/// A generator of random conditions on a Thing's own properties.
 private struct ConditionGenerator {
     var generator: SeededGenerator
 

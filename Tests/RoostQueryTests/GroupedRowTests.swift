@@ -49,7 +49,7 @@ struct GroupedRowTests {
             } == [[1], [1], [1], [1]])
     }
 
-    @Test("groups without columns show what they are grouped by, and both zeros are one")
+    @Test("groups without columns show what they are grouped by, and 0 and -0 are one group")
     func groupsWithoutColumns() throws {
         #expect(
             try RowSamples.rows {

@@ -196,7 +196,7 @@ struct MacroPredicateTests {
         #expect(try text(#Predicate<T> { from.contains($0.number) }) == "number >= 3")
     }
 
-    @Test("#Predicate with an untranslatable operation is refused by the operation's name")
+    @Test("#Predicate with an untranslatable operation is refused, and the error names it")
     func refusesUntranslatable() throws {
         func refusal<Root: EntityRepresentable>(_ predicate: Foundation.Predicate<Root>) -> String {
             do throws(StoreError) {

@@ -56,7 +56,8 @@ private struct Layers {
 struct PathRepetitionTests {
     /// The path through all layers, without a field.
     private static let far = Layers.path(Layers.depth, rest: []).joined(separator: ".")
-    /// The number of nodes that paths continue from: the first one, and all layers up to the last.
+    /// The number of nodes that paths continue from: the first one, and those between it and the
+    /// last layer.
     private static let nodeCount = 1 + (Layers.depth - 1) * Layers.width
     private static let last = Int64((Layers.depth + 1) * Layers.width)
 
@@ -80,7 +81,7 @@ struct PathRepetitionTests {
         #expect(layers.graph.linkReadCount <= Self.nodeCount * (text.contains("(\(Self.far) ") ? 2 : 1), "\(text)")
     }
 
-    @Test("a condition on objects that many paths reach is evaluated once each")
+    @Test("a condition on objects that many paths reach is evaluated once for each object")
     func conditions() throws {
         let layers = try Layers()
         let (near, rest) = (Layers.path(3, rest: []).joined(separator: "."), Layers.path(3).joined(separator: "."))

@@ -22,7 +22,7 @@ private func nested(_ count: Int, around innermost: Predicate, body: (Predicate,
 @Suite("Checks of predicates")
 struct PredicateCheckTests {
     @Test(
-        "a predicate that makes no sense is refused by name before the first record",
+        "a predicate that makes no sense is refused with its flaw before the first record",
         arguments: [
             (compare(path("tracks", "length"), .greater, .constant(1)), .invalidRequest, "ANY or ALL"),
             (compare(path("title"), .equal, .constant("x"), .any), .invalidRequest, "ANY needs many values"),

@@ -155,7 +155,7 @@ struct PredicateTextTests {
     }
 
     @Test(
-        "a wrong name or type is refused by the property's name, without the value",
+        "an error for a wrong name or type says what is right and hides the value",
         arguments: [
             ("strng = 'secret'", .unknownProperty, "did you mean 'string'?"), ("id = 5", .unknownProperty, "SELF = 5"),
             ("composite.deepth = 1", .unknownProperty, "composite.depth"),

@@ -39,7 +39,7 @@ final class BatchSnapshot: ScanningSnapshot {
     }
 }
 
-/// A snapshot that shows records in place, and fails at one of them.
+/// A snapshot that shows records in place, and can fail at one of them.
 final class ShowingSnapshot: ScanningSnapshot, VisitableSnapshot {
     let model: ManagedObjectModel
     private let base: BatchSnapshot

@@ -8,7 +8,7 @@ import Testing
 struct RowTests {
     typealias Property = FetchRequest.FetchedProperty
 
-    @Test("rows without columns have every attribute")
+    @Test("a row request without columns returns every attribute")
     func everyAttribute() throws {
         var request = RowRequest(FetchRequest("Single"))
         let cursor = try RowSamples.library().rows(request)

@@ -171,7 +171,7 @@ struct SortTests {
     }
 
     @Test(
-        "sorting by made keys agrees with sorting by records",
+        "sorting by encoded keys agrees with sorting by records",
         arguments: [
             "integer16", "integer32", "integer64", "double", "float", "date", "decimal", "boolean", "string",
         ], [true, false])

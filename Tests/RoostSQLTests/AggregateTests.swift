@@ -70,7 +70,7 @@ struct AggregateTests {
         }
     }
 
-    @Test("SQLite computes an aggregate only where it decides the predicate")
+    @Test("SQLite computes an aggregate only if SQL alone decides the predicate")
     func answersDecidedPredicates() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(

@@ -65,7 +65,7 @@ struct DamagedLogTests {
                 #expect(try directory.bytes("w-wal") == damaged)
                 #expect(try directory.names.filter { $0.hasPrefix("w") } == ["w", "w-wal", "w.lock"])
             }
-            // The store cannot replace another one either.
+            // The store cannot be moved either.
             #expect(
                 code {
                     try type.replace(directory.location("other"), with: directory.location("w"), overwriting: false)

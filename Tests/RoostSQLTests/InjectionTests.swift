@@ -11,7 +11,6 @@ import Testing
 struct InjectionTests {
     typealias Comparison = FetchRequest.Comparison
 
-    /// 300 different texts.
     static let texts: [String] = {
         let seeds = [
             "'", "''", "\"", "\"\"", "`", "[", "]", ";", "--", "/*", "*/", "%", "_", "%%", "?", "?1", ":a", "@a", "$a",

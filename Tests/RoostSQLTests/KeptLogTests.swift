@@ -6,8 +6,8 @@ import Testing
 
 @testable import RoostSQLite
 
-/// After a checkpoint the log is empty for all connections, but its file keeps its length and its
-/// obsolete frames.
+/// After a checkpoint the log is empty for all connections, but its file keeps obsolete frames, up
+/// to 8 MiB.
 @Suite("Reused write-ahead logs")
 struct KeptLogTests {
     let directory: TemporaryDirectory
@@ -46,7 +46,7 @@ struct KeptLogTests {
         try directory.write(log, to: "image-wal")
         let store = try type.open(directory.location("image"), options: StoreOptions())
         #expect(try store.records("Note").count == count, comment)
-        // Frames of a transaction that never ended are left out.
+        // Warnings about frames of an unfinished transaction are ignored.
         #expect(try store.integrityFindings().filter { $0.severity == .damage }.isEmpty, comment)
         let snapshot = try store.snapshot()
         #expect(try snapshot.recordedTally() == snapshot.computeTally(), comment)

@@ -112,7 +112,7 @@ struct LeftoverLogTests {
         #expect(try directory.names.filter { $0.hasPrefix("mixed") } == ["mixed", "mixed-wal", "mixed.lock"])
     }
 
-    @Test("the own log of a store is recovered, or removed with the store", arguments: Use.allCases)
+    @Test("a store's own log is recovered, or removed with the store", arguments: Use.allCases)
     func recoversOwnLog(use: Use) throws {
         try crash("a", keys: 1...40, more: 41...45)
         for name in ["before", "after"] {

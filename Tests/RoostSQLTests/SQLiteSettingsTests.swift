@@ -7,7 +7,6 @@ import Testing
 
 @testable import RoostSQLite
 
-/// The settings of connections to a store that is open.
 @Suite("Settings of SQLite connections")
 struct SQLiteSettingsTests {
     private let directory: TemporaryDirectory

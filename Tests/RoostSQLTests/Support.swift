@@ -66,7 +66,6 @@ enum Models {
         return try ManagedObjectModel(entities: [album, track, person, singer, drummer, tag])
     }
 
-    /// One entity with one string.
     static func note(_ entity: String = "Note", _ attribute: String = "text") throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(entity, attributes: [AttributeDescription(attribute, type: .string)])

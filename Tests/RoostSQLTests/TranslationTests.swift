@@ -8,8 +8,8 @@ import RoostSQL
 import RoostSQLite
 import Testing
 
-/// The same objects in a store in memory, which evaluates every predicate record by record, and in
-/// an SQLite store.
+/// The same objects in a store in memory, which evaluates predicates without SQL, and in an SQLite
+/// store.
 struct TwinStores {
     let plain: any PersistentStore
     let sql: any PersistentStore

@@ -102,7 +102,7 @@ struct ValueTests {
         try store.close()
     }
 
-    @Test("columns of an SQLite store are readable by any SQL tool")
+    @Test("columns of an SQLite store are readable with plain SQL")
     func writesReadableColumns() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(

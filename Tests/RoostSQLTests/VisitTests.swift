@@ -60,7 +60,7 @@ struct VisitTests {
         #expect(steps > 2 * Self.count)
     }
 
-    /// A store of things with indexes, in groups with a hundredth of all things each.
+    /// A store of things with indexes, in groups of at most a hundred things.
     private final class Sample {
         private let directory: TemporaryDirectory
         private let store: any PersistentStore

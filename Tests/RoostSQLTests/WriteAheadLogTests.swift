@@ -5,12 +5,12 @@ import Testing
 
 @testable import RoostSQLite
 
-/// Tests of a log's frames in logs that SQLite wrote.
+/// Tests of the reader on logs that SQLite wrote.
 ///
 /// Each step of a workload leaves an image, to which the tests apply power cuts and damage.
 @Suite("Write-ahead log reader")
 struct WriteAheadLogTests {
-    /// The log after a step, and the numbers of transactions committed and flushed so far.
+    /// The log after a step, and the number of committed transactions in it.
     private struct Image {
         let log: [UInt8]
         let commits: Int
@@ -90,8 +90,8 @@ struct WriteAheadLogTests {
         return try opened.content()
     }
 
-    /// The states of the disk when the power fails before `new` is flushed: each sector has the old
-    /// or the new bytes.
+    /// Returns a random state of the disk if the power fails before `new` is flushed: each sector
+    /// has the old or the new bytes.
     private func torn(_ old: [UInt8], to new: [UInt8], using random: inout SeededRandom) -> [UInt8] {
         let block = [512, 4096][Int.random(in: 0..<2, using: &random)]
         let bias = [1, 5, 9][Int.random(in: 0..<3, using: &random)]

@@ -11,7 +11,7 @@ final class MeddledStore: PersistentStore {
     /// Returns a store on `plain` whose commits others interrupt.
     ///
     /// - Parameters:
-    ///   - plain: The store that both share.
+    ///   - plain: The store that the result and the other writers share.
     ///   - before: Runs before a commit, with the store of the other writers and the number of the
     ///     commit, from 1.
     ///   - after: Runs after a commit.

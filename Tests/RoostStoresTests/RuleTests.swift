@@ -3,7 +3,6 @@ import Roost
 import RoostCore
 import Testing
 
-/// A model with most kinds of rules and forms of derived attributes.
 private enum Ruled {
     static func model() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [

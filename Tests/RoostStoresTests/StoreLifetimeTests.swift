@@ -21,7 +21,6 @@ struct StoreLifetimeTests {
         return store
     }
 
-    /// A call of a store.
     struct Call: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let run: @Sendable (Store) throws -> Void
@@ -55,7 +54,9 @@ struct StoreLifetimeTests {
 
     // MARK: The end
 
-    @Test("every call of a closed store fails with code closed", arguments: Sample.types, Call.writing + Call.others)
+    @Test(
+        "every call of a closed store except close fails with code closed", arguments: Sample.types,
+        Call.writing + Call.others)
     func closed(type: String, call: Call) throws {
         let store = try open(type)
         try store.close()

@@ -127,7 +127,7 @@ struct StoreTests {
         #expect(found == (0..<6).map { ["stars": .int($0), "count": 2] })
     }
 
-    @Test("every blocking call of a store has an asynchronous form", arguments: Sample.types)
+    @Test("a store is created, read, changed and closed with asynchronous calls", arguments: Sample.types)
     func asynchronous(type: String) async throws {
         let location = try folder.get().location(type)
         let store = try await Store.open(location, model: try Sample.model())

@@ -13,7 +13,6 @@ struct CompanionTests {
         case text, pages, store, otherStore, pipe, directory, symbolicLink, danglingLink, hardLink
     }
 
-    /// The operations on the store.
     enum Use: String, CaseIterable {
         case reading, writing, metadata, destroying, replacing, moving, compacting, migrating, convertingOver
     }

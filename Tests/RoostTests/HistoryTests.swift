@@ -235,7 +235,7 @@ struct HistoryTests {
         try reopened.close()
     }
 
-    @Test("an unfolded JSON journal keeps the history")
+    @Test("a JSON journal that was not merged keeps the history")
     func unfoldedJournal() throws {
         var store: Store? = try makeStore("json")
         let history = try store?.history()
@@ -309,7 +309,6 @@ struct HistoryTests {
     }
 }
 
-/// Collects bytes.
 private final class TextSink {
     var bytes: [UInt8] = []
 }

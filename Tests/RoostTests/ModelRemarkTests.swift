@@ -49,7 +49,7 @@ struct ModelRemarkTests {
         "Place.upper: derived attribute: contexts and batch requests compute it; a commit of a store keeps what it is given",
     ]
 
-    @Test("a model lists what it declares and no store acts on")
+    @Test("a model lists its declarations that no store acts on")
     func remarks() throws {
         #expect(try model().remarks.map(\.description) == expected)
         #expect(try RoostTests.model().remarks == [])

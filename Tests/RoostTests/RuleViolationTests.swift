@@ -81,7 +81,7 @@ struct RuleViolationTests {
             StoreLocation(type: type, path: folder.file("store")), model: try model(), options: StoreOptions())
     }
 
-    /// The values of a person that breaks no rule.
+    /// Values of a person that break no rule of attributes.
     private let good: [String: Value] = [
         "name": "Ann", "home": .objectID(ObjectID("House", key: 1)), "upper": .null,
     ]

@@ -45,7 +45,7 @@
         }
 
         @Test(
-            "the server answers only its own address and localhost",
+            "the server answers only requests whose Host is its own address or localhost",
             arguments: [
                 ("127.0.0.1:8080", true), ("localhost:8080", true), ("localhost:9999", true), ("localhost", true),
                 ("127.0.0.1:8081", false), ("evil.example", false), ("127.0.0.1.evil.example:8080", false),
@@ -59,7 +59,7 @@
             #expect(answer == (isAllowed ? 200 : 421))
         }
 
-        @Test("a request from another origin is refused, except for navigation")
+        @Test("a request from another origin is refused, unless a GET navigates")
         func origin() throws {
             let bearer = ["authorization": "Bearer \(ViewedLibrary.token)"]
             func with(_ more: [String: String]) -> [String: String] { bearer.merging(more) { $1 } }
@@ -96,7 +96,7 @@
         }
 
         @Test(
-            "an address without valid percent-encoded UTF-8 is not a request",
+            "an address with a wrong escape or a NUL, or without a first slash, is refused",
             arguments: ["/%", "/%f", "/%ff", "/%+1", "/a%00b", "library", "/x?a=%zz"])
         func wrongAddress(address: String) { #expect(HTTPRequest("GET", address: address, headers: [:]) == nil) }
 

@@ -52,7 +52,7 @@
             #expect(try library.send("POST", to: "/library/-/redo.json", body: "{}").status == .conflict)
         }
 
-        @Test("an edit of an object that changed meanwhile is a conflict with its version")
+        @Test("an edit of an object that changed meanwhile is a conflict that names the new version")
         func conflict() throws {
             try library.store.update("Album", set: ["year": 2000], where: "title == \"Album 1\"")
             let answer = try library.send(
@@ -62,7 +62,7 @@
             #expect(try value("year", at: "/library/Album/1.json") == "2000")
         }
 
-        @Test("an undo of an edit that another program changed is a conflict")
+        @Test("an undo of an edit is a conflict if the value was changed again")
         func undoConflict() throws {
             _ = try library.send("PATCH", to: "/library/Album/1.json", body: #"{"version":1,"values":{"year":"1980"}}"#)
             try library.store.update("Album", set: ["year": 2000], where: "title == \"Album 1\"")
@@ -70,7 +70,7 @@
             #expect(try value("year", at: "/library/Album/1.json") == "2000")
         }
 
-        @Test("an undo of an insert that another program refers to is a conflict")
+        @Test("an undo of an insert is a conflict if another object refers to the new one")
         func undoOfInsert() throws {
             let inserted = try library.send("POST", to: "/library/Artist.json", body: #"{"values":{"name":"New"}}"#)
             let key = try #require(try inserted.json()["key"]?.integer)
@@ -80,7 +80,7 @@
             #expect(try library.store.count("Artist", where: "name == 'New'") == 1)
         }
 
-        @Test("undo requires the revision that was shown")
+        @Test("an undo with an outdated or malformed revision is refused")
         func revision() throws {
             let edit = try library.send(
                 "PATCH", to: "/library/Album/1.json", body: #"{"version":1,"values":{"year":"1980"}}"#)
@@ -97,7 +97,7 @@
                 try library.send("POST", to: "/library/-/undo.json", body: #"{"revision":\#(seen + 1)}"#).status == .ok)
         }
 
-        @Test("a list is set only over the list that was shown")
+        @Test("a list is replaced only if the request repeats the current one")
         func lists() throws {
             let tracks = try library.store.insert(
                 "Track", rows: [["name": "1"], ["name": "2"], ["name": "3"]], result: .objectIDs
@@ -115,7 +115,7 @@
             #expect(try set(#"{"key":2},{"key":1}"#, was: "1,2") == .ok)
         }
 
-        @Test("a deletion removes only the objects that its trial showed")
+        @Test("a deletion is refused if more objects are affected than its trial showed")
         func shownDeletion() throws {
             let trial = try library.send("DELETE", to: "/library/Artist/1.json?version=1&dry=1", body: "{}").json()
             let state = try #require(trial["state"]?.text)
@@ -130,7 +130,7 @@
             #expect(deleted.status == .ok)
         }
 
-        @Test("an undone deletion restores the positions in ordered relationships")
+        @Test("the undo of a deletion restores the places in ordered relationships")
         func orderAfterUndo() throws {
             try library.store.insert("Track", rows: [["name": "1"], ["name": "2"], ["name": "3"]])
             _ = try library.send(
@@ -240,7 +240,7 @@
             #expect(whole.status == .unprocessable)
         }
 
-        @Test("an insert gets its values")
+        @Test("an insert accepts texts as values, such as a date without a time")
         func insert() throws {
             let answer = try library.send(
                 "POST", to: "/library/Compilation.json",

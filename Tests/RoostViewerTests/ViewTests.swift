@@ -20,7 +20,7 @@
         }
 
         @Test(
-            "the pages of a table have every object once, in any order",
+            "the pages of a table have every object once, also sorted or filtered",
             arguments: ["", "&sort=-title", "&where=year%20%3E%201970", "&sort=year&where=isLive%20%3D%3D%20YES"])
         func pages(query: String) throws {
             let library = try ViewedLibrary()
@@ -69,7 +69,7 @@
         }
 
         @Test(
-            "a wrong address gets a status and a hint",
+            "an address of a view gets its status, and a wrong one a hint",
             arguments: [
                 ("/library/Albun.json", 404, "Did you mean 'Album'?"),
                 ("/library/Album.json?select=titel", 400, "'title'"),
@@ -104,7 +104,7 @@
             }
         }
 
-        @Test("an object shows references to it without an inverse")
+        @Test("an object shows the references to it that have no inverse")
         func references() throws {
             let view = try ViewedLibrary().get("/library/Album/1.json")
             #expect(view.at("referencedBy.0.relationship")?.text == "about")
@@ -210,7 +210,7 @@
             #expect(view.at("rows.1.values.0")?.line == "9007199254740992")
         }
 
-        @Test("the views of the check, the model and the comparison show a sound store")
+        @Test("the views show a check without findings, an equal comparison and the model")
         func wholeStore() throws {
             let library = try ViewedLibrary()
             #expect(try library.get("/library/-/check.json")["findings"]?.line == "[]")

@@ -1,7 +1,7 @@
 internal import Foundation
 package import RoostCore
 
-/// A generator of valid models that use every feature of models.
+/// A generator of valid random models, which together use every feature of models.
 package struct RandomModel {
     private var generator: SeededGenerator
 
@@ -15,7 +15,7 @@ package struct RandomModel {
             let parent = number > 0 && chance() ? names[Int.random(in: 0..<number, using: &generator)] : nil
             return entity(name, number: number, superentity: parent, among: names)
         }
-        // A pair of inverses between any two entities.
+        // Each pair of inverses connects two random entities.
         for pair in 0..<Int.random(in: 0...6, using: &generator) {
             let (a, b) = (
                 Int.random(in: names.indices, using: &generator), Int.random(in: names.indices, using: &generator)

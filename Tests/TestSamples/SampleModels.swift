@@ -51,7 +51,7 @@ package func everyTypeModel() throws -> ManagedObjectModel {
     ])
 }
 
-/// Returns values at the limits of a type, and ordinary ones.
+/// Returns values at the limits of a type, and ordinary ones; none for `undefined` and `composite`.
 package func limits(of type: AttributeType) -> [Value] {
     switch type {
     case .undefined, .composite: []

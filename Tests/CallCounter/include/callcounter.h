@@ -15,8 +15,8 @@ struct callcounter_counts {
     uint64_t sqlite_steps;
 };
 
-/// Whether calls are counted: only on Linux with glibc, where a program can replace functions of
-/// the C library.
+/// Whether calls are counted: only with glibc and without a sanitizer, so that a program can
+/// replace functions of the C library.
 int callcounter_works(void);
 
 /// The counts of all threads up to now.

@@ -3,8 +3,8 @@
 
 #include <stdint.h>
 
-// A process that is linked with this library records every change of the file system below one
-// directory, and can make one system call fail. The library replaces functions of the C library.
+// A process that is linked with this library records its changes of files and names below one
+// directory, and can make system calls fail there. The library replaces functions of the C library.
 //
 // The environment variables are:
 //   CRASHRECORDER_ROOT    the directory; without it nothing is recorded and nothing fails
@@ -55,15 +55,15 @@ enum crashrecorder_kind {
     crashrecorder_marked = 11,
     crashrecorder_synced_all = 12,
     crashrecorder_exchanged = 13,
-    /// A failed sync. Its data are lost, although programs still read them.
+    /// A sync that the fault made fail. Its data may be lost, although programs still read them.
     crashrecorder_failed_sync = 14
 };
 
 /// The flag of a write that is durable when it returns.
 enum { crashrecorder_durable = 1 };
 
-/// Whether calls are recorded: only on Linux with glibc, where a program can replace functions of
-/// the C library.
+/// Whether calls are recorded: only with glibc and without a sanitizer, so that a program can
+/// replace functions of the C library.
 int crashrecorder_works(void);
 
 /// Adds a mark to the trace.

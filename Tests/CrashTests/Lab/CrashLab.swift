@@ -179,7 +179,8 @@ final class CrashLab {
                 old += "," + (try Self.build(store, directory.appendingPathComponent("between\(number)"), -number))
             }
         }
-        // A store that is moved was closed. Every other store is as a killed process leaves it.
+        // The source of a replacement was closed. Every other store is as a killed process leaves
+        // it.
         let count = transactions * 2 + 1
         let new =
             operation.hasSource
@@ -257,7 +258,7 @@ final class CrashLab {
 
     /// Runs the operation on a new copy of the stores with a failing call, in a shared process.
     ///
-    /// A failure in the process must not affect later runs either.
+    /// A failure must not affect later runs in the process.
     func fail(_ fault: Fault) throws -> Run {
         runCount += 1
         let root = directory.appendingPathComponent("run\(runCount)")
@@ -305,7 +306,6 @@ final class CrashLab {
             environment: environment)
     }
 
-    /// Waits for a run's end.
     private func end(of child: Child, in root: URL, _ tree: [DiskFile] = [], trace: URL? = nil) throws -> Run {
         var numbers: [Substring: Int] = [:]
         while let line = child.line() {
@@ -319,7 +319,6 @@ final class CrashLab {
             questionCount: numbers["questions"])
     }
 
-    /// Removes the files of a run.
     func discard(_ run: Run) { try? FileManager.default.removeItem(at: run.root) }
 
     /// Returns the files in a directory without subdirectories.

@@ -15,7 +15,7 @@ struct CrashState {
 ///
 /// - everything that was written
 /// - only flushed data
-/// - the first name changes, up to each one, with and without all data
+/// - the first name changes, from none to all of them, with and without all data
 /// - random states, in which each block has any version between the flushed and the newest one
 struct CrashStates {
     private static let randomVariants = 4
@@ -145,8 +145,8 @@ extension DiskNode {
 
     /// Returns the content after a cut that kept some of the unflushed blocks.
     ///
-    /// Each block has one of its versions. `block` is the size of an atomic write, and `bias` is
-    /// the number of old blocks in ten.
+    /// Each block has one of its versions. `block` is the size of an atomic write. About `bias` of
+    /// ten blocks lack some of their writes.
     fileprivate func torn(block: Int, bias: Int, _ random: inout SeededGenerator) -> [UInt8] {
         var bytes = durable
         for (offset, data) in lost where random.below(2) == 0 { Change.write(offset, data).apply(to: &bytes) }

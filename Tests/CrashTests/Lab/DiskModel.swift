@@ -1,10 +1,10 @@
 /// The guarantees of a file system for names that were not flushed before a power cut.
 enum DiskModel: String, CaseIterable, Sendable {
-    /// Names become durable in the order of their creation, and flushing a new file flushes its
-    /// name: ext4 and XFS.
+    /// Changes of names become durable in their order, and flushing a new file flushes its name:
+    /// ext4 and XFS.
     case journaled
-    /// Any name may become durable without earlier ones, and only flushing a directory flushes the
-    /// names in it.
+    /// Any change of names may become durable without earlier ones, and only flushing a directory
+    /// flushes the names in it.
     case strict
 }
 
@@ -16,7 +16,7 @@ struct FileImage {
     let node: ObjectIdentifier
 }
 
-/// A file in a directory.
+/// A file or directory below a directory.
 struct DiskFile {
     /// The path below the directory.
     let path: String

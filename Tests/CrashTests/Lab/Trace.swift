@@ -13,7 +13,7 @@ struct TraceRecord {
     let isDurable: Bool
     /// The name of the changed file, or the text of a mark.
     let path: String
-    /// The second name of a rename.
+    /// The second name of a rename, exchange or link.
     let other: String
     /// The offset of a write, or the new size of a truncated file.
     let offset: Int
@@ -36,7 +36,6 @@ struct TraceRecord {
 struct Trace {
     private(set) var records: [TraceRecord] = []
 
-    /// Creates an empty trace.
     init() {}
 
     /// Reads the file that the recorder wrote.

@@ -48,7 +48,7 @@ final class Workplace: Sendable {
     func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file(name))) }
     func write(_ bytes: Data, to name: String) throws { try bytes.write(to: URL(fileURLWithPath: file(name))) }
 
-    /// The program, beside the tests in the directory of build products.
+    /// The program, beside the tests in the directory of build products, if it was built.
     static let program: String? = {
         let candidates = [Bundle.main.executableURL, URL(fileURLWithPath: CommandLine.arguments[0])].compactMap { $0 }
         return candidates.map { $0.deletingLastPathComponent().appendingPathComponent("roost").path }

@@ -11,10 +11,8 @@ final class Terminal {
     private let process = Process()
     /// The text that was shown since the last match.
     private var pending = ""
-    /// Everything that was shown.
     private(set) var shown = ""
 
-    /// Starts the `roost` program.
     init(_ arguments: [String], in place: Workplace, environment: [String: String] = [:]) throws {
         var secondary: Int32 = -1
         var primary: Int32 = -1
@@ -42,7 +40,6 @@ final class Terminal {
         close(primary)
     }
 
-    /// Types a text.
     func type(_ text: String) throws {
         let bytes = Array(text.utf8)
         #expect(write(primary, bytes, bytes.count) == bytes.count)

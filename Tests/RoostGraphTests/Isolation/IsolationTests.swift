@@ -73,7 +73,6 @@ struct IsolationTests {
         }
     }
 
-    /// Shows that a test was skipped.
     private static func skip() {
         withKnownIssue("The compiler or the modules were not found.") { Issue.record("skipped") }
     }

@@ -3,7 +3,7 @@ import Roost
 import RoostMigration
 import Testing
 
-/// The code of `docs/migrating.md` and `docs/converting.md`, run on every type of store.
+/// The code of `docs/migrating.md` and `docs/converting.md`, run on stores in files.
 @Suite("The articles about migration and conversion")
 struct ArticleTests {
     private func folder() throws -> TemporaryDirectory { try TemporaryDirectory() }
@@ -31,7 +31,7 @@ struct ArticleTests {
         return model
     }
 
-    /// A store of the old model with two objects.
+    /// Creates a store of the old model with two objects.
     private func oldStore(_ type: String, in folder: TemporaryDirectory) throws -> StoreLocation {
         let location = location(type, in: folder, name: "people")
         let store = try Store.open(location, model: try Self.oldModel())

@@ -24,7 +24,6 @@ struct OneTransactionTests {
         try StoreRegistry.standard.open(location, options: StoreOptions(model: model))
     }
 
-    /// The sample's model with changes.
     private func model(_ change: (inout [EntityDescription]) throws -> Void) throws -> ManagedObjectModel {
         var entities = try Sample.model().entityDescriptions
         try change(&entities)
@@ -471,7 +470,6 @@ struct OneTransactionTests {
 }
 
 extension PersistentStore {
-    /// The last key of a hierarchy.
     fileprivate func lastKey(_ entity: EntityName) throws(StoreError) -> Int64 {
         let snapshot = try snapshot()
         defer { snapshot.close() }

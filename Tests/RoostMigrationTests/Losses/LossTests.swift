@@ -49,7 +49,6 @@ struct LossTests {
             ])
     }
 
-    /// The model with changes.
     private static func model(
         _ change: (inout [EntityDescription]) throws -> Void
     ) throws -> ManagedObjectModel {

@@ -579,5 +579,4 @@ struct MappingInferenceTests {
     }
 }
 
-/// A model of entities.
 func model(_ entities: EntityDescription...) throws -> ManagedObjectModel { try ManagedObjectModel(entities: entities) }

@@ -4,7 +4,6 @@ import RoostQuery
 import TestSamples
 import Testing
 
-/// The problems for which a mapping model is refused with two models.
 @Suite("Problems of mapping models")
 struct MappingProblemTests {
     private let source: ManagedObjectModel

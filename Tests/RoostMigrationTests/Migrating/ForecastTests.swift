@@ -114,7 +114,7 @@ struct ForecastTests {
             #expect(try manager.planMigration(from: .store(source()), to: memory, model: fitting).refusals == [])
             #expect(try manager.migrate(from: .store(source()), to: memory, model: fitting).verified)
         }
-        // A predicate excludes all of them.
+        // A predicate excludes all tags.
         var some = try MappingModel.inferred(from: model(0, nil), to: model(0, 2))
         for index in some.entityMappings.indices where some.entityMappings[index].sourceEntity == "Tag" {
             some.entityMappings[index] = EntityMapping(

@@ -39,8 +39,8 @@ struct PlainMigration {
     private var made: [ObjectID: ObjectID] = [:]
     private var values: [ObjectID: [String: Value]] = [:]
     private var pairs: [Int: [Pair: Order]] = [:]
-    /// Whether a mandatory attribute has no value, or a mandatory relationship refers to an object
-    /// that is left out.
+    /// Whether a mandatory attribute has no value, or a mandatory relationship is empty that was
+    /// optional or filled before.
     private(set) var fails = false
 
     init(_ mapping: MappingModel, of contents: StoreContents, from old: ManagedObjectModel, to new: ManagedObjectModel)
@@ -201,7 +201,6 @@ struct PlainMigration {
 
     // MARK: The result
 
-    /// The content of the new store.
     mutating func contents() throws -> StoreContents {
         let newIDs = Dictionary(uniqueKeysWithValues: values.keys.map { (place($0, new), $0) })
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)
@@ -233,7 +232,7 @@ struct PlainMigration {
         return try store.contents()
     }
 
-    /// Sets `fails` if an object loses a value that its new entity requires.
+    /// Sets `fails` if a mandatory reference is empty that was optional or filled before.
     private mutating func judgeRelationships(of id: ObjectID, from old: ObjectID) {
         guard let entity = new.entity(id.entity), let origin = self.old.entity(old.entity) else { return }
         for relationship in entity.relationships

@@ -10,7 +10,7 @@ import RoostMigration
 struct RandomEvolution {
     let old: ManagedObjectModel
     let new: ManagedObjectModel
-    /// The models from `old` to `new`, both included; each can be inferred from the previous one.
+    /// The models from `old` on that can each be inferred from the one before, usually up to `new`.
     let versions: [ManagedObjectModel]
     private var generator: SeededGenerator
 

@@ -5,7 +5,6 @@ import RoostMigration
 import RoostSystem
 import Testing
 
-/// Opening a store whose model differs from the given model.
 @Suite("Opening a store with another model")
 struct OpeningTests {
     private let manager = MigrationManager(registry: .standard)

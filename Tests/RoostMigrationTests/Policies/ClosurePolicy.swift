@@ -3,7 +3,6 @@ import Roost
 import RoostMigration
 import Testing
 
-/// A policy made of closures.
 final class ClosurePolicy: EntityMigrationPolicy {
     var onBegin: ((MigrationSession) throws -> Void)?
     var onCreate: ((SourceObject, MigrationSession, () throws -> Void) throws -> Void)?

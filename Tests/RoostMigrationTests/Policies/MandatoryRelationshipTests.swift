@@ -8,7 +8,7 @@ import Testing
 struct MandatoryRelationshipTests {
     private typealias Object = Scenario.Object
 
-    /// Books by authors; a policy of tags requires three passes.
+    /// Books by authors; for three passes, tags have a policy.
     private struct Library {
         var path = MigrationPath.onePass
         var author = RelationshipDescription.toOne("writer", to: "Person", inverse: "works")

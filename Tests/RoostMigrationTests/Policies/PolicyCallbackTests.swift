@@ -5,7 +5,6 @@ import RoostMigration
 import RoostSystem
 import Testing
 
-/// The calls of policies, and the effects of their errors and mistakes.
 @Suite("Callbacks of migration policies")
 struct PolicyCallbackTests {
     private struct Mine: Error, Equatable { var text: String }

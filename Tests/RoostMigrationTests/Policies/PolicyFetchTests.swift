@@ -3,7 +3,6 @@ import Roost
 import RoostMigration
 import Testing
 
-/// Fetches by policies of the objects that they have made and changed.
 @Suite("Fetches of policies")
 struct PolicyFetchTests {
     private struct Generator: RandomNumberGenerator {

@@ -4,7 +4,6 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// Functions of policies in the expressions of mappings.
 @Suite("Functions of migration policies")
 struct PolicyFunctionTests {
     @Test("a policy function computes an element of a composite", arguments: Scenario.types)

@@ -4,7 +4,6 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// The relationships that policies create, leave out and set.
 @Suite("Relationships of migration policies")
 struct PolicyRelationshipTests {
     // MARK: Relationships

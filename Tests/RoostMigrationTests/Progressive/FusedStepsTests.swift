@@ -110,7 +110,7 @@ struct FusedStepsTests {
                         from: .store(store), to: .store(next), model: step.model,
                         options: MigrationOptions(mapping: step.mapping, allowsLoss: true))
                 } catch {
-                    // The data do not permit it: a mandatory attribute has no value.
+                    // The data do not permit it, for example without a mandatory value.
                     guard error.code == .migrationFailed || error.code == .constraintViolation else { throw error }
                     return nil
                 }

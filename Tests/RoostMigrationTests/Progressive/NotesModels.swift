@@ -55,8 +55,9 @@ enum Notes {
             ])
     }
 
-    /// A rating is a date, which cannot be inferred; a title has an index, which requires no
-    /// migration.
+    /// A rating is a date, which cannot be inferred.
+    ///
+    /// With `index`, a title has an index, which requires no migration.
     static func v4(index: Bool = false) throws(StoreError) -> ManagedObjectModel {
         try model(
             index ? "v4 with an index" : "v4",

@@ -6,7 +6,7 @@ import RoostSystem
 
 /// The faults of a store and their positions.
 ///
-/// Batches are counted from 1 in each store.
+/// Batches are counted from 1 in each load.
 struct Faults: Sendable {
     /// The loader throws `ioFailure` at this batch.
     var failsAtAppend: Int?
@@ -16,13 +16,13 @@ struct Faults: Sendable {
     var dropsRecordsAt: Int?
     /// The loader silently omits this batch of links, but tallies it.
     var dropsLinksAt: Int?
-    /// Cursors throw `ioFailure` at this call of `next` on the store.
+    /// Cursors of entities and fetches throw `ioFailure` at this call of `next` on the store.
     var failsAtRead: Int?
-    /// Objects whose records cursors report as damaged.
+    /// Objects whose records these cursors report as damaged.
     var damaged: Set<ObjectID> = []
-    /// Snapshots show no links, whatever the last commit recorded.
+    /// Cursors of all links of a relationship find none, whatever the last commit recorded.
     var losesLinks = false
-    /// The file's structure is damaged.
+    /// A check of the structure fails.
     var isUnsound = false
     /// The code of the error that opening throws.
     var failsAtOpening: StoreError.Code?

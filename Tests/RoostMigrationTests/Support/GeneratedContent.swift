@@ -4,8 +4,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Objects of every entity of any model, with values in every attribute and objects in every
-/// relationship, by seed.
+/// Objects of every concrete entity of a model, with values and destinations, the same each time.
 enum GeneratedContent {
     static func store(_ location: StoreLocation, model: ManagedObjectModel, perEntity: Int = 12) throws
         -> any PersistentStore
@@ -88,7 +87,7 @@ enum GeneratedContent {
         }
     }
 
-    /// Returns the links of a relationship: one for each source without an inverse, else two.
+    /// Returns the links of a relationship: at most two for each source, or one without an inverse.
     private static func pairs(
         _ relationship: ManagedObjectModel.Relationship, from sources: [ObjectID], to targets: [ObjectID]
     ) -> [Link] {

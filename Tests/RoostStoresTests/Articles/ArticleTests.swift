@@ -3,7 +3,8 @@ import Roost
 import RoostCore
 import Testing
 
-/// The code of `docs/stores.md` and `docs/queries.md`, run on every type of store.
+/// The code of `docs/stores.md` and `docs/queries.md`, run on each type of store that can be
+/// written.
 @Suite("Code in the pages about stores and queries")
 struct ArticleTests {
     private let folder = Result { try Folder() }

@@ -56,7 +56,6 @@ enum CodingSample {
 
     static let tags = [ObjectID("Tag", key: 4), ObjectID("Tag", key: 2)]
 
-    /// Decodes a record with these values.
     static func decode<T: Decodable>(
         _ type: T.Type, values: [String: Value] = values, entity: EntityName = "Thing", hasMembers: Bool = true
     ) throws(StoreError) -> T {
@@ -73,7 +72,6 @@ enum CodingSample {
         }
     }
 
-    /// Encodes a value as a row.
     static func encode(_ value: some Encodable, entity: EntityName = "Thing") throws(StoreError) -> EncodedRow {
         let model: ManagedObjectModel
         do { model = try Self.model() } catch { throw StoreError(.invalidModel, "\(error)") }

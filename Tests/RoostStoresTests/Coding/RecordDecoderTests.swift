@@ -152,7 +152,6 @@ struct RecordDecoderTests {
         }
     }
 
-    /// A type that cannot be decoded.
     struct Wrong: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let failure: @Sendable ([String: Value]) -> StoreError?

@@ -117,7 +117,6 @@
     }
 
     extension HTTPResponse {
-        /// Returns the body as JSON.
         func json() throws -> JSONNode { try JSONNode(body) }
         var text: String { String(decoding: body, as: UTF8.self) }
     }
@@ -136,7 +135,7 @@
             return node
         }
 
-        /// The text in one line, for comparisons.
+        /// This value as JSON on one line.
         var line: String { String(decoding: JSONText.bytes(self), as: UTF8.self) }
     }
 #endif

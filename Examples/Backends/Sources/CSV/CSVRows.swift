@@ -9,7 +9,7 @@ struct CSVRows {
 
     /// Returns the fields of the next row, or nil at the end.
     ///
-    /// A row that is not UTF-8 has no fields.
+    /// A row that is not UTF-8, or lacks a closing quote, has no fields.
     mutating func next() -> [String]? {
         guard offset < bytes.count else { return nil }
         var (fields, isQuoted) = ([[UInt8]()], false)
@@ -37,7 +37,8 @@ struct CSVRows {
     /// The types that ``value(_:type:)`` supports.
     static let types: Set<AttributeType> = [.string, .integer16, .integer32, .integer64, .double, .float, .boolean]
 
-    /// Returns `text` as a value of the given type, or nil if it is not valid.
+    /// Returns `text` as a value of the given type, or nil if it is not valid or the type is not
+    /// supported.
     static func value(_ text: String, type: AttributeType?) -> Value? {
         switch type {
         case .string: .string(text)

@@ -25,8 +25,8 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
 
     /// Opens a file.
     ///
-    /// Throws `notAStore` if it has no header, or `modelMismatch` if the model does not fit its
-    /// columns.
+    /// Throws `notAStore` if it has no valid header, `modelMismatch` if the model does not fit its
+    /// columns, `invalidRequest` for an option, or an error of reading.
     public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
         var rows = CSVRows(try StoreFile.contents(of: location.path))

@@ -97,7 +97,7 @@ private final class SortedFileTransaction: KeyValueWriter, KeyValueLongWrite {
 
     deinit { abort() }
 
-    func close() { isOpen = isOpen && place != nil }  // A write transaction ends by committing or aborting it.
+    func close() { isOpen = isOpen && place != nil }  // Only a commit or an abort ends a write transaction.
 
     func requireOpen() throws(StoreError) {
         guard isOpen else { throw StoreError(.closed, "The view of the storage, or its write transaction, is over.") }

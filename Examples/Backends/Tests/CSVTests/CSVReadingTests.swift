@@ -110,7 +110,7 @@ struct CSVReadingTests {
         #expect(error { _ = try CSVStoreType().open(missing, options: StoreOptions()) }?.code == .notFound)
     }
 
-    @Test("a CSV store refuses writes, and every call after it is closed")
+    @Test("a CSV store refuses writes, and after its close every call but close")
     func lifeCycle() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try open("name\nAda\nBob\n")
@@ -130,7 +130,7 @@ struct CSVReadingTests {
         #expect(error { _ = try store.integrityFindings() }?.code == .closed)
     }
 
-    @Test("a CSV file that another program gave other columns is a replaced store")
+    @Test("a CSV store whose file gets other columns fails with code storeReplaced")
     func replaced() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try open("name\nAda\n")

@@ -22,7 +22,7 @@ public final class NoteBook {
 
     // MARK: Reading
 
-    /// Returns the notes that have a tag and whose text contains a word, ignoring case.
+    /// Returns the notes, only with the tag and the text `search` in any case if they are given.
     public func list(tag: String? = nil, search: String? = nil) throws(NoteError) -> [NoteLine] {
         var conditions: [FetchRequest.Predicate] = []
         if let tag { conditions.append(.any("tags.name") == tag) }
@@ -190,7 +190,7 @@ extension MergePolicy {
     ///
     /// - A property that one side changed gets that side's value. If both changed it, this
     ///   program's value is used.
-    /// - A note that the other program deleted stays deleted.
+    /// - A note that either program deleted is deleted.
     /// - Two new tags with one name become one.
     /// - Two new notes with one number are refused, so that this program uses the next number.
     static let notes = MergePolicy(

@@ -51,7 +51,7 @@ struct NotesTests {
         #expect(try book.list().count == 1)
     }
 
-    @Test("notes are in the store after their book ended", arguments: types)
+    @Test("notes are in the store after their book is released", arguments: types)
     func saving(type: String) throws {
         let store = try TestStore(type)
         try NoteBook(store.container).add("Buy milk", tags: ["shop"])

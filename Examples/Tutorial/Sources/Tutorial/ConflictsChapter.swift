@@ -75,7 +75,7 @@ struct ConflictsChapter {
         print("\(view.mergePolicy.name): \(employee.salary)")
     }
 
-    /// Replaces a new department that has the name of a stored one with the stored department.
+    /// Saves a new department with the name of a stored one, and gets the stored one instead.
     private func unify() throws {
         let view = stack.view
         let stored: Department = try view.insert()
