@@ -22,6 +22,9 @@ static const unsigned char page_css[] = {
 static const unsigned char compare_js[] = {
 #embed "../../Tools/RoostViewer/Page/compare.js"
 };
+static const unsigned char delete_js[] = {
+#embed "../../Tools/RoostViewer/Page/delete.js"
+};
 static const unsigned char diagram_js[] = {
 #embed "../../Tools/RoostViewer/Page/diagram.js"
 };
@@ -75,6 +78,7 @@ static const struct roost_page_file files[] = {
     {"icon.svg", icon_svg, sizeof icon_svg},
     {"page.css", page_css, sizeof page_css},
     {"compare.js", compare_js, sizeof compare_js},
+    {"delete.js", delete_js, sizeof delete_js},
     {"diagram.js", diagram_js, sizeof diagram_js},
     {"dialog.js", dialog_js, sizeof dialog_js},
     {"dom.js", dom_js, sizeof dom_js},

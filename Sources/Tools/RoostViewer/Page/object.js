@@ -4,7 +4,8 @@ import { h, text, plain, count, amount, bytes, button } from "./dom.js";
 import { path, objectPath, withQuery, changed, dataPath } from "./router.js";
 import { show, typeName, objectLink, objectName, isPicture } from "./values.js";
 import { heading, jsonLink } from "./store.js";
-import { editForm, askToDelete } from "./edit.js";
+import { editForm } from "./edit.js";
+import { askToDelete } from "./delete.js";
 
 export async function objectView(place, object, context) {
     const canChange = context.isWritable(place.store) && object.writable;
