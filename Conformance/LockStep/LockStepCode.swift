@@ -167,10 +167,10 @@ struct LockStepCode {
         if !hasChanges { calls = [] }
         for batch in changes.addedLinks {
             let name = SwiftCode.code(reference.model.relationships[batch.relationship].name)
-            calls.append("let number = try store.model.requireLinkRelationship(\(name)).owner")
-            calls.append(
-                "try loader.append(LinkBatch(relationship: number, links: \(SwiftCode.list(batch.links.map { SwiftCode.code($0) }))))"
-            )
+            // No constant has the number, because a load may have links of several relationships.
+            let number = "store.model.requireLinkRelationship(\(name)).owner"
+            let links = SwiftCode.list(batch.links.map { SwiftCode.code($0) })
+            calls.append("try loader.append(LinkBatch(relationship: \(number), links: \(links)))")
         }
         calls.append(finishes ? "_ = try loader.finish()" : "loader.abandon()")
         lines += ["do {", "    let loader = try store.bulkLoader(BulkLoadOptions())"]

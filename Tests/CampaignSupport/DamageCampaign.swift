@@ -33,8 +33,8 @@ public struct DamageCampaign: Sendable {
         public fileprivate(set) var crashes: [String] = []
         /// The files whose child took too long.
         public fileprivate(set) var hangs: [String] = []
-        /// The errors of starting children, and the ends of children that stopped early without a
-        /// signal.
+        /// The errors of starting children, the ends of children that stopped early without a
+        /// signal, and failures after the last file.
         public fileprivate(set) var failures: [String] = []
 
         /// The number of files that were tried.
@@ -121,7 +121,13 @@ public struct DamageCampaign: Sendable {
             }
         }
         let end = child.wait(withinSeconds: secondsPerFile)
-        guard current <= count else { return current }
+        guard current <= count else {
+            // A child may still fail after its last file.
+            if end.isHanging || end.status != 0 {
+                results.withLock { $0.failures.append("\(type) after the last file, seed \(seed), \(end)") }
+            }
+            return current
+        }
         let text = "\(type) file \(current), seed \(seed), \(end)"
         results.withLock { results in
             if end.isHanging {

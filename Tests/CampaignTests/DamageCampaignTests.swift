@@ -35,6 +35,7 @@ struct DamageCampaignTests {
         }
         #expect(results.remarks["changed", default: []] == [], "reading changed the file: \(place2)")
         #expect(results.remarks["check-missed", default: []] == [], "check said sound: \(place2)")
+        #expect(results.remarks.keys.filter { $0.hasPrefix("left:") } == [], "files were left: \(place2)")
         // A campaign proves nothing if few files hit live bytes, or `check` finds no damage.
         #expect(results.trials.count { $0.hitsLive } > count / 3)
         #expect(!results.numbers("check", .found).isEmpty)

@@ -51,7 +51,8 @@ struct CrashLabChild {
                 while let line = readLine() {
                     try say(operation.check(String(line.dropFirst(2)), line.prefix(1), digests))
                 }
-            default: throw StoreError(.invalidRequest, "usage: CrashLabChild works | run … | check …")
+            default:
+                throw StoreError(.invalidRequest, "usage: CrashLabChild works | build … | run … | fail … | check …")
             }
         } catch {
             FileHandle.standardError.write(Data("CrashLabChild: \(error)\n".utf8))

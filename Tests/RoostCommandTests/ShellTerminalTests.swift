@@ -162,6 +162,28 @@ struct ShellHistoryTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.file("a/b")) == ["history"])
     }
 
+    @Test("a shell history that is too large is read from its end")
+    func largeFile() throws {
+        let place = try Workplace()
+        try place.write(Data((0..<100).map { "statement \($0)\n" }.joined().utf8), to: "history")
+        let history = ShellHistory(place.file("history"), byteLimit: 50)
+        #expect(history.entries == ["statement 97", "statement 98", "statement 99"])
+        #expect(history.problem == nil)
+    }
+
+    @Test("a shell history is shortened even if a process with the same number left its temporary file")
+    func temporaryFile() throws {
+        let place = try Workplace()
+        let many = (0..<3 * ShellHistory.entryLimit).map { "statement \($0)\n" }.joined()
+        try FileManager.default.createDirectory(atPath: place.file("a"), withIntermediateDirectories: false)
+        try place.write(Data(many.utf8), to: "a/history")
+        let number = ProcessInfo.processInfo.processIdentifier
+        try place.write(Data("rest".utf8), to: "a/history.\(number)")
+        #expect(ShellHistory(place.file("a/history")).problem == nil)
+        #expect(try place.bytes("a/history").count { $0 == 10 } == ShellHistory.entryLimit)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.file("a")) == ["history"])
+    }
+
     @Test("a shell history that cannot be kept has a reason and does not fail")
     func problems() throws {
         let place = try Workplace()

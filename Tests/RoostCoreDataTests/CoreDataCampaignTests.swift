@@ -41,6 +41,7 @@
             #expect(results.crashes == [])
             #expect(results.hangs == [])
             #expect(results.remarks["changed", default: []] == [], "reading changed the file, seed \(seed)")
+            #expect(results.remarks.keys.filter { $0.hasPrefix("left:") } == [], "files were left, seed \(seed)")
             #expect(results.trials.count { $0.hitsLive } > count / 3)
         }
     }

@@ -149,6 +149,39 @@ import Testing
                 error.message.contains(property == "title" ? "column 'title', row 12" : "column 'artist_id', row 11"))
         }
 
+        @Test(
+            "a refused value has a message that says what the property requires",
+            arguments: [
+                ("NULL", AttributeType.string, "'t.c' requires a value, and the database has NULL"),
+                ("0.1", .float, "the value cannot be stored exactly as a float in 't.c'"),
+                ("1e300", .float, "the value cannot be stored exactly as a float in 't.c'"),
+                ("17", .date, "the value is not text, and 't.c' requires a date written as text"),
+                ("'x'", .integer64, "the value is not a whole number, as 't.c' requires"),
+            ])
+        func requirements(value: String, type: AttributeType, reason: String) throws {
+            let path = try directory.database("CREATE TABLE t (c); INSERT INTO t VALUES (\(value));", name: "values.db")
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription("t", attributes: [.init("c", type: type, isOptional: false)])
+            ])
+            let error = try importFailure(path, model: model)
+            #expect(error.message.hasPrefix("Table 't', column 'c', row 1: \(reason). Change"), "\(error.message)")
+        }
+
+        @Test("a mandatory relationship of a row that refers to no existing row is named as such")
+        func dangling() throws {
+            let path = try directory.database(
+                "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE t (p INT REFERENCES p); INSERT INTO t VALUES (7);",
+                name: "dangling.db")
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription("p", relationships: [.toMany("ts", to: "t", inverse: "p")]),
+                EntityDescription(
+                    "t", relationships: [.toOne("p", to: "p", inverse: "ts").with { $0.isOptional = false }]),
+            ])
+            let error = try importFailure(path, model: model)
+            let reason = "'t.p' requires an object, and the row refers to none"
+            #expect(error.message.hasPrefix("Table 't', column 'p', row 1: \(reason)."), "\(error.message)")
+        }
+
         @Test("an import lists every entity and property that matches no table or column")
         func misfits() throws {
             let model = try ManagedObjectModel(entities: [

@@ -14,8 +14,6 @@ final class ShellHistory {
     static let entryLimit = 5000
     /// The maximum number of bytes of a kept statement.
     private static let entryByteLimit = 16 * 1024
-    /// The maximum number of bytes that are read from the file.
-    private static let fileByteLimit = 64 << 20
 
     private(set) var entries: [String] = []
     /// The path of the file, or nil.
@@ -36,13 +34,15 @@ final class ShellHistory {
 
     /// Reads a history.
     ///
-    /// - Parameter path: The file, which need not exist, or nil to save nothing.
-    init(_ path: String?) {
+    /// - Parameters:
+    ///   - path: The file, which need not exist, or nil to save nothing.
+    ///   - byteLimit: The maximum number of bytes that are read, from the end of the file.
+    init(_ path: String?, byteLimit: Int = 64 << 20) {
         self.path = path
         guard let path else { return }
         do throws(SystemError) {
             try Self.makeDirectory((path as NSString).deletingLastPathComponent)
-            let text = try Self.read(path)
+            let text = try Self.read(path, byteLimit: byteLimit)
             let lines = text.split(separator: "\n")
             entries = lines.suffix(Self.entryLimit).map { Self.unescaped($0) }
             // The file may grow to twice the limit before it is rewritten.
@@ -126,12 +126,17 @@ final class ShellHistory {
         return result
     }
 
-    private static func read(_ path: String) throws(SystemError) -> String {
+    /// Returns the whole lines among the last bytes of a file, or an empty text without a file.
+    private static func read(_ path: String, byteLimit: Int) throws(SystemError) -> String {
         var bytes: [UInt8] = []
+        var start: off_t = 0
         do throws(SystemError) {
             try withFile(path, flags: O_RDONLY) { (descriptor) throws(SystemError) in
+                let size = lseek(descriptor, 0, SEEK_END)
+                start = max(0, size - off_t(byteLimit))
+                guard size >= 0, lseek(descriptor, start, SEEK_SET) == start else { throw SystemError(code: errno) }
                 var chunk = [UInt8](repeating: 0, count: 64 * 1024)
-                while bytes.count < fileByteLimit {
+                while bytes.count < byteLimit {
                     // SAFETY: the buffer has room for its bytes.
                     let count = chunk.withUnsafeMutableBytes { SystemCalls.read(descriptor, into: $0) }
                     if count == 0 { return }
@@ -145,7 +150,9 @@ final class ShellHistory {
         } catch {
             guard error.code == ENOENT else { throw error }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        guard start > 0 else { return String(decoding: bytes, as: UTF8.self) }
+        // The first line may be incomplete.
+        return String(decoding: bytes.drop { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
     private static func write(_ text: String, to descriptor: Int32) throws(SystemError) {
@@ -175,13 +182,17 @@ final class ShellHistory {
     /// Replaces the file atomically, so that no program sees a partial file.
     private static func replace(_ path: String, by lines: ArraySlice<Substring>) throws(SystemError) {
         let temporary = "\(path).\(getpid())"
-        try withFile(temporary, flags: O_WRONLY | O_CREAT | O_EXCL) { (descriptor) throws(SystemError) in
-            try write(lines.joined(separator: "\n") + "\n", to: descriptor)
-        }
-        guard rename(temporary, path) == 0 else {
-            let code = errno
+        // An earlier process with the same number may have left the file. If it cannot be removed,
+        // the creation fails.
+        _ = unlink(temporary)
+        do throws(SystemError) {
+            try withFile(temporary, flags: O_WRONLY | O_CREAT | O_EXCL) { (descriptor) throws(SystemError) in
+                try write(lines.joined(separator: "\n") + "\n", to: descriptor)
+            }
+            guard rename(temporary, path) == 0 else { throw SystemError(code: errno) }
+        } catch {
             _ = unlink(temporary)
-            throw SystemError(code: code)
+            throw error
         }
     }
 }

@@ -47,8 +47,12 @@ struct RowWriter<Source: ForeignSource> {
         let place = places[reading.value]
         let cell = try place.rows.cell(place.column)
         if case .null = cell {
-            guard !reading.isMandatory else { throw failure(reading, problem: "has no value and must have one") }
-            return
+            guard reading.isMandatory else { return }
+            // The key of a row that does not exist is read as null too.
+            let problem =
+                reading.foreignKey == nil
+                ? "requires a value, and the database has NULL" : "requires an object, and the row refers to none"
+            throw failure(reading, reason: "\(name(of: reading)) \(problem)")
         }
         do throws(StoreError) { try set(cell, reading: reading, place: place, batch: &batch) } catch {
             switch error.code {
@@ -129,7 +133,10 @@ struct RowWriter<Source: ForeignSource> {
         return number
     }
 
-    /// Sets a number or truth value of another kind, if that loses nothing.
+    /// Sets a number or truth value of another kind.
+    ///
+    /// A text or decimal becomes the nearest floating-point number. Any other conversion is exact,
+    /// or fails.
     private func setConverted(
         _ cell: ForeignCell, reading: ImportBinding.Reading, place: RowReader<Source>.Place,
         batch: inout RecordBatch
@@ -148,10 +155,13 @@ struct RowWriter<Source: ForeignSource> {
             }
             // A NaN is not equal to itself.
             guard field.kind == .double || value.isNaN || Double(Float(value)) == value else {
-                throw failure(reading, problem: "has more digits than type float keeps")
+                throw failure(
+                    reading, reason: "the value cannot be stored exactly as a float in \(name(of: reading))")
             }
             try batch.setDouble(value, for: field)
-        case .date: throw failure(reading, problem: "is not text, so it is not known which date it means")
+        case .date:
+            throw failure(
+                reading, reason: "the value is not text, and \(name(of: reading)) requires a date written as text")
         default: throw failure(reading, problem: "does not fit type \(field.kind)")
         }
     }
@@ -189,13 +199,19 @@ struct RowWriter<Source: ForeignSource> {
         do throws(StoreError) { return try reader.rowID.rows.integer(reader.rowID.column) } catch { return rows }
     }
 
-    @inline(never)
+    /// The name of the property that gets a value, in messages.
+    private func name(of reading: ImportBinding.Reading) -> String { "'\(entity.name).\(reading.field.name)'" }
+
     private func failure(_ reading: ImportBinding.Reading, problem: String) -> StoreError {
+        failure(reading, reason: "the value \(problem), as \(name(of: reading)) requires")
+    }
+
+    @inline(never)
+    private func failure(_ reading: ImportBinding.Reading, reason: String) -> StoreError {
         let column = table.columns[reading.column].name
         return StoreError(
             .invalidValue,
-            "Table '\(table.name)', column '\(column)', row \(row): the value \(problem), as '\(entity.name).\(reading.field.name)' requires. Change the model or the database."
-        )
+            "Table '\(table.name)', column '\(column)', row \(row): \(reason). Change the model or the database.")
     }
 }
 

@@ -68,8 +68,8 @@
         ///   - name: The name of the step.
         ///   - body: Makes the change.
         /// - Returns: The result of `body`.
-        /// - Throws: Errors of `body` and of the save, after which nothing is changed; errors of
-        ///   reading the store.
+        /// - Throws: Errors of `body`, of reading the store and of the save, after which nothing is
+        ///   changed.
         func change<Result: Sendable>(
             _ name: String, _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
         ) throws -> Result {
@@ -93,8 +93,7 @@
                     guard context.hasChanges else { return try result.get() }
                     takeBack(context) { undo.undo() }
                     steps.withLock { $0.undone = [] }
-                } else if !touched.isEmpty {
-                    let states = try ObjectStates(touched.map(\.objectID), in: store)
+                } else if !touched.isEmpty, let states = savedStates(of: touched.map(\.objectID), undo: undo) {
                     steps.withLock { steps in
                         steps.expect(states, insteadOf: former)
                         steps.done.append(states)
@@ -113,8 +112,8 @@
         ///   - redoing: Whether to redo a step instead of undoing one.
         ///   - revision: The revision that the user saw, or nil to accept any.
         /// - Throws: A conflict if no such step exists, another program changed one of the objects,
-        ///   or there was another step in the meantime; errors of the save. After these, nothing is
-        ///   changed.
+        ///   or there was another step in the meantime; errors of reading the store and of the save.
+        ///   After these, nothing is changed.
         func undo(redoing: Bool, revision: Int64?) throws {
             try thread.run { [self] context in
                 let undo = try Self.undo(of: context)
@@ -139,12 +138,15 @@
                 }
                 if redoing { undo.redo() } else { undo.undo() }
                 let touched = Self.changedObjects(of: context)
-                let former = try ObjectStates(expected.ids + touched.map(\.objectID), in: store)
-                let result = Swift.Result { try context.save() }
+                let ids = expected.ids + touched.map(\.objectID)
+                var former = ObjectStates()
+                let result = Swift.Result {
+                    former = try ObjectStates(ids, in: store)
+                    try context.save()
+                }
                 if case .failure = result, context.hasChanges {
                     takeBack(context) { if redoing { undo.undo() } else { undo.redo() } }
-                } else {
-                    let states = try ObjectStates(expected.ids + touched.map(\.objectID), in: store)
+                } else if let states = savedStates(of: ids, undo: undo) {
                     steps.withLock { steps in
                         steps.expect(states, insteadOf: former)
                         if redoing {
@@ -159,6 +161,21 @@
                 }
                 note(undo)
                 try result.get()
+            }
+        }
+
+        /// Returns the states of objects after a save, or nil if they cannot be read.
+        ///
+        /// Without them, an undo cannot detect changes by other programs. So all steps are removed.
+        private func savedStates(of ids: [ObjectID], undo: UndoStack) -> ObjectStates? {
+            do { return try ObjectStates(ids, in: store) } catch {
+                // The change is saved, so the caller must not report an error.
+                undo.removeAll()
+                steps.withLock { steps in
+                    (steps.done, steps.undone) = ([], [])
+                    steps.revision += 1
+                }
+                return nil
             }
         }
 
