@@ -363,8 +363,9 @@ import RoostCore
             #expect(error?.code == .notAStore && error?.message.contains("W.sqlite\(suffix)'") == true)
         }
 
-        @Test("a store with a rollback journal is read in its state before the interrupted change")
-        func hotJournal() throws {
+        /// Returns a directory with 'J.sqlite', a store in the middle of a change, and its rollback
+        /// journal.
+        private func interruptedStore() throws -> TemporaryDirectory {
             let files = try Self.store()
             // A cache of one page makes the change spill into the file before it is committed.
             try files.run(
@@ -374,6 +375,12 @@ import RoostCore
             for suffix in ["", "-journal"] {
                 try FileManager.default.copyItem(atPath: files.path + suffix, toPath: copy.file("J.sqlite") + suffix)
             }
+            return copy
+        }
+
+        @Test("a store with a rollback journal is read in its state before the interrupted change")
+        func hotJournal() throws {
+            let copy = try interruptedStore()
             let before = try contents(copy.path)
             let store = try CoreDataStoreType().open(
                 StoreLocation(type: "coredata", path: copy.file("J.sqlite")),
@@ -384,6 +391,19 @@ import RoostCore
                 ])
             try store.close()
             #expect(try contents(copy.path) == before)
+        }
+
+        @Test("a store with a rollback journal gives no snapshot after another program ends the change")
+        func endedJournal() throws {
+            let copy = try interruptedStore()
+            let store = try CoreDataStoreType().open(
+                StoreLocation(type: "coredata", path: copy.file("J.sqlite")),
+                options: StoreOptions(model: try Self.model()))
+            #expect(try store.snapshot().objects("Item").count == 3)
+            // A commit removes the journal.
+            try FileManager.default.removeItem(atPath: copy.file("J.sqlite-journal"))
+            #expect(try failure { try store.snapshot() }.code == .storeReplaced)
+            try store.close()
         }
 
         @Test("a snapshot of a Core Data store fails after another program changes the file")
