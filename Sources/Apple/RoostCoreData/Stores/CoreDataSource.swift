@@ -100,8 +100,8 @@ internal import RoostForeignSQLite
         /// Opens a connection to the current files of the store.
         ///
         /// - Throws: `storeReplaced` if the path now refers to another file, or if the files were
-        ///   copied and have changed; `notAStore` if the file is open as one of Roost's own stores;
-        ///   errors of ``ForeignDatabase``.
+        ///   copied and have changed; `busy` if a rollback journal has appeared; `notAStore` if the
+        ///   file is open as one of Roost's own stores; errors of ``ForeignDatabase``.
         func open() throws(StoreError) -> (database: ForeignDatabase, guard: SourceGuard) {
             guard !HeldFiles.shared.contains(path) else {
                 throw StoreError(
@@ -113,6 +113,12 @@ internal import RoostForeignSQLite
                 throw StoreError(
                     .storeReplaced,
                     "'\(path)' was changed by another program since its interrupted change was undone in a copy; close the store and open it again."
+                )
+            }
+            if copy == nil, let journal = try FileStamp(at: path + "-journal"), journal.size > 0 {
+                throw StoreError(
+                    .busy,
+                    "'\(path)' is being changed by another program. Try again; if that program has ended, close the store and open it again."
                 )
             }
             let name = Self.split(path).name
