@@ -186,9 +186,9 @@ extension VersionOrder.Reason {
         case .numbers: "the numbers in the names"
         case .mappingModel: "a mapping model leads there"
         case .currentVersion: "it is named like the current version"
-        case .names: "the alphabetical order of names that begin alike"
+        case .names: "the order of names that begin alike"
         case .store: "a store is to be migrated to it"
-        case .unknown: "nothing says so; the names are in alphabetical order"
+        case .unknown: "nothing says so; the versions are sorted by name"
         }
     }
 }

@@ -75,6 +75,26 @@ struct ArchiveLimitTests {
         #expect(model.entities[0].attributes[0].defaultValue == .decimal(try #require(Decimal(string: "1e127"))))
     }
 
+    @Test("user info of a compiled model keeps texts and numbers, and warns of every other value")
+    func userInfo() throws {
+        var a = ArchiveWriter()
+        let entityInfo = a.dictionary([
+            ("text", a.string("t")), ("number", a.add(.int(-5))), ("flag", a.add(.bool(true))),
+            ("list", a.list([a.string("x")])),
+        ])
+        let attributeInfo = a.dictionary([("date", a.add(.date(1)))])
+        let bytes = Self.model(
+            entityFields: [("NSUserInfo", entityInfo)], attributeFields: [("NSUserInfo", attributeInfo)], &a)
+        let read = try ModelCacheReader.read(archive: bytes, file: "m")
+        #expect(read.model.entities[0].declaration.userInfo == ["text": "t", "number": "-5", "flag": "1"])
+        #expect(read.model.entities[0].declaration.attributes[0].userInfo == [:])
+        let warnings = read.warnings.filter { $0.message.contains("user info") }.map { "\($0.element): \($0.message)" }
+            .sorted()
+        try #require(warnings.count == 2)
+        #expect(warnings[0].hasPrefix("attribute 'E.a': user info 'date' is neither text nor a number"))
+        #expect(warnings[1].hasPrefix("entity 'E': user info 'list' is neither text nor a number"))
+    }
+
     @Test("a compiled model that refers to one long text often is refused within its budget")
     func sharedText() throws {
         var a = ArchiveWriter()

@@ -189,6 +189,38 @@ import RoostCore
                 })
         }
 
+        @Test("a missing object of a Core Data store, or one of another hierarchy, has no links")
+        func linksOfOthers() throws {
+            let model = try ManagedObjectModel(entities: [
+                Self.object(
+                    "Post",
+                    relationships: [
+                        .toMany("tags", to: "Tag", inverse: "posts"), .toMany("notes", to: "Note", inverse: "post"),
+                    ]),
+                Self.object("Tag", relationships: [.toMany("posts", to: "Post", inverse: "tags")]),
+                Self.object("Note", relationships: [.toOne("post", to: "Post", inverse: "notes")]),
+            ])
+            let files = try AppleStore(
+                ["Note", "Post", "Tag"],
+                sql: """
+                    CREATE TABLE ZNOTE (\(Self.row), ZPOST INTEGER); CREATE TABLE ZPOST (\(Self.row)); CREATE TABLE ZTAG (\(Self.row));
+                    CREATE TABLE Z_2TAGS (Z_2POSTS INTEGER, Z_3TAGS INTEGER, PRIMARY KEY (Z_2POSTS, Z_3TAGS));
+                    INSERT INTO ZPOST VALUES (1, 2, 1); INSERT INTO ZTAG VALUES (1, 3, 1), (7, 3, 1);
+                    INSERT INTO ZNOTE VALUES (4, 1, 1, 1), (5, 1, 1, 9); INSERT INTO Z_2TAGS VALUES (1, 7), (9, 7);
+                    """)
+            let snapshot = try files.opened(model).snapshot()
+            func count(_ name: String, from id: ObjectID) throws -> Int {
+                let cursor = try snapshot.links(of: RelationshipName("Post", name: name), from: id)
+                var batch = LinkBatch(relationship: 0)
+                return try cursor.next(into: &batch) ? batch.count : 0
+            }
+            for name in ["tags", "notes"] {
+                #expect(try count(name, from: ObjectID("Post", key: 1)) == 1, "\(name)")
+                #expect(try count(name, from: ObjectID("Post", key: 9)) == 0, "\(name)")
+                #expect(try count(name, from: ObjectID("Tag", key: 1)) == 0, "\(name)")
+            }
+        }
+
         @Test("a many-to-many relationship between objects of one entity keeps both orders")
         func orderedManyToMany() throws {
             let model = try ManagedObjectModel(entities: [

@@ -363,17 +363,26 @@ import RoostCore
             #expect(error?.code == .notAStore && error?.message.contains("W.sqlite\(suffix)'") == true)
         }
 
-        @Test("a store with a rollback journal is read in its state before the interrupted change")
-        func hotJournal() throws {
+        /// A change that spills into the file before it is committed, because the cache has one
+        /// page.
+        private static let unfinishedChange =
+            "PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN; UPDATE ZITEM SET ZN = 99, ZS = hex(randomblob(3000)); WITH RECURSIVE c(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM c WHERE i < 300) INSERT INTO ZITEM SELECT i, 1, 1, i, hex(randomblob(2000)) FROM c;"
+
+        /// Returns a directory with 'J.sqlite', a store in the middle of a change, and its rollback
+        /// journal.
+        private func interruptedStore() throws -> TemporaryDirectory {
             let files = try Self.store()
-            // A cache of one page makes the change spill into the file before it is committed.
-            try files.run(
-                "PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN; UPDATE ZITEM SET ZN = 99, ZS = hex(randomblob(3000)); WITH RECURSIVE c(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM c WHERE i < 300) INSERT INTO ZITEM SELECT i, 1, 1, i, hex(randomblob(2000)) FROM c;"
-            )
+            try files.run(Self.unfinishedChange)
             let copy = try TemporaryDirectory()
             for suffix in ["", "-journal"] {
                 try FileManager.default.copyItem(atPath: files.path + suffix, toPath: copy.file("J.sqlite") + suffix)
             }
+            return copy
+        }
+
+        @Test("a store with a rollback journal is read in its state before the interrupted change")
+        func hotJournal() throws {
+            let copy = try interruptedStore()
             let before = try contents(copy.path)
             let store = try CoreDataStoreType().open(
                 StoreLocation(type: "coredata", path: copy.file("J.sqlite")),
@@ -384,6 +393,29 @@ import RoostCore
                 ])
             try store.close()
             #expect(try contents(copy.path) == before)
+        }
+
+        @Test("an open Core Data store gives no snapshot while another program's change is in a rollback journal")
+        func laterJournal() throws {
+            let files = try Self.store()
+            let store = try files.open(try Self.model(), closing: false)
+            try files.run(Self.unfinishedChange)
+            #expect(try failure { try store.snapshot() }.code == .busy)
+            try files.run("ROLLBACK")
+            #expect(try store.snapshot().objects("Item").count == 3)
+        }
+
+        @Test("a store with a rollback journal gives no snapshot after another program ends the change")
+        func endedJournal() throws {
+            let copy = try interruptedStore()
+            let store = try CoreDataStoreType().open(
+                StoreLocation(type: "coredata", path: copy.file("J.sqlite")),
+                options: StoreOptions(model: try Self.model()))
+            #expect(try store.snapshot().objects("Item").count == 3)
+            // A commit removes the journal.
+            try FileManager.default.removeItem(atPath: copy.file("J.sqlite-journal"))
+            #expect(try failure { try store.snapshot() }.code == .storeReplaced)
+            try store.close()
         }
 
         @Test("a snapshot of a Core Data store fails after another program changes the file")

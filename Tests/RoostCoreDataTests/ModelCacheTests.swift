@@ -51,6 +51,21 @@ struct ModelCacheTests {
         #expect(try CoreDataModelReader.read(at: directory.file("M.mom")).model.entities.count == 3)
     }
 
+    @Test(
+        "a predicate of a compiled model keeps all options of its comparison",
+        arguments: [(0, "=="), (1, "==[c]"), (3, "==[cd]"), (8, "==[l]"), (15, "==[cdnl]")] as [(Int64, String)])
+    func comparisonOptions(options: Int64, symbol: String) throws {
+        var writer = ArchiveWriter()
+        let object = writer.object("NSSelfExpression", [])
+        let operation = writer.object(
+            "NSEqualityPredicateOperator", [("NSOperatorType", .int(4)), ("NSOptions", .int(options))])
+        let comparison = writer.object(
+            "NSComparisonPredicate",
+            [("NSLeftExpression", object), ("NSRightExpression", object), ("NSPredicateOperator", operation)])
+        let archive = try KeyedArchive(writer.archive(comparison), file: "m")
+        #expect(try PredicateText.predicate(archive.rootObject()) == "SELF \(symbol) SELF")
+    }
+
     @Test("decompression beyond its limit fails")
     func bomb() throws {
         // A literal and then matches of the maximum length expand about 159 times.

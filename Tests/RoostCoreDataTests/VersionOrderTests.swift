@@ -53,6 +53,16 @@ struct VersionOrderTests {
         #expect(history.orderReasons.count == history.versions.count - 1)
     }
 
+    @Test("versions sorted by name are not called alphabetical, which \"Model2\" and \"Model 1\" are not")
+    func sortedByName() throws {
+        let history = try history(try writeBundle(["Model2", "Model 1", "Other"]))
+        #expect(history.versions.map(\.name) == ["Model2", "Model 1", "Other"])
+        #expect(
+            history.orderReasons == [
+                "the order of names that begin alike", "nothing says so; the versions are sorted by name",
+            ])
+    }
+
     @Test("a stated order of versions overrides their numbers, and names order the others")
     func stated() throws {
         let path = try writeBundle(Self.made)

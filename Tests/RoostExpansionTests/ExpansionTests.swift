@@ -186,6 +186,22 @@
             #expect(code == "{\n    get { \(getter) }\n" + (setter.map { "    set { \($0) }\n" } ?? "") + "}")
         }
 
+        @Test("a division in an interpolation hides no later property of a @Model class")
+        func interpolatedDivision() throws {
+            let result = try Compiler.members(
+                #"""
+                @Model final class Box: ManagedObject {
+                    var width: Int16
+                    var ratio: String { return "\(width/height)/\(depth)" }
+                    var found: String { return "\(name.contains(/[)"]/))" }
+                    var title: String
+                }
+                """#)
+            #expect(result.diagnostics == [])
+            #expect(result.source.contains(#"\Box.width"#) && result.source.contains(#"\Box.title"#))
+            #expect(!result.source.contains(#"\Box.ratio"#) && !result.source.contains(#"\Box.found"#))
+        }
+
         @Test("accessors in a subclass add the slots of its superclass")
         func laterAccessors() throws {
             var compiler = Compiler()

@@ -242,7 +242,7 @@ import RoostSystem
                         throw StoreError(.cancelled, "on purpose")
                     }
                 } == .cancelled)
-            #expect(errorCode { try failed.commit() } == .invalidRequest)
+            #expect(errorCode { try failed.commit() } == .closed)
             failed.abort()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("z", "1") }
             let reader = try storage.read()

@@ -30,6 +30,13 @@
             }
         }
 
+        enum Unencodable {
+            @Model final class Scale: ManagedObject {
+                var limits: [Double] = [Double.infinity]
+                var steps: [Double] = [1]
+            }
+        }
+
         enum Names {
             typealias Title = String
             typealias Count = Int32
@@ -74,6 +81,13 @@
                 try ManagedObjectModel(types: [Wrong.Album.self, Wrong.Artist.self])
             }
             #expect(error?.message.contains("Album.artist") == true && error?.message.contains("Album.guests") == true)
+        }
+
+        @Test("a model of types refuses an initial value that has no JSON form")
+        func unencodable() {
+            let error = #expect(throws: StoreError.self) { try ManagedObjectModel(types: [Unencodable.Scale.self]) }
+            #expect(error?.code == .invalidModel && error?.message.contains("Scale.limits: ") == true)
+            #expect(error?.message.contains("Scale.steps") == false)
         }
 
         @Test("properties of types that only the compiler knows have the types of their values")

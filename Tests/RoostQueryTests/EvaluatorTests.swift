@@ -232,6 +232,20 @@ struct GraphPredicateTests {
         #expect(try Library().keys("Album", where: predicate) == expected)
     }
 
+    @Test("an index in brackets can be a whole decimal number, such as a quotient of integers in #Predicate")
+    func decimalPositions() throws {
+        let library = try Library()
+        let middle = #Predicate<MacroAlbum> { $0.tracks[$0.tracks.count / 2].seconds == 100 }
+        #expect(try library.keys("Album", where: FetchRequest.Predicate(middle)) == [1])
+        let expected: [(text: String, keys: [Int64])] = [
+            ("1", [1]), ("0", []), ("0.5", []), ("-1", []), ("NaN", []), ("1e30", []), ("1e100", []),
+        ]
+        for (text, keys) in expected {
+            let element = Expression.element(of: path("tracks", "length"), .position(.constant(decimal(text))))
+            #expect(try library.keys("Album", where: compare(element, .equal, .constant(100))) == keys, "\(text)")
+        }
+    }
+
     @Test("SUBQUERY binds its variable to one object at a time")
     func subquery() throws {
         let library = try Library()

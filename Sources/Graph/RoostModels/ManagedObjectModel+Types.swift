@@ -27,7 +27,17 @@
                 }
                 classes.append(type)
             }
-            var entities = classes.map { Self.entity(of: $0.modelDescription) }
+            let descriptions = classes.map { $0.modelDescription }
+            var problems: [ModelProblem] = []
+            for description in descriptions {
+                for property in description.properties {
+                    guard let problem = property.problem else { continue }
+                    problems.append(
+                        ModelProblem(entity: description.entity.name, property: property.name, message: problem))
+                }
+            }
+            guard problems.isEmpty else { throw .invalidModel(problems) }
+            var entities = descriptions.map { Self.entity(of: $0) }
             Self.addInverses(to: &entities)
             try self.init(entities: entities)
         }

@@ -15,6 +15,8 @@
         private(set) var content: Content
         private(set) var isUnique = false
         private(set) var indexName: String?
+        /// The reason why the description cannot be part of a model, or nil.
+        private(set) var problem: String?
 
         var name: String {
             switch content {
@@ -120,13 +122,19 @@
         private static func coded<T: Codable & Sendable>(
             _ name: String, type: T.Type, isOptional: Bool, value: T?
         ) -> Self {
+            var attribute = AttributeDescription(name, type: .transformable, isOptional: isOptional)
+            attribute.attributeValueClassName = "\(type)"
+            guard let value else { return Self(attribute) }
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            let data = value.flatMap { try? encoder.encode($0) }
-            var attribute = AttributeDescription(
-                name, type: .transformable, isOptional: isOptional, defaultValue: data.map { .data($0) } ?? .null)
-            attribute.attributeValueClassName = "\(type)"
-            return Self(attribute)
+            do {
+                attribute.defaultValue = .data(try encoder.encode(value))
+                return Self(attribute)
+            } catch {
+                var property = Self(attribute)
+                property.problem = "Its initial value of type '\(type)' has no JSON form; give another initial value."
+                return property
+            }
         }
 
         // MARK: Relationships

@@ -145,6 +145,16 @@ extension KeyedArchive.Node {
     var string: String? { if case .string(let text) = self { text } else { nil } }
     var object: ArchivedObject? { if case .object(let object) = self { object } else { nil } }
     var isNull: Bool { if case .null = self { true } else { false } }
+    /// The text of a value in a user info; nil if the value is neither text nor a number.
+    var userInfoText: String? {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): String(number)
+        case .real(let number): String(number)
+        case .boolean(let flag): flag ? "1" : "0"
+        case .null, .data, .date, .object: nil
+        }
+    }
     var integer: Int64? {
         switch self {
         case .integer(let value): value

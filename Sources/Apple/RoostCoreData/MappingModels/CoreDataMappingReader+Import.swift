@@ -491,12 +491,9 @@ struct MappingImport {
         }
         var entries: [String: String] = [:]
         for (key, value) in pairs {
-            switch value {
-            case .string(let text): entries[key] = text
-            case .integer(let number): entries[key] = String(number)
-            case .real(let number): entries[key] = String(number)
-            case .boolean(let flag): entries[key] = flag ? "1" : "0"
-            default:
+            if let text = value.userInfoText {
+                entries[key] = text
+            } else {
                 warn(object, element: place, message: "user info '\(key)' is neither text nor a number; it is left out")
             }
         }

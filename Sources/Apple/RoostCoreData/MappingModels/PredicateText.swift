@@ -72,7 +72,8 @@ enum PredicateText {
         // Archives of IN and CONTAINS store the options in the field of flags.
         var options = try comparison.integer("NSOptions") ?? 0
         if type == 10 || type == 99 { options = try comparison.integer("NSFlags") ?? options }
-        let letters = (options & 1 != 0 ? "c" : "") + (options & 2 != 0 ? "d" : "") + (options & 4 != 0 ? "n" : "")
+        let known: [(bit: Int64, letter: String)] = [(1, "c"), (2, "d"), (4, "n"), (8, "l")]
+        let letters = known.filter { options & $0.bit != 0 }.map(\.letter).joined()
         return letters.isEmpty ? symbol : "\(symbol)[\(letters)]"
     }
 

@@ -51,7 +51,7 @@ extension ModelArchive {
         attribute.isTransient = try object.flag("NSIsTransient")
         attribute.renamingIdentifier = try renamingIdentifier(object, name: name)
         attribute.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
-        attribute.userInfo = try userInfo(object)
+        attribute.userInfo = try userInfo(object, of: place)
         attribute.valueTransformerName = try object.string("NSValueTransformerName").flatMap { $0.isEmpty ? nil : $0 }
         // The type implies the class, except for types whose class the author of the model chooses.
         if type == .transformable || type == .undefined || type == .composite {
@@ -188,7 +188,7 @@ extension ModelArchive {
         relationship.isIndexedBySpotlight = try Self.isIndexedBySpotlight(object)
         relationship.renamingIdentifier = try renamingIdentifier(object, name: name)
         relationship.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
-        relationship.userInfo = try userInfo(object)
+        relationship.userInfo = try userInfo(object, of: place)
         switch try object.integer("NSDeleteRule") ?? 1 {
         case 0: relationship.deleteRule = .noAction
         case 1: relationship.deleteRule = .nullify
@@ -214,7 +214,7 @@ extension ModelArchive {
         if target == nil { target = try request?.object("NSEntity")?.string("NSEntityName") }
         var property = FetchedPropertyDescription(name, entity: target ?? "")
         property.isOptional = try object.flag("NSIsOptional")
-        property.userInfo = try userInfo(object)
+        property.userInfo = try userInfo(object, of: "fetched property '\(entity).\(name)'")
         if let predicate = try request?.object("NSPredicate") {
             property.predicateFormat = try PredicateText.predicate(predicate)
             if property.predicateFormat == nil {

@@ -93,7 +93,7 @@ struct ModelArchive {
         entity.managedObjectClassName = className == "NSManagedObject" ? nil : className
         entity.renamingIdentifier = try renamingIdentifier(object, name: name)
         entity.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
-        entity.userInfo = try userInfo(object)
+        entity.userInfo = try userInfo(object, of: "entity '\(name)'")
         // The archive repeats inherited properties in every subentity. They have the names of the
         // superentity's properties.
         let inherited = Set(try superentity?.dictionary("NSProperties").map(\.key) ?? [])
@@ -189,10 +189,14 @@ struct ModelArchive {
         return name
     }
 
-    func userInfo(_ object: ArchivedObject) throws(StoreError) -> [String: String] {
+    mutating func userInfo(_ object: ArchivedObject, of element: String) throws(StoreError) -> [String: String] {
         var entries: [String: String] = [:]
         for (key, node) in try object.dictionary("NSUserInfo") {
-            if let text = node.string { entries[key] = text }
+            if let text = node.userInfoText {
+                entries[key] = text
+            } else {
+                warn(element, message: "user info '\(key)' is neither text nor a number; it is left out")
+            }
         }
         return entries
     }

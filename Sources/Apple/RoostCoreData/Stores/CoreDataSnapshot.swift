@@ -141,9 +141,26 @@ internal import RoostQuery
                     query = "SELECT \(forward) FROM (\(links.query)) WHERE \(isFlipped ? "t" : "s") = ?1"
                 }
             }
+            guard try exists(id, relationship: resolved) else {
+                return CoreDataLinkCursor(self, relationship: resolved, statement: nil)
+            }
             let statement = try database.prepare("SELECT * FROM (\(query)) ORDER BY c, b")
             try statement.bind(id.key, at: 1)
             return CoreDataLinkCursor(self, relationship: resolved, statement: statement)
+        }
+
+        /// Returns whether an object with this ID exists and can have the relationship.
+        private func exists(
+            _ id: ObjectID, relationship: ManagedObjectModel.Relationship
+        ) throws(StoreError) -> Bool {
+            let database = try database
+            let entity = try model.requireEntity(id.entity)
+            guard let root = schema.roots[entity.root] else { return false }
+            let statement = try database.prepare(
+                "SELECT Z_ENT FROM \(ForeignDatabase.quoted(root.table)) WHERE Z_PK = ?1")
+            try statement.bind(id.key, at: 1)
+            guard try statement.step(), let number = schema.entities[statement.integer(0)] else { return false }
+            return entity.includes(number) && model.entities[relationship.source].includes(number)
         }
 
         func close() { connection = nil }

@@ -10,7 +10,8 @@ internal import RoostForeignSQLite
     /// a connection without locks, with the log index in memory. No new file appears in their
     /// directory, so the directory may be read-only. A store with a rollback journal is copied, and
     /// the copy is rolled back. Because nothing is locked, the files are compared after every read.
-    /// If they changed, the result is discarded and `busy` is thrown.
+    /// If they changed, the result is discarded and `busy` is thrown. If they changed since the
+    /// copy was begun, no connection is opened and `storeReplaced` is thrown.
     ///
     /// Closing a file releases the POSIX locks that other connections of the same process hold on
     /// it. So this type refuses a file that is open as one of Roost's own stores. A program must
@@ -20,6 +21,8 @@ internal import RoostForeignSQLite
         let path: String
         private let main: FileStamp
         private let copy: PrivateDirectory?
+        /// The state of the files before they were copied; empty without a copy.
+        private let copiedStamps: [FileStamp?]
 
         /// Examines the files of the store at `path`.
         ///
@@ -45,11 +48,18 @@ internal import RoostForeignSQLite
             try Self.requireLog(ofStoreAt: path, acceptsLinks: acceptsLinks)
             if let journal = try FileStamp(at: path + "-journal"), journal.size > 0 {
                 let (directory, name) = Self.split(path)
+                copiedStamps = try Self.stamps(ofStoreAt: path)
                 copy = try PrivateDirectory(copying: [name, name + "-journal", name + "-wal"], of: directory)
             } else {
-                copy = nil
+                (copy, copiedStamps) = (nil, [])
                 try Self.requireWholeFile(path, size: main.size)
             }
+        }
+
+        private static func stamps(ofStoreAt path: String) throws(StoreError) -> [FileStamp?] {
+            var stamps: [FileStamp?] = []
+            for suffix in ["", "-journal", "-wal"] { stamps.append(try FileStamp(at: path + suffix)) }
+            return stamps
         }
 
         /// Refuses a log or journal that is not a regular file, and a file whose log may be at
@@ -89,7 +99,8 @@ internal import RoostForeignSQLite
 
         /// Opens a connection to the current files of the store.
         ///
-        /// - Throws: `storeReplaced` if the path now refers to another file; `notAStore` if the
+        /// - Throws: `storeReplaced` if the path now refers to another file, or if the files were
+        ///   copied and have changed; `busy` if a rollback journal has appeared; `notAStore` if the
         ///   file is open as one of Roost's own stores; errors of ``ForeignDatabase``.
         func open() throws(StoreError) -> (database: ForeignDatabase, guard: SourceGuard) {
             guard !HeldFiles.shared.contains(path) else {
@@ -98,6 +109,18 @@ internal import RoostForeignSQLite
                     "Cannot open '\(path)' as a Core Data store: this process has it open as a store of another type.")
             }
             let stamps = try SourceGuard(path: path, main: main)
+            if copy != nil, try Self.stamps(ofStoreAt: path) != copiedStamps {
+                throw StoreError(
+                    .storeReplaced,
+                    "'\(path)' was changed by another program since its interrupted change was undone in a copy; close the store and open it again."
+                )
+            }
+            if copy == nil, let journal = try FileStamp(at: path + "-journal"), journal.size > 0 {
+                throw StoreError(
+                    .busy,
+                    "'\(path)' is being changed by another program. Try again; if that program has ended, close the store and open it again."
+                )
+            }
             let name = Self.split(path).name
             let database = try ForeignDatabase(
                 file: copy.map { "\($0.path)/\(name)" } ?? path, path: path,

@@ -77,7 +77,8 @@
         /// Returns a view of the store's current content.
         ///
         /// - Throws: `storeReplaced` if the path now refers to another file, or if the file has
-        ///   other tables or another UUID; `closed`; errors of opening the file.
+        ///   other tables or another UUID, or if it had a rollback journal and has changed;
+        ///   `closed`; errors of opening the file.
         package func snapshot() throws(StoreError) -> any StoreSnapshot { try makeSnapshot() }
 
         func makeSnapshot() throws(StoreError) -> CoreDataSnapshot {

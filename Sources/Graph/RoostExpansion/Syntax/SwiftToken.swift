@@ -26,6 +26,8 @@
         private let bytes: [UInt8]
         private var position = 0
         private var tokens: [SwiftToken] = []
+        /// The previous token, which may be within an interpolation.
+        private var previous: (kind: SwiftToken.Kind, range: Range<Int>)?
         /// The nesting depth of interpolations at the position.
         private var depth = 0
         /// The maximum of ``depth``.
@@ -51,6 +53,7 @@
                 // Always advance, even for invalid bytes.
                 if position == first { position += 1 }
                 position = min(position, bytes.count)
+                previous = (kind, first..<position)
                 tokens.append(
                     SwiftToken(
                         kind: kind, range: first..<position, beginsLine: beginsLine,
@@ -232,6 +235,8 @@
             while position < bytes.count {
                 _ = skipTrivia()
                 guard let byte = byte() else { return }
+                let start = position
+                var kind = SwiftToken.Kind.symbol
                 switch byte {
                 case UInt8(ascii: "("):
                     openCount += 1
@@ -241,10 +246,10 @@
                     position += 1
                     if openCount == 0 { return }
                 default:
-                    let start = position
-                    _ = next()
+                    kind = next()
                     if position == start { position += 1 }
                 }
+                previous = (kind, start..<min(position, bytes.count))
             }
         }
 
@@ -254,13 +259,13 @@
         ///
         /// If not, a slash is an operator.
         private var mayBeginExpression: Bool {
-            guard let last = tokens.last else { return false }
-            switch last.kind {
+            guard let previous else { return false }
+            switch previous.kind {
             case .literal: return false
-            case .symbol: return "(,=:[{;!&|?".utf8.contains(bytes[last.range.lowerBound])
+            case .symbol: return "(,=:[{;!&|?".utf8.contains(bytes[previous.range.lowerBound])
             case .word:
                 return ["return", "case", "in", "try", "await"].contains(
-                    String(decoding: bytes[last.range], as: UTF8.self))
+                    String(decoding: bytes[previous.range], as: UTF8.self))
             }
         }
 

@@ -64,6 +64,9 @@ extension ScanningSnapshot {
 
     /// Reads the links of an object by key or, if the relationship is ordered, by place and key.
     ///
+    /// If the relationship has a to-one inverse, any damaged record of the destination's hierarchy
+    /// is an error, because it may be one of the destinations.
+    ///
     /// - Complexity: O(*n*), where *n* is the number of records of the object's hierarchy, plus
     ///   records of the destination or links of the relationship. The object's links are in memory.
     public func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
@@ -127,7 +130,7 @@ extension ScanningSnapshot {
     /// every damaged one.
     fileprivate func scan(
         _ entity: EntityName, body: (RecordReader) throws(StoreError) -> Void,
-        onDamage: (ObjectID, StoreError) throws(StoreError) -> Void = { (_, _) throws(StoreError) in }
+        onDamage: (ObjectID, StoreError) throws(StoreError) -> Void
     ) throws(StoreError) {
         let cursor = try records(of: entity, after: nil)
         var batch = RecordBatch(model: model)
@@ -158,6 +161,9 @@ extension ScanningSnapshot {
             var order: Int64 = 0
             if relationship.isOrdered, let place = record.layout.field(orderName) { order = record.integer(place) }
             links.append(Link(key, record.key, order: order))
+        } onDamage: { (_, error) throws(StoreError) in
+            // The damaged record may refer to the object.
+            throw error.withoutDamagedObject
         }
         return links
     }

@@ -16,6 +16,13 @@ extension DecimalNumber {
             ? self : DecimalNumber(isNegative: !isNegative, mantissa: mantissa, exponent: Int(exponent)) ?? self
     }
 
+    /// The integer that equals this number exactly, or nil.
+    var exactInteger: Int64? {
+        guard !isNaN, exponent >= 0, let whole = mantissa(0) else { return nil }
+        // The mantissa is below 10^38, so it fits into 127 bits.
+        return Int64(exactly: isNegative ? -Int128(whole) : Int128(whole))
+    }
+
     var magnitude: DecimalNumber { isNegative ? negated : self }
 
     /// Returns the sum, or nil if it is out of the range of decimals.

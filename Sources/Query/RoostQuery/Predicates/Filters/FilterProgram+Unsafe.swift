@@ -410,11 +410,12 @@ extension FilterProgram.Test {
 }
 
 extension PredicateOperand {
-    /// The integer that equals this integer or double exactly, or nil.
+    /// The integer that equals this number exactly, or nil.
     var exactInteger: Int64? {
         switch self {
         case .integer(let number): number
         case .double(let number): Int64(exactly: number)
+        case .decimal(let number): number.exactInteger
         default: nil
         }
     }
