@@ -179,6 +179,25 @@ struct HistoryFormatTests {
         }
     }
 
+    @Test("entries that an interrupted removal left are no damage, and the next removal deletes them")
+    func interruptedRemoval() throws {
+        let history = MemoryHistory()
+        for number: UInt64 in 1...3 { try commit(number, to: history) { $0.insert(Int64(number), entity: 0) } }
+        let token = try transactions(history, at: 3)[1].token
+        func remove() throws -> Bool {
+            try HistoryMaintenance.remove(
+                .token(token), model: model, storeUUID: uuid, at: Generation(number: 3), in: history)
+        }
+        let all = history.parts
+        #expect(try remove())
+        // The start has moved, but the entries of the removed transactions still exist.
+        history.parts = all
+        #expect(try history.historyFindings(model, at: Generation(number: 3)).isEmpty)
+        #expect(try transactions(history, at: 3).map { $0.changes.map(\.id.key) } == [[3]])
+        #expect(try remove())
+        #expect(Array(history.parts.keys) == [HistoryPlace(3)])
+    }
+
     @Test("a commit that skipped the history expires older tokens and restarts the history")
     func gap() throws {
         let history = MemoryHistory()
