@@ -219,6 +219,30 @@ struct HistoryFormatTests {
         #expect(try history.historyFindings(model, at: Generation(number: 3)).isEmpty)
     }
 
+    @Test("a history without the last commits is expired for readers and removals by date, and can be removed")
+    func operationsInGap() throws {
+        let history = MemoryHistory()
+        try commit(1, to: history) { $0.insert(1, entity: 0) }
+        // Generation 2 is missing.
+        let now = Generation(number: 2)
+        func remove(_ bound: HistoryBound) throws -> Bool {
+            try HistoryMaintenance.remove(bound, model: model, storeUUID: uuid, at: now, in: history)
+        }
+        let reading = #expect(throws: StoreError.self) { _ = try transactions(history, at: 2) }
+        #expect(reading?.code == .historyExpired)
+        let dated = #expect(throws: StoreError.self) {
+            let reader = try HistoryReader(history, model: model, storeUUID: uuid, generation: now)
+            _ = try reader.cursor(HistoryRequest().with { $0.startDate = .distantPast })
+        }
+        #expect(dated?.code == .historyExpired)
+        let removal = #expect(throws: StoreError.self) { _ = try remove(.date(.distantFuture)) }
+        #expect(removal?.code == .historyExpired)
+        #expect(try remove(.everything))
+        #expect(history.parts.isEmpty)
+        #expect(try history.historyFindings(model, at: now).isEmpty)
+        #expect(try transactions(history, at: 2).isEmpty)
+    }
+
     @Test("history settings survive their bytes")
     func settings() throws {
         var settings = HistorySettings(after: Generation(number: .max), time: -7)
