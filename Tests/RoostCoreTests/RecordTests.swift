@@ -36,6 +36,23 @@ struct RecordTests {
         }
     }
 
+    @Test("the value of an element makes the composites around it present, unless they are given")
+    func elementsByPath() throws {
+        let inner = AttributeDescription(
+            "d", type: .composite,
+            elements: [AttributeDescription("x", type: .double), AttributeDescription("y", type: .double)])
+        let outer = AttributeDescription("c", type: .composite, elements: [inner])
+        let model = try ManagedObjectModel(entities: [EntityDescription("Place", attributes: [outer])])
+        var batch = RecordBatch(model: model)
+        try batch.append(ObjectID("Place", key: 1), values: ["c.d.x": 1.5])
+        try batch.append(ObjectID("Place", key: 2), values: ["c.d.x": .null])
+        try batch.append(ObjectID("Place", key: 3), values: ["c": .null, "c.d.x": 1.5])
+        #expect(batch.values(at: 0) == ["c": .composite(["d": .composite(["x": 1.5])])])
+        #expect(batch.values(at: 1) == [:])
+        #expect(try batch.value("c", at: 2) == .null)
+        try batch.withRecord(at: 0) { (record) throws(StoreError) in try record.validate() }
+    }
+
     @Test("a decimal has one stored form, however many zeros it was written with")
     func canonicalDecimals() throws {
         let model = try everyTypeModel()
