@@ -106,6 +106,20 @@ struct RecordTests {
         }
     }
 
+    @Test("a record above the maximum size is refused as too long")
+    func tooLong() throws {
+        let model = try everyTypeModel()
+        let failure = #expect(throws: StoreError.self) {
+            try [UInt8](repeating: 0, count: 16).withUnsafeBytes { bytes in
+                // Only the count is read.
+                let long = UnsafeRawBufferPointer(start: bytes.baseAddress, count: RecordLayout.maximumByteCount + 1)
+                _ = try RecordVerifier(model: model, root: 0).record(long, key: 1)
+            }
+        }
+        #expect(failure?.code == .corrupted)
+        #expect(failure?.message.contains("longer than a record can be") == true)
+    }
+
     @Test("a record of random bytes never validates and is refused as corrupted")
     func hostileRecords() throws {
         let model = try everyTypeModel()
