@@ -179,6 +179,25 @@ struct HistoryFormatTests {
         }
     }
 
+    @Test("entries that an interrupted removal left are no damage, and the next removal deletes them")
+    func interruptedRemoval() throws {
+        let history = MemoryHistory()
+        for number: UInt64 in 1...3 { try commit(number, to: history) { $0.insert(Int64(number), entity: 0) } }
+        let token = try transactions(history, at: 3)[1].token
+        func remove() throws -> Bool {
+            try HistoryMaintenance.remove(
+                .token(token), model: model, storeUUID: uuid, at: Generation(number: 3), in: history)
+        }
+        let all = history.parts
+        #expect(try remove())
+        // The start has moved, but the entries of the removed transactions still exist.
+        history.parts = all
+        #expect(try history.historyFindings(model, at: Generation(number: 3)).isEmpty)
+        #expect(try transactions(history, at: 3).map { $0.changes.map(\.id.key) } == [[3]])
+        #expect(try remove())
+        #expect(Array(history.parts.keys) == [HistoryPlace(3)])
+    }
+
     @Test("a commit that skipped the history expires older tokens and restarts the history")
     func gap() throws {
         let history = MemoryHistory()
@@ -198,6 +217,30 @@ struct HistoryFormatTests {
         #expect(late?.code == .historyExpired)
         #expect(try transactions(history, at: 3).map { $0.changes.map(\.id.key) } == [[3]])
         #expect(try history.historyFindings(model, at: Generation(number: 3)).isEmpty)
+    }
+
+    @Test("a history without the last commits is expired for readers and removals by date, and can be removed")
+    func operationsInGap() throws {
+        let history = MemoryHistory()
+        try commit(1, to: history) { $0.insert(1, entity: 0) }
+        // Generation 2 is missing.
+        let now = Generation(number: 2)
+        func remove(_ bound: HistoryBound) throws -> Bool {
+            try HistoryMaintenance.remove(bound, model: model, storeUUID: uuid, at: now, in: history)
+        }
+        let reading = #expect(throws: StoreError.self) { _ = try transactions(history, at: 2) }
+        #expect(reading?.code == .historyExpired)
+        let dated = #expect(throws: StoreError.self) {
+            let reader = try HistoryReader(history, model: model, storeUUID: uuid, generation: now)
+            _ = try reader.cursor(HistoryRequest().with { $0.startDate = .distantPast })
+        }
+        #expect(dated?.code == .historyExpired)
+        let removal = #expect(throws: StoreError.self) { _ = try remove(.date(.distantFuture)) }
+        #expect(removal?.code == .historyExpired)
+        #expect(try remove(.everything))
+        #expect(history.parts.isEmpty)
+        #expect(try history.historyFindings(model, at: now).isEmpty)
+        #expect(try transactions(history, at: 2).isEmpty)
     }
 
     @Test("history settings survive their bytes")

@@ -57,10 +57,21 @@ struct NamesAndURLsTests {
             "x-roost://00000000-0000-0000-0000-000000000000/Track/42",
             "x-roost://00000000-0000-0000-0000-000000000000/Track/p0",
             "x-roost://00000000-0000-0000-0000-000000000000/Track/p-1",
+            "x-roost://00000000-0000-0000-0000-000000000000/Track/p+1",
+            "x-roost://00000000-0000-0000-0000-000000000000/Track/p01",
+            "x-roost://00000000-0000-0000-0000-000000000000/Track/p",
             "x-roost://00000000-0000-0000-0000-000000000000//p1",
             "x-roost://00000000-0000-0000-0000-000000000000/Track/p1/x",
         ])
     func badObjectURI(_ text: String) { #expect(ObjectID.parse(uri: text) == nil) }
+
+    @Test(
+        "only the description of an object ID is read as one",
+        arguments: ["Track/p05", "Track/p+5", "Track/p0", "Track/p", "Track/5", "/p5", "Track"])
+    func badObjectDescription(_ text: String) {
+        #expect(ObjectID(description: text) == nil)
+        #expect(ObjectID(description: "Track/p5") == ObjectID("Track", key: 5))
+    }
 
     @Test(
         "a store URL has a type and a path",

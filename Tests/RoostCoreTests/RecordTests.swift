@@ -36,6 +36,23 @@ struct RecordTests {
         }
     }
 
+    @Test("the value of an element makes the composites around it present, unless they are given")
+    func elementsByPath() throws {
+        let inner = AttributeDescription(
+            "d", type: .composite,
+            elements: [AttributeDescription("x", type: .double), AttributeDescription("y", type: .double)])
+        let outer = AttributeDescription("c", type: .composite, elements: [inner])
+        let model = try ManagedObjectModel(entities: [EntityDescription("Place", attributes: [outer])])
+        var batch = RecordBatch(model: model)
+        try batch.append(ObjectID("Place", key: 1), values: ["c.d.x": 1.5])
+        try batch.append(ObjectID("Place", key: 2), values: ["c.d.x": .null])
+        try batch.append(ObjectID("Place", key: 3), values: ["c": .null, "c.d.x": 1.5])
+        #expect(batch.values(at: 0) == ["c": .composite(["d": .composite(["x": 1.5])])])
+        #expect(batch.values(at: 1) == [:])
+        #expect(try batch.value("c", at: 2) == .null)
+        try batch.withRecord(at: 0) { (record) throws(StoreError) in try record.validate() }
+    }
+
     @Test("a decimal has one stored form, however many zeros it was written with")
     func canonicalDecimals() throws {
         let model = try everyTypeModel()
@@ -87,6 +104,20 @@ struct RecordTests {
             expectRefused(good + [0], key: Int64(key), into: &target)
             expectRefused(good, key: Int64(key) + 1, into: &target)
         }
+    }
+
+    @Test("a record above the maximum size is refused as too long")
+    func tooLong() throws {
+        let model = try everyTypeModel()
+        let failure = #expect(throws: StoreError.self) {
+            try [UInt8](repeating: 0, count: 16).withUnsafeBytes { bytes in
+                // Only the count is read.
+                let long = UnsafeRawBufferPointer(start: bytes.baseAddress, count: RecordLayout.maximumByteCount + 1)
+                _ = try RecordVerifier(model: model, root: 0).record(long, key: 1)
+            }
+        }
+        #expect(failure?.code == .corrupted)
+        #expect(failure?.message.contains("longer than a record can be") == true)
     }
 
     @Test("a record of random bytes never validates and is refused as corrupted")

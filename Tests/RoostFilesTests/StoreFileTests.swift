@@ -161,6 +161,18 @@ struct StoreFileTests {
         #expect(try directory.names == ["moved"])
     }
 
+    @Test("publishing succeeds if the lock file of the temporary file cannot be removed", arguments: [true, false])
+    func publishesWithRemainingLock(overwriting: Bool) throws {
+        let directory = try directory.get()
+        let store = directory.file("store")
+        let temporary = StoreFile.temporarySibling(of: store)
+        _ = try directory.write(StoreFile.name(of: temporary), "new")
+        // A directory cannot be removed like a file.
+        try FileManager.default.createDirectory(atPath: temporary + ".lock", withIntermediateDirectories: false)
+        try StoreFile.publish(temporary, as: store, overwriting: overwriting)
+        #expect(try directory.content("store") == "new")
+    }
+
     @Test("publishing through a symbolic link replaces its target and keeps the link")
     func publishingThroughLink() throws {
         let directory = try directory.get()

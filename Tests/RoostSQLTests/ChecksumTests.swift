@@ -242,6 +242,36 @@ struct ChecksumTests {
         try small.close()
     }
 
+    @Test("a check continues after a reference to an object with a value above maximumValueBytes")
+    func reportsLargeTarget() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("C", attributes: [.string("title")]),
+            EntityDescription("D", relationships: [.toOne("c", to: "C", inverse: nil)]),
+        ])
+        let (large, other) = (ObjectID("C", key: 1), ObjectID("C", key: 2))
+        let created = try type.create(
+            directory.location("a"), model: model,
+            options: StoreOptions(typeOptions: ["maximumValueBytes": "\(4 << 20)"]))
+        try created.change { changes in
+            try changes.insert(large, values: ["title": .string(String(repeating: "x", count: 2 << 20))])
+            try changes.insert(other, values: ["title": "y"])
+            try changes.insert(ObjectID("D", key: 1), values: ["c": .objectID(large)])
+            try changes.insert(ObjectID("D", key: 2), values: ["c": .objectID(other)])
+        }
+        try created.close()
+        let small = try open(StoreOptions(typeOptions: ["maximumValueBytes": "\(1 << 20)"]))
+        let cursor = try small.snapshot().records(with: [large, other])
+        var batch = RecordBatch(model: small.model)
+        let error = #expect(throws: StoreError.self) { _ = try cursor.next(into: &batch) }
+        #expect(error?.code == .limitExceeded && error?.damagedObject == large)
+        let hasMore = try cursor.next(into: &batch)
+        #expect(hasMore && batch.id(at: 0) == other)
+        let findings = try checkStore(small)
+        #expect(findings.contains { $0.message.contains("C/p1 ") }, "\(findings)")
+        #expect(!findings.contains { $0.severity == .violation }, "\(findings)")
+        try small.close()
+    }
+
     // MARK: Accepting
 
     @Test("a row with an impossible key is damage and cannot be accepted", arguments: [-5, 0, Int.min])

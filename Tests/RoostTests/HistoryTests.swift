@@ -288,6 +288,16 @@ struct HistoryTests {
         #expect(options.typeOptions == ["synchronous": "full"])
     }
 
+    @Test("the settings of a configuration include the history options of its file")
+    func configurationSettings() throws {
+        let text = "{stores: {main: {type: 'lmdb', path: 'x', options: {tracksHistory: true, historyDays: 30}}}}"
+        let settings = try folder.configuration(text).settings
+        let values = Dictionary(uniqueKeysWithValues: settings.map { ($0.key, $0.value) })
+        #expect(values["stores.main.options.tracksHistory"] == "true")
+        #expect(values["stores.main.options.historyDays"] == "30")
+        #expect(values["stores.main.options.historyBytes"] == nil)
+    }
+
     @Test("an SQLite store that is open elsewhere cannot turn its history on")
     func openElsewhereInSQLite() throws {
         let first = try Store.open(location("sqlite"), model: model)

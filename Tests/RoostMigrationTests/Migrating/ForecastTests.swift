@@ -54,6 +54,20 @@ struct ForecastTests {
         try expectForecast(.migrationFailed, source, note([.integer16("n")]), mapping(["n": .source("n")]))
     }
 
+    @Test("a dry run that cannot read the source fails, and refuses nothing")
+    func failedReading() throws {
+        let source = try source(note([.string("n")]), [["n": "a"], ["n": "b"]])
+        let model = try note([.string("n")], unique: [["n"]])
+        func plan(_ faults: Faults) throws -> MigrationPlan {
+            try manager.planMigration(
+                from: .store(FaultyStore(source, faults)), to: .location(StoreLocation(type: "memory", path: "")),
+                model: model, options: MigrationOptions(allowsLoss: true))
+        }
+        #expect(try plan(Faults()).refusals == [])
+        let error = #expect(throws: StoreError.self) { _ = try plan(Faults(failsAtRead: 1)) }
+        #expect(error?.code == .ioFailure)
+    }
+
     @Test("a dry run forecasts a constant outside its type's range")
     func constantRange() throws {
         let source = try source(note([.integer64("n")]), [["n": 1], ["n": 70_000]])

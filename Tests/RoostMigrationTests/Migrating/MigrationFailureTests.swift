@@ -41,6 +41,16 @@ struct MigrationFailureTests {
         #expect(error?.damagedObject == ObjectID("Editor", key: 6))
     }
 
+    @Test("a migration that skips damaged records stops if a cursor reports the same record again")
+    func repeatedDamage() throws {
+        let editor = ObjectID("Editor", key: 6)
+        let error = try failure(
+            Faults(damaged: [editor], damageReportCount: 3), in: try TemporaryDirectory(),
+            MigrationOptions(conversion: ConversionOptions(skipsDamaged: true), allowsLoss: true))
+        #expect(error?.code == .corrupted)
+        #expect(error?.damagedObject == editor)
+    }
+
     @Test("a migration skips damaged records on request and reports them")
     func skipsDamaged() throws {
         let directory = try TemporaryDirectory()

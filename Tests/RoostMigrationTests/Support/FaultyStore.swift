@@ -20,6 +20,8 @@ struct Faults: Sendable {
     var failsAtRead: Int?
     /// Objects whose records these cursors report as damaged.
     var damaged: Set<ObjectID> = []
+    /// The number of times that these cursors report a damaged record before they continue.
+    var damageReportCount = 1
     /// Cursors of all links of a relationship find none, whatever the last commit recorded.
     var losesLinks = false
     /// A check of the structure fails.
@@ -216,6 +218,8 @@ private final class FaultyCursor: RecordCursor {
     private let store: FaultyStore
     private var waiting: RecordBatch?
     private var position = 0
+    /// The number of reports of the record at `position`.
+    private var reportCount = 0
 
     init(_ base: any RecordCursor, _ faults: Faults, _ store: FaultyStore) {
         self.base = base
@@ -238,7 +242,8 @@ private final class FaultyCursor: RecordCursor {
             let id = waiting.id(at: position)
             if faults.damaged.contains(id) {
                 if !batch.isEmpty { return true }
-                position += 1
+                reportCount += 1
+                if reportCount >= faults.damageReportCount { (position, reportCount) = (position + 1, 0) }
                 throw StoreError(.corrupted, "injected: the record of \(id) is damaged.", damagedObject: id)
             }
             batch.append(waiting, at: position)

@@ -1,6 +1,9 @@
 extension HistoryEntries {
     /// Examines the whole history: checksums, order, times, and missing or surplus entries.
     ///
+    /// Ignores entries before the start, which an interrupted removal leaves. The next removal
+    /// deletes them.
+    ///
     /// - Parameters:
     ///   - model: The model of the store.
     ///   - generation: The generation of the store.
@@ -28,7 +31,7 @@ extension HistoryEntries {
         }
         let settings = try HistorySettings(bytes)
         var (position, time, byteCount) = (settings.start, settings.startTime, settings.startByteCount)
-        var place = try historyPlace(from: HistoryPlace(0))
+        var place = try historyPlace(from: HistoryPlace(settings.start &+ 1))
         while let found = place {
             guard found == HistoryPlace(position &+ 1), found.position <= generation.number else {
                 throw HistoryBytesReader.damaged("a transaction is missing, or is one that the store never had")

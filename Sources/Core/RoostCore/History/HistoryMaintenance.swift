@@ -70,9 +70,17 @@ package enum HistoryMaintenance {
             }
             position = settings.start
         case .date(let date):
+            guard try !reader.hasGap() else { throw .historyExpired }
             let time = HistoryClock.microseconds(date)
             position = try reader.lastPosition { $0.time < time } ?? settings.start
-        case .everything: position = generation.number
+        case .everything:
+            if try reader.hasGap() {
+                // The last commits are not in the history, so it begins anew.
+                settings = HistorySettings(
+                    after: generation, time: settings.startTime, retention: settings.retention)
+                try entries.setHistorySettings(try settings.bytes)
+            }
+            position = generation.number
         }
         if position > settings.start {
             try settings.moveStart(to: position, in: entries)

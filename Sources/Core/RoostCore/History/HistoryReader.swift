@@ -37,8 +37,8 @@ package struct HistoryReader {
 
     /// Returns a cursor over the transactions that match a request.
     ///
-    /// - Throws: `invalidRequest` for a token of another store; `historyExpired`; `unknownEntity`;
-    ///   `corrupted`.
+    /// - Throws: `invalidRequest` for a token of another store; `historyExpired`, also without a
+    ///   token if the last commits are not in the history; `unknownEntity`; `corrupted`.
     package func cursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor {
         var entities: Set<Int>?
         if let name = request.entity { entities = Set(try model.requireEntity(name).selfAndSubentities) }
@@ -47,6 +47,8 @@ package struct HistoryReader {
         if let token = request.token {
             try require(token)
             position = token.position
+        } else if try hasGap() {
+            throw .historyExpired
         }
         let start = request.startDate.map(HistoryClock.microseconds)
         if let start {
@@ -91,7 +93,7 @@ package struct HistoryReader {
     }
 
     /// Whether a program without support for histories made the last commits.
-    private func hasGap() throws(StoreError) -> Bool {
+    func hasGap() throws(StoreError) -> Bool {
         guard generation.number != settings.start else { return false }
         return try entries.lastHistoryPosition() != generation.number
     }

@@ -38,10 +38,10 @@ public struct ObjectID: Hashable, Sendable {
         let scheme = "x-roost://"
         guard uri.hasPrefix(scheme) else { return nil }
         let parts = uri.dropFirst(scheme.count).split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 3, let uuid = StoreUUID(String(parts[0])), !parts[1].isEmpty, parts[2].first == "p",
-            let key = Int64(parts[2].dropFirst()), key > 0
+        guard parts.count == 3, let uuid = StoreUUID(String(parts[0])),
+            let id = ObjectID(description: "\(parts[1])/\(parts[2])")
         else { return nil }
-        return (uuid, ObjectID(EntityName(String(parts[1])), key: key))
+        return (uuid, id)
     }
 }
 
@@ -55,8 +55,8 @@ extension ObjectID: CustomStringConvertible {
     package init?(description text: String) {
         guard let slash = text.lastIndex(of: "/"), slash > text.startIndex,
             case let digits = text[slash...].dropFirst(2), text[slash...].dropFirst().first == "p",
-            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let key = Int64(digits),
-            key > 0
+            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), digits.first != "0",
+            let key = Int64(digits)
         else { return nil }
         self.init(EntityName(String(text[..<slash])), key: key)
     }

@@ -3,7 +3,8 @@ internal import Foundation
 extension RecordBatch {
     /// Appends a record with decoded values.
     ///
-    /// Properties without a value in `values` are null.
+    /// Properties without a value in `values` are null. The value of an element makes its composite
+    /// present, unless `values` contains the composite too.
     ///
     /// A name is an attribute, a to-one relationship, the dotted path of a composite's element, or
     /// ``RecordLayout/orderFieldName(of:)`` for the place in an ordered inverse.
@@ -22,7 +23,17 @@ extension RecordBatch {
             throw StoreError(.invalidRequest, "The key of \(id) is not positive; reserve keys from the store.")
         }
         var flat: [(field: RecordLayout.Field, value: Value)] = []
-        for (name, value) in values { try flatten(name, value: value, layout: entity.layout, into: &flat) }
+        for (name, value) in values {
+            try flatten(name, value: value, layout: entity.layout, into: &flat)
+            guard !value.isNull else { continue }
+            var path = name[...]
+            while let dot = path.lastIndex(of: ".") {
+                path = path[..<dot]
+                let composite = String(path)
+                guard !values.keys.contains(composite) else { continue }
+                flat.append((try entity.layout.requireField(composite), .composite([:])))
+            }
+        }
         flat.sort { $0.field.index < $1.field.index }
         beginRecord(entity.layout, key: id.key, version: version)
         do throws(StoreError) {

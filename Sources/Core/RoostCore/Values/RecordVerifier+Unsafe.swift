@@ -106,6 +106,8 @@ package struct RecordVerifier {
     ) -> StoreError {
         let (isNamed, reason) =
             switch flaw {
+            case .header where bytes.count > RecordLayout.maximumByteCount:
+                (false, "it is longer than a record can be")
             case .header: (false, "it is shorter than its header")
             case .unknownEntity: (false, "it names an entity that the model does not have")
             case .otherFields: (true, "its fields are not those of its entity")

@@ -107,7 +107,9 @@ extension StoreFile {
             try renameExclusively(temporary, target: target)
         }
         try syncDirectory(of: target)
-        try remove(StoreLock.path(forStoreAt: temporary))
+        // The file is published, so a failure here is no error. The next sweep removes a lock file
+        // that remains.
+        try? remove(StoreLock.path(forStoreAt: temporary))
     }
 
     /// Adds a second name (hard link) to the file at `path`.

@@ -141,13 +141,25 @@ final class SQLRecordLookup: FillingRecordCursor {
                 lookup = try snapshot.lookup(id.entity)
                 self.lookup = lookup
             }
-            if let error = try lookup.access.look(
-                up: id.key, into: &batch, plan: lookup.plan, accepting: snapshot.acceptsChanges)
-            {
-                throw error
-            }
+            try look(up: id.key, by: lookup, into: &batch)
         }
         return index < ids.count
+    }
+
+    /// Appends the record with a key, if it exists.
+    ///
+    /// - Throws: Errors of reading. An error about a value that is too large names the object, so
+    ///   that the cursor can continue after it.
+    private func look(up key: Int64, by lookup: SQLLookup, into batch: inout RecordBatch) throws(StoreError) {
+        let damage: StoreError?
+        do throws(StoreError) {
+            damage = try lookup.access.look(
+                up: key, into: &batch, plan: lookup.plan, accepting: snapshot.acceptsChanges)
+        } catch {
+            guard error.code == .limitExceeded, error.damagedObject == nil else { throw error }
+            throw lookup.plan.tooLarge(key: key, error: error)
+        }
+        if let damage { throw damage }
     }
 }
 

@@ -50,15 +50,22 @@ struct MigrationRehearsal {
         }
     }
 
+    /// The codes of errors that concern the reading of the source, or temporary files, instead of
+    /// the objects.
+    private static let codesOfReading: [StoreError.Code] = [
+        .cancelled, .corrupted, .closed, .storeReplaced, .snapshotExpired, .busy, .timedOut, .noSpace, .ioFailure,
+        .outOfResources, .permissionDenied,
+    ]
+
     /// Returns the errors that the migration would throw.
     ///
-    /// - Throws: `cancelled`, `corrupted`, and errors from collecting keys. Other errors are
-    ///   returned.
+    /// - Throws: `cancelled`, errors from reading the source, and errors from collecting keys. Other
+    ///   errors are returned.
     mutating func refusals() throws(StoreError) -> [StoreError] {
         var refusals: [StoreError] = []
         func note(_ body: () throws(StoreError) -> Void) throws(StoreError) {
             do throws(StoreError) { try body() } catch {
-                guard error.code != .cancelled, error.code != .corrupted else { throw error }
+                guard !Self.codesOfReading.contains(error.code) else { throw error }
                 refusals.append(error)
             }
         }

@@ -54,7 +54,7 @@ package func checkStore(
         check.progress = progress
         try check.run()
         findings = check.findings
-    } catch  where error.code == .corrupted {
+    } catch  where StoreCheck.isAboutContent(error) {
         findings.add(.damage, message: error.message, kind: "store")
     }
     do throws(StoreError) {
@@ -211,7 +211,7 @@ private struct StoreCheck {
 
     /// Returns whether an error is a finding about the content: damage, or an object that is too
     /// large to be read.
-    private static func isAboutContent(_ error: StoreError) -> Bool {
+    static func isAboutContent(_ error: StoreError) -> Bool {
         error.code == .corrupted || error.code == .limitExceeded && error.damagedObject != nil
     }
 

@@ -134,9 +134,10 @@ public struct RoostConfiguration: Sendable {
     /// Nil without a default store, or if `ROOST_STORE` gives a store without a name.
     package var defaultStoreName: String? { defaultStore?.store.name }
 
-    /// All effective values with their origins, except history options.
+    /// All effective values with their origins.
     ///
-    /// Includes type options that the configuration does not set.
+    /// Includes type options that the configuration does not set, but not such history options,
+    /// because a store has its own values of them.
     package var settings: [Setting] {
         var settings = [fileSetting, modelSetting].compactMap { $0 }
         if let (store, origin) = defaultStore {
@@ -150,6 +151,7 @@ public struct RoostConfiguration: Sendable {
                 store.options[option.name]
                     ?? Setting(key: "\(key).options.\(option.name)", value: option.standard, origin: .standard)
             }
+            settings += HistoryOptions.descriptions.compactMap { store.options[$0.name] }
         }
         return settings
     }

@@ -36,7 +36,7 @@ package final class CommitSubscription: Sendable {
         entry = CommitWatcher.Entry(store.persistentStore, feed: feed, signal: reporting?.commitSignal, end: end)
         // The watch starts before the first check, so that later commits are found immediately.
         CommitWatcher.shared.add(entry)
-        do throws(StoreError) { try entry.look() } catch {
+        do throws(StoreError) { try entry.lookFirst() } catch {
             stop()
             throw error
         }
@@ -70,7 +70,7 @@ final class CommitWatcher: Sendable {
         private let lastToken = Mutex<HistoryToken?>(nil)
         /// Whether the entry has ended.
         ///
-        /// Locked while the watcher reads the store.
+        /// Locked while the store is read.
         private let isEnded = Mutex(false)
         /// The observation of a signal that is not a file.
         private let observation = Mutex<(any AnyObject & Sendable)?>(nil)
@@ -96,7 +96,7 @@ final class CommitWatcher: Sendable {
         func isOf(_ other: any PersistentStore) -> Bool { store === other }
 
         /// Reports the generation of the store to the feed.
-        func look() throws(StoreError) {
+        private func look() throws(StoreError) {
             guard let ticket = feed.ticket() else {
                 // A running commit will report its generation.
                 _ = try store.metadata()
@@ -118,25 +118,35 @@ final class CommitWatcher: Sendable {
             if feed.look(look) { lastToken.withLock { $0 = token } }
         }
 
+        /// Checks the store for the first time.
+        ///
+        /// - Throws: `closed`, also if the entry has ended; errors of reading the store.
+        fileprivate func lookFirst() throws(StoreError) {
+            try isEnded.withLock { (isEnded) throws(StoreError) in
+                guard !isEnded else { throw StoreError(.closed, "The store '\(store.location)' is closed.") }
+                try look()
+            }
+        }
+
         /// Checks the store again.
         ///
-        /// Returns false if this call ended the entry.
+        /// Returns false if the entry has ended, in this call or earlier.
         fileprivate func lookAgain() -> Bool {
-            let isOver = isEnded.withLock { (isEnded) -> Bool in
-                guard !isEnded else { return false }
+            let (wasEnded, isOver) = isEnded.withLock { (isEnded) -> (Bool, Bool) in
+                guard !isEnded else { return (true, true) }
                 do throws(StoreError) { try look() } catch {
                     // Any other error may be temporary. A later check reports the missed commits.
                     isEnded = error.code == .closed || error.code == .storeReplaced
                 }
-                return isEnded
+                return (false, isEnded)
             }
-            if isOver { end() }
+            if isOver, !wasEnded { end() }
             return !isOver
         }
 
         /// Ends the entry.
         ///
-        /// The watcher does not read the store after this method returns.
+        /// The store is not read after this method returns.
         fileprivate func stop() {
             let isOver = isEnded.withLock { isEnded in
                 defer { isEnded = true }

@@ -71,7 +71,8 @@ extension Store {
     /// Removes the transactions before a date, in the same way as
     /// ``deleteHistory(before:)-(HistoryToken)``.
     ///
-    /// - Throws: `invalidRequest` for a store that records no history; `readOnly`, `busy`.
+    /// - Throws: `invalidRequest` for a store that records no history; `historyExpired` if the last
+    ///   commits are not in the history; `readOnly`, `busy`.
     public func deleteHistory(before date: Date) throws(StoreError) {
         try persistentStore.removeHistory(.date(date))
     }
