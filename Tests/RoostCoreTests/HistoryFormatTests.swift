@@ -179,7 +179,7 @@ struct HistoryFormatTests {
         }
     }
 
-    @Test("entries that an interrupted removal left are no damage, and the next removal deletes them")
+    @Test("entries that an interrupted removal left are not damage, and the next removal deletes them")
     func interruptedRemoval() throws {
         let history = MemoryHistory()
         for number: UInt64 in 1...3 { try commit(number, to: history) { $0.insert(Int64(number), entity: 0) } }

@@ -107,7 +107,7 @@ extension StoreFile {
             try renameExclusively(temporary, target: target)
         }
         try syncDirectory(of: target)
-        // The file is published, so a failure here is no error. The next sweep removes a lock file
+        // The file is published, so a failure here does not count. The next sweep removes a lock file
         // that remains.
         try? remove(StoreLock.path(forStoreAt: temporary))
     }
