@@ -329,15 +329,16 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 extension ManagedObjectContext {
     /// Returns the objects of a request, and reads them on a thread of Roost.
     ///
-    /// If the context is pinned or has unsaved changes that the request includes, the request is
-    /// executed in the caller's isolation.
+    /// If the context is pinned, is a child, or has unsaved changes that the request includes, the
+    /// request is executed in the caller's isolation.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(
         _ request: Fetch<Object>
     ) async throws(StoreError) -> [Object] {
         let entity = try model.requireEntity(request.request.entity)
-        guard core.changed.isEmpty || !request.includesPendingChanges, core.pinned == nil else {
+        // A child reads through its parent, which only the isolation of both can use.
+        guard core.changed.isEmpty || !request.includesPendingChanges, core.pinned == nil, core.parent == nil else {
             return try fetch(request)
         }
         try core.throwLatched()
