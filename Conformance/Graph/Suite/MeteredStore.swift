@@ -19,7 +19,8 @@ package final class StoreMeter: Sendable {
         var counts = Counts()
         var readError: StoreError?
         var commitError: StoreError?
-        var reservesKeys = true
+        /// The number of reservations of keys that will succeed.
+        var reservationCount = Int.max
         var beforeCommit: (@Sendable () throws(StoreError) -> Void)?
     }
 
@@ -60,7 +61,10 @@ package final class StoreMeter: Sendable {
     }
 
     /// Sets whether keys can be reserved.
-    func setReservesKeys(_ reserves: Bool) { state.withLock { $0.reservesKeys = reserves } }
+    func setReservesKeys(_ reserves: Bool) { limitReservations(to: reserves ? .max : 0) }
+
+    /// Makes reservations of keys fail after the given number of reservations.
+    func limitReservations(to count: Int) { state.withLock { $0.reservationCount = count } }
 
     /// Sets the function to call before the next commit.
     package func beforeNextCommit(_ body: @escaping @Sendable () throws(StoreError) -> Void) {
@@ -91,7 +95,12 @@ package final class StoreMeter: Sendable {
     }
 
     func reserve() throws(StoreError) {
-        guard state.withLock(\.reservesKeys) else {
+        let isAllowed = state.withLock { state -> Bool in
+            guard state.reservationCount > 0 else { return false }
+            state.reservationCount -= 1
+            return true
+        }
+        guard isAllowed else {
             throw StoreError(.busy, "The store cannot reserve keys now, because the check says so.")
         }
     }

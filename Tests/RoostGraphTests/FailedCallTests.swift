@@ -1,0 +1,32 @@
+import Roost
+import RoostCore
+import RoostGraph
+import RoostStores
+import Testing
+
+@testable import RoostConformance
+
+/// Calls of a store that fail once, below a context.
+@Suite("Failed calls of stores")
+struct FailedCallTests {
+    @Test("if a save gets keys for only one of two entities, the next save keeps their references")
+    func keysOfOneEntity() throws {
+        let control = StoreMeter()
+        let container = try control.makeContainer(.memory)
+        control.setReservesKeys(false)
+        let context = container.makeContext()
+        let (artist, album): (Artist, Album) = (try context.insert(), try context.insert())
+        (artist.name, album.title) = ("Joni", "Blue")
+        // Each refers to the other, because the order of the entities is not fixed.
+        (album.artist, artist.favorite) = (artist, album)
+        control.limitReservations(to: 1)
+        let error = #expect(throws: StoreError.self) { try context.save() }
+        #expect(error?.code == .busy)
+        #expect(artist.objectID.key < 0 && album.objectID.key < 0)
+        control.setReservesKeys(true)
+        try context.save()
+        let other = container.makeContext()
+        #expect(try other.existingObject(artist.id).favorite?.title == "Blue")
+        #expect(try other.existingObject(album.id).artist?.name == "Joni")
+    }
+}
