@@ -29,4 +29,27 @@ struct FailedCallTests {
         #expect(try other.existingObject(artist.id).favorite?.title == "Blue")
         #expect(try other.existingObject(album.id).artist?.name == "Joni")
     }
+
+    @Test("after failed merges of a commit, the next event shows its values")
+    func mergeOfGenerations() throws {
+        let control = StoreMeter()
+        let container = try control.makeContainer(.memory)
+        let context = container.makeContext()
+        context.mergesChangesAutomatically = true
+        let artist: Artist = try context.insert()
+        artist.name = "old"
+        try context.save()
+        let other = container.makeContext()
+        try other.existingObject(artist.id).name = "new"
+        try other.save()
+        // The first merge uses the notice of the commit, and the second only its generation.
+        for _ in 1...2 {
+            control.failNextRead()
+            context.processPendingChanges()
+            #expect(control.endReadFailure())
+            #expect(artist.name == "old" && context.pendingError?.code == .busy)
+        }
+        context.processPendingChanges()
+        #expect(artist.name == "new")
+    }
 }
