@@ -281,4 +281,20 @@ struct BehaviorTests {
         #expect(stranger.artist == nil)
         #expect(other.pendingError?.code == .invalidRequest)
     }
+
+    @Test("an ID of an unknown entity gives no object of the context, and cannot be a destination")
+    func unknownEntity() throws {
+        let container = try Music.container()
+        let context = container.makeContext()
+        let album: Album = try context.insert()
+        let id = ObjectID("Nothing", key: 1)
+        let object = context.object(with: id)
+        #expect(object.context == nil && !context.registeredObjects.contains(object))
+        let error = #expect(throws: StoreError.self) { try context.save() }
+        #expect(error?.code == .unknownEntity)
+        let refusal = #expect(throws: StoreError.self) { try album.setValue(.objectID(id), for: "artist") }
+        #expect(refusal?.code == .unknownEntity)
+        #expect(album.artist == nil)
+        try context.save()
+    }
 }

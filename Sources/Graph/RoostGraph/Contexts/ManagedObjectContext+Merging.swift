@@ -45,7 +45,9 @@ extension ManagedObjectContext {
         }
         core.awake(stale, from: .refresh)
         if retainsRegisteredObjects || !observers.isEmpty {
-            let new = inserted.map { object(with: $0) }
+            let new = inserted.compactMap { id in
+                core.latching { () throws(StoreError) in try requireObject(id) }
+            }
             mergedInserts += new
             if retainsRegisteredObjects { retained.formUnion(new) }
         }

@@ -220,10 +220,10 @@ public final class ManagedObjectContext {
     ///
     /// Reads only if the entity has subentities, because the object's class then depends on its
     /// actual entity. If the entity is unknown or cannot be read, the next save, fetch or count
-    /// throws an error, and the result is not the requested object.
+    /// throws an error, and the result is an object that is in no context.
     public func object(with id: ObjectID) -> ManagedObject {
         let found = core.latching { () throws(StoreError) in try requireObject(id) }
-        return found ?? core.object(0, key: id.key)
+        return found ?? core.makeOrphan(model.entity(id.entity)?.number ?? 0, key: id.key)
     }
 
     func requireObject(_ id: ObjectID) throws(StoreError) -> ManagedObject {
