@@ -52,4 +52,25 @@ struct FailedCallTests {
         context.processPendingChanges()
         #expect(artist.name == "new")
     }
+
+    @Test("a save that cannot read a deleted object throws the error, and the next save deletes it")
+    func unreadDelete() throws {
+        let control = StoreMeter()
+        let model = try ManagedObjectModel(entities: [EntityDescription("Word", attributes: [.string("text")])])
+        let container = try control.makeContainer(.memory, model: model)
+        let context = container.makeContext()
+        let undo = UndoStack()
+        context.undo = undo
+        let word = try context.insert("Word")
+        try context.save()
+        try context.refreshAllObjects()
+        // Undo of a saved insertion deletes the object without reading it.
+        undo.undo()
+        #expect(word.isFault && word.isDeleted)
+        control.failNextRead()
+        let error = #expect(throws: StoreError.self) { try context.save() }
+        #expect(error?.code == .busy)
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Word")) == 0)
+    }
 }
