@@ -73,4 +73,28 @@ struct FailedCallTests {
         try context.save()
         #expect(try container.makeContext().count(FetchRequest("Word")) == 0)
     }
+
+    @Test("after a failed subscription to one of two stores, the next context follows both")
+    func subscriptionToSecondStore() throws {
+        let model = try ManagedObjectModel(
+            entities: [EntityDescription("Word"), EntityDescription("Label")],
+            configurations: ["words": ["Word"], "labels": ["Label"]])
+        let first = try PersistentContainer(.memory, model: model).stores[0]
+        let base = try PersistentContainer(.memory, model: model).stores[0].persistentStore
+        let control = StoreMeter()
+        let second = MeteredStore(base, meter: control)
+        let container = try PersistentContainer(
+            [first, try Store(second, registry: StoreRegistry([base.type]))], configurations: ["words", "labels"])
+        let context = container.makeContext()
+        control.failSnapshots(with: StoreMeter.error)
+        context.mergesChangesAutomatically = true
+        #expect(context.pendingError?.code == .busy)
+        control.failSnapshots(with: nil)
+        let other = container.makeContext()
+        other.mergesChangesAutomatically = true
+        #expect(other.pendingError == nil)
+        // The feed gives tickets only while it has listeners.
+        #expect(second.commitFeed.ticket() != nil)
+        withExtendedLifetime(container) {}
+    }
 }

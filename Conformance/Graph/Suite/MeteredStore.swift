@@ -21,6 +21,8 @@ package final class StoreMeter: Sendable {
         var commitError: StoreError?
         /// The number of reservations of keys that will succeed.
         var reservationCount = Int.max
+        /// The error of opening a snapshot, or nil.
+        var snapshotError: StoreError?
         var beforeCommit: (@Sendable () throws(StoreError) -> Void)?
     }
 
@@ -66,6 +68,9 @@ package final class StoreMeter: Sendable {
     /// Makes reservations of keys fail after the given number of reservations.
     func limitReservations(to count: Int) { state.withLock { $0.reservationCount = count } }
 
+    /// Makes all calls that open a snapshot fail, or lets them succeed again if `error` is nil.
+    func failSnapshots(with error: StoreError?) { state.withLock { $0.snapshotError = error } }
+
     /// Sets the function to call before the next commit.
     package func beforeNextCommit(_ body: @escaping @Sendable () throws(StoreError) -> Void) {
         state.withLock { $0.beforeCommit = body }
@@ -92,6 +97,10 @@ package final class StoreMeter: Sendable {
         }
         if let body { try body() }
         if let error { throw error }
+    }
+
+    func openSnapshot() throws(StoreError) {
+        if let error = state.withLock(\.snapshotError) { throw error }
     }
 
     func reserve() throws(StoreError) {
@@ -128,7 +137,8 @@ package final class MeteredStore: CommitReportingStore {
     package func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
 
     package func snapshot() throws(StoreError) -> any StoreSnapshot {
-        MeteredSnapshot(try base.snapshot(), meter: meter)
+        try meter.openSnapshot()
+        return MeteredSnapshot(try base.snapshot(), meter: meter)
     }
 
     package func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
