@@ -222,6 +222,23 @@ struct BehaviorTests {
         }
     }
 
+    @Test("a fetch that finds an object that an earlier read missed gives it its values")
+    func foundLater() throws {
+        try Music.onEachBackend { container in
+            let first = container.makeContext()
+            let second = container.makeContext()
+            try second.pin()
+            let artist: Artist = try first.insert()
+            artist.name = "a"
+            try first.save()
+            let early = second.object(with: artist.objectID)
+            #expect(early["name"] == .null && early.isDeleted)
+            second.unpin()
+            #expect(try second.fetch(FetchRequest("Artist")) == [early])
+            #expect(early["name"] == .string("a") && !early.isDeleted)
+        }
+    }
+
     @Test("automatic merging applies batch updates and deletes of the container")
     func batches() throws {
         try Music.onEachBackend { container in

@@ -228,11 +228,18 @@ extension GraphCore {
             let known = isPlanted(.makesSecondObject) ? nil : registry.find(root, key: record.key)
             let object = known ?? makeObject(record.entityNumber, root: root, key: record.key)
             objects.append(object)
-            if object.row != nil {
+            if let row = object.row {
+                // If an earlier read did not find the object, its row has only nulls, and version 0.
+                let wasMissing = object.flags.contains(.inaccessible) && RowAccess.version(row) == 0
                 guard
                     isPlanted(.fetchesOverChanges)
-                        || refreshing && !object.state.contains(.privateRow) && !object.flags.contains(.changed)
+                        || (refreshing || wasMissing) && !object.state.contains(.privateRow)
+                            && !object.flags.contains(.changed)
                 else { return }
+                if wasMissing {
+                    forgetBases(of: object)
+                    observation?.note(object, property: .deletion)
+                }
                 results?.suspect(object)
                 object.extra?.decoded.removeAll()
                 object.replaceRow(by: UnsafeRawPointer(fetchedRows.copy(base, byteCount: count)))
