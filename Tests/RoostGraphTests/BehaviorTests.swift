@@ -239,6 +239,17 @@ struct BehaviorTests {
         }
     }
 
+    @Test("inserting a class that the container does not know leaves nothing to undo")
+    func unknownClass() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model())
+        let context = container.makeContext()
+        let undo = UndoStack()
+        context.undo = undo
+        let error = #expect(throws: StoreError.self) { _ = try context.insert(Album.self) }
+        #expect(error?.code == .invalidModel)
+        #expect(undo.depth == 0 && !context.hasChanges && context.registeredObjects.isEmpty)
+    }
+
     @Test("automatic merging applies batch updates and deletes of the container")
     func batches() throws {
         try Music.onEachBackend { container in

@@ -34,11 +34,7 @@ extension ManagedObjectContext {
     func typed<Object: ManagedObjectClass>(_ object: ManagedObject) throws(StoreError) -> Object {
         // Nearly all objects have exactly this class, and comparing classes is faster than a cast.
         if type(of: object) == Object.self { return unsafeDowncast(object, to: Object.self) }
-        guard let typed = object as? Object else {
-            throw StoreError(
-                .invalidModel,
-                "The container does not know the class '\(Object.self)'. Pass it to the container's initializer.")
-        }
+        guard let typed = object as? Object else { throw Self.unknownClass(Object.self) }
         return typed
     }
 
