@@ -250,6 +250,16 @@ struct BehaviorTests {
         #expect(undo.depth == 0 && !context.hasChanges && context.registeredObjects.isEmpty)
     }
 
+    @Test("a set that is not bound to a relationship has each object once")
+    func unboundSet() throws {
+        let container = try Music.container()
+        let context = container.makeContext()
+        let (one, two): (Album, Album) = (try context.insert(), try context.insert())
+        let literal: ToMany<Album> = [one, two, one]
+        #expect(literal.count == 2 && Array(literal) == [one, two])
+        #expect(ToMany([two, two]).count == 1)
+    }
+
     @Test("automatic merging applies batch updates and deletes of the container")
     func batches() throws {
         try Music.onEachBackend { container in
