@@ -222,6 +222,44 @@ struct BehaviorTests {
         }
     }
 
+    @Test("a fetch that finds an object that an earlier read missed gives it its values")
+    func foundLater() throws {
+        try Music.onEachBackend { container in
+            let first = container.makeContext()
+            let second = container.makeContext()
+            try second.pin()
+            let artist: Artist = try first.insert()
+            artist.name = "a"
+            try first.save()
+            let early = second.object(with: artist.objectID)
+            #expect(early["name"] == .null && early.isDeleted)
+            second.unpin()
+            #expect(try second.fetch(FetchRequest("Artist")) == [early])
+            #expect(early["name"] == .string("a") && !early.isDeleted)
+        }
+    }
+
+    @Test("inserting a class that the container does not know leaves nothing to undo")
+    func unknownClass() throws {
+        let container = try PersistentContainer(.memory, model: try Music.model())
+        let context = container.makeContext()
+        let undo = UndoStack()
+        context.undo = undo
+        let error = #expect(throws: StoreError.self) { _ = try context.insert(Album.self) }
+        #expect(error?.code == .invalidModel)
+        #expect(undo.depth == 0 && !context.hasChanges && context.registeredObjects.isEmpty)
+    }
+
+    @Test("a set that is not bound to a relationship has each object once")
+    func unboundSet() throws {
+        let container = try Music.container()
+        let context = container.makeContext()
+        let (one, two): (Album, Album) = (try context.insert(), try context.insert())
+        let literal: ToMany<Album> = [one, two, one]
+        #expect(literal.count == 2 && Array(literal) == [one, two])
+        #expect(ToMany([two, two]).count == 1)
+    }
+
     @Test("automatic merging applies batch updates and deletes of the container")
     func batches() throws {
         try Music.onEachBackend { container in
@@ -280,5 +318,21 @@ struct BehaviorTests {
         stranger.artist = artist
         #expect(stranger.artist == nil)
         #expect(other.pendingError?.code == .invalidRequest)
+    }
+
+    @Test("an ID of an unknown entity gives no object of the context, and cannot be a destination")
+    func unknownEntity() throws {
+        let container = try Music.container()
+        let context = container.makeContext()
+        let album: Album = try context.insert()
+        let id = ObjectID("Nothing", key: 1)
+        let object = context.object(with: id)
+        #expect(object.context == nil && !context.registeredObjects.contains(object))
+        let error = #expect(throws: StoreError.self) { try context.save() }
+        #expect(error?.code == .unknownEntity)
+        let refusal = #expect(throws: StoreError.self) { try album.setValue(.objectID(id), for: "artist") }
+        #expect(refusal?.code == .unknownEntity)
+        #expect(album.artist == nil)
+        try context.save()
     }
 }

@@ -72,6 +72,16 @@ struct ChildTests {
         #expect(album.title == "changed")
     }
 
+    @Test("a child context's fetch in the background includes its parent's unsaved changes")
+    func seesParentInBackground() async throws {
+        let (_, parent, album) = try makeParent()
+        album.title = "changed"
+        let child = parent.makeChild()
+        let found = try await child.fetchInBackground(Fetch<Album>(where: "title == 'changed'"))
+        #expect(found.map(\.objectID) == [album.objectID])
+        #expect(found.first?.title == "changed")
+    }
+
     @Test("a grandchild context saves into its parent, and not into the grandparent")
     func grandchild() throws {
         let (_, parent, album) = try makeParent()

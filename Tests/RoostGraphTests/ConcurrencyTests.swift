@@ -137,6 +137,13 @@ struct ConcurrencyTests {
         #expect(try container.makeContext().count(FetchRequest("Artist", where: "rank == 77")) == 1)
     }
 
+    @Test("an executor that cannot start a thread runs all its jobs, one at a time")
+    func executorWithoutThread() async {
+        let (task, overlaps) = await Threadless().startOther()
+        #expect(!overlaps)
+        await task.value
+    }
+
     @Test("an actor that owns a context merges what others save")
     func owner() async throws {
         let container = try container()
@@ -149,6 +156,23 @@ struct ConcurrencyTests {
         // Even without a notice, a read at the beginning of an event merges.
         #expect(try await importer.name(of: id) == "Ella")
     }
+}
+
+/// An actor whose executor cannot start a thread.
+private actor Threadless {
+    // The stack is beyond any address space.
+    private let executor = ContextExecutor("threadless", stackByteCount: 1 << 50)
+    private let ran = DispatchSemaphore(value: 0)
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// Starts a task with another job, and returns whether that job runs during this one.
+    func startOther() -> (task: Task<Void, Never>, overlaps: Bool) {
+        let task = Task.detached { await self.run() }
+        return (task, ran.wait(timeout: .now() + 0.2) == .success)
+    }
+
+    private func run() { ran.signal() }
 }
 
 #if DEBUG

@@ -13,13 +13,19 @@ extension StoreMeter {
 
     /// Opens a new store whose calls this meter can make fail, and a container for it.
     func makeContainer(_ location: StoreLocation) throws -> PersistentContainer {
-        let model = try Music.model()
-        let inner = try PersistentContainer(location, model: model, types: Music.types)
+        try makeContainer(location, model: try Music.model(), types: Music.types)
+    }
+
+    /// Opens a new store whose calls this meter can make fail, and a container for it.
+    func makeContainer(
+        _ location: StoreLocation, model: ManagedObjectModel, types: [any ManagedObjectClass.Type] = []
+    ) throws -> PersistentContainer {
+        let inner = try PersistentContainer(location, model: model, types: types)
         guard let store = inner.stores.first?.persistentStore else {
             throw StoreError(.invalidRequest, "The container has no store.")
         }
         return try PersistentContainer(
             try Store(MeteredStore(store, meter: self), registry: StoreRegistry([store.type])), model: model,
-            types: Music.types)
+            types: types)
     }
 }

@@ -19,7 +19,10 @@ package final class StoreMeter: Sendable {
         var counts = Counts()
         var readError: StoreError?
         var commitError: StoreError?
-        var reservesKeys = true
+        /// The number of reservations of keys that will succeed.
+        var reservationCount = Int.max
+        /// The error of opening a snapshot, or nil.
+        var snapshotError: StoreError?
         var beforeCommit: (@Sendable () throws(StoreError) -> Void)?
     }
 
@@ -60,7 +63,13 @@ package final class StoreMeter: Sendable {
     }
 
     /// Sets whether keys can be reserved.
-    func setReservesKeys(_ reserves: Bool) { state.withLock { $0.reservesKeys = reserves } }
+    func setReservesKeys(_ reserves: Bool) { limitReservations(to: reserves ? .max : 0) }
+
+    /// Makes reservations of keys fail after the given number of reservations.
+    func limitReservations(to count: Int) { state.withLock { $0.reservationCount = count } }
+
+    /// Makes all calls that open a snapshot fail, or lets them succeed again if `error` is nil.
+    func failSnapshots(with error: StoreError?) { state.withLock { $0.snapshotError = error } }
 
     /// Sets the function to call before the next commit.
     package func beforeNextCommit(_ body: @escaping @Sendable () throws(StoreError) -> Void) {
@@ -90,8 +99,17 @@ package final class StoreMeter: Sendable {
         if let error { throw error }
     }
 
+    func openSnapshot() throws(StoreError) {
+        if let error = state.withLock(\.snapshotError) { throw error }
+    }
+
     func reserve() throws(StoreError) {
-        guard state.withLock(\.reservesKeys) else {
+        let isAllowed = state.withLock { state -> Bool in
+            guard state.reservationCount > 0 else { return false }
+            state.reservationCount -= 1
+            return true
+        }
+        guard isAllowed else {
             throw StoreError(.busy, "The store cannot reserve keys now, because the check says so.")
         }
     }
@@ -119,7 +137,8 @@ package final class MeteredStore: CommitReportingStore {
     package func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
 
     package func snapshot() throws(StoreError) -> any StoreSnapshot {
-        MeteredSnapshot(try base.snapshot(), meter: meter)
+        try meter.openSnapshot()
+        return MeteredSnapshot(try base.snapshot(), meter: meter)
     }
 
     package func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {

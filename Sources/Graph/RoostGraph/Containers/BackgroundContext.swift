@@ -65,6 +65,8 @@ public final class ContextExecutor: SerialExecutor {
         /// The jobs, each with its executor, so that the executor stays alive until the job has
         /// run.
         var jobs: [(job: UnownedJob, executor: ContextExecutor)] = []
+        /// Whether a thread runs the jobs or is being started.
+        var hasThread = false
         var isEnded = false
     }
 
@@ -88,16 +90,34 @@ public final class ContextExecutor: SerialExecutor {
                 }
             }
         }
+
+        /// Runs the waiting jobs on the calling thread, one after the other.
+        ///
+        /// The next job after the last of them starts a thread again.
+        func runWaitingJobs() {
+            while let next = takeJob() { next.job.runSynchronously(on: next.executor.asUnownedSerialExecutor()) }
+        }
+
+        /// Returns the next job, or lets the next added job start a thread and returns nil.
+        private func takeJob() -> (job: UnownedJob, executor: ContextExecutor)? {
+            state.withLock { state in
+                state.hasThread = !state.jobs.isEmpty
+                return state.jobs.isEmpty ? nil : state.jobs.removeFirst()
+            }
+        }
     }
 
     private let queue = Queue()
     private let name: String
-    private let isStarted = Mutex(false)
+    private let stackByteCount: Int
 
     /// Creates an executor.
     ///
     /// The first job starts its thread.
-    public init(_ name: String = "context") { self.name = name }
+    public init(_ name: String = "context") { (self.name, stackByteCount) = (name, 4 << 20) }
+
+    /// Creates an executor whose thread has a stack of the given size.
+    package init(_ name: String, stackByteCount: Int) { (self.name, self.stackByteCount) = (name, stackByteCount) }
 
     deinit {
         queue.state.withLock { $0.isEnded = true }
@@ -107,22 +127,21 @@ public final class ContextExecutor: SerialExecutor {
     /// Adds a job.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let starts = isStarted.withLock { isStarted in
-            defer { isStarted = true }
-            return !isStarted
+        let starts = queue.state.withLock { state in
+            defer { state.hasThread = true }
+            state.jobs.append((job, self))
+            return !state.hasThread
         }
         if starts {
             do throws(SystemFailure) {
                 let queue = queue
-                try SystemThread.start("roost \(name)", stackByteCount: 4 << 20) { queue.run() }
+                try SystemThread.start("roost \(name)", stackByteCount: stackByteCount) { queue.run() }
             } catch {
-                // If no thread can be created, the job runs on the calling thread.
-                isStarted.withLock { $0 = false }
-                job.runSynchronously(on: asUnownedSerialExecutor())
-                return
+                // If no thread can be created, the calling thread runs this job and the jobs that
+                // are added meanwhile.
+                return queue.runWaitingJobs()
             }
         }
-        queue.state.withLock { $0.jobs.append((job, self)) }
         queue.wake.signal()
     }
 

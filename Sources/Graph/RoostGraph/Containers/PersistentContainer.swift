@@ -270,10 +270,13 @@ final class ContainerBase: Sendable {
         let hub = hub
         try subscriptions.withLock { (subscriptions) throws(StoreError) in
             guard subscriptions.isEmpty else { return }
+            // After an error, the next call subscribes to all stores.
+            var started: [CommitSubscription] = []
             for store in storeSet.stores {
-                subscriptions.append(
+                started.append(
                     try CommitSubscription(to: store, ignoring: origin, listener: { hub.post($0, from: nil) }, end: {}))
             }
+            subscriptions = started
         }
     }
 

@@ -45,10 +45,15 @@ extension GraphCore {
     func replaceTemporaryKeys() throws(StoreError) {
         let temporary = changed.filterUncounted { $0.key < 0 && !$0.flags.contains(.deleted) }
         guard !temporary.isEmpty else { return }
-        var new: [ObjectPlace: Int64] = [:]
+        // All keys are reserved first, so that an error changes no object.
+        var reserved: [(root: Int, objects: [ManagedObject], keys: Range<Int64>)] = []
         for (root, objects) in Dictionary(grouping: temporary, by: \.root) {
-            let range = try reserve(objects.count, entity: model.entities[root])
-            for (object, key) in zip(objects, range) {
+            let keys = try reserve(objects.count, entity: model.entities[root])
+            reserved.append((root, objects, keys))
+        }
+        var new: [ObjectPlace: Int64] = [:]
+        for (root, objects, keys) in reserved {
+            for (object, key) in zip(objects, keys) {
                 new[ObjectPlace(root: root, key: object.key)] = key
                 registry.remove(object, root: root)
                 object.key = key

@@ -254,6 +254,17 @@ final class GraphCore {
         _ = Unmanaged.passRetained(orphanage)
     }
 
+    /// Returns a new object that is in no context and has no values.
+    func makeOrphan(_ entity: Int, key: Int64) -> ManagedObject {
+        let orphanage = orphanage
+        let object = table.type(entity).init(
+            place: ObjectSeat(core: orphanage, entity: UInt16(truncatingIfNeeded: entity), key: key))
+        object.flags = [.orphan]
+        // The object retains the core. The object's `deinit` releases the core.
+        _ = Unmanaged.passRetained(orphanage)
+        return object
+    }
+
     /// Removes all objects from the context.
     func orphanAll() {
         undoRecord = nil

@@ -45,7 +45,9 @@ extension ManagedObjectContext {
         }
         core.awake(stale, from: .refresh)
         if retainsRegisteredObjects || !observers.isEmpty {
-            let new = inserted.map { object(with: $0) }
+            let new = inserted.compactMap { id in
+                core.latching { () throws(StoreError) in try requireObject(id) }
+            }
             mergedInserts += new
             if retainsRegisteredObjects { retained.formUnion(new) }
         }
@@ -121,7 +123,14 @@ extension ManagedObjectContext {
         core.results?.noteAll()
         core.forgetBases()
         let objects = core.registry.all().filter { $0.row != nil && !$0.flags.contains(.inserted) }
-        let changed = try core.withoutUndo { () throws(StoreError) in try core.reread(objects) }
+        let changed: [ManagedObject]
+        do throws(StoreError) {
+            changed = try core.withoutUndo { () throws(StoreError) in try core.reread(objects) }
+        } catch {
+            // The next merge reads the objects again.
+            seenGenerations = former
+            throw error
+        }
         core.awake(changed.filter { !$0.flags.contains(.inaccessible) }, from: .refresh)
         refreshed += changed.filter { !$0.flags.contains(.inaccessible) }
         invalidated += changed.filter { $0.flags.contains(.inaccessible) }

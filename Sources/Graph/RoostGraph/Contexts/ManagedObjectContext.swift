@@ -169,7 +169,10 @@ public final class ManagedObjectContext {
     ///
     /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity.
     public func insert(_ entity: EntityName) throws(StoreError) -> ManagedObject {
-        let entity = try model.requireEntity(entity)
+        try insertObject(of: try model.requireEntity(entity))
+    }
+
+    private func insertObject(of entity: ManagedObjectModel.Entity) throws(StoreError) -> ManagedObject {
         guard !entity.isAbstract else {
             throw StoreError(.invalidRequest, "Entity '\(entity.name)' is abstract and has no objects of its own.")
         }
@@ -200,30 +203,27 @@ public final class ManagedObjectContext {
     /// - Throws: `unknownEntity`; `invalidRequest` for a class of an abstract entity;
     ///   `invalidModel` for a class that is not in the container.
     public func insert<Object: ManagedObjectClass>(_ type: Object.Type = Object.self) throws(StoreError) -> Object {
-        let object = try insert(Object.entityName)
-        guard let typed = object as? Object else {
-            discard(object)
-            throw StoreError(
-                .invalidModel,
-                "The container does not know the class '\(Object.self)'. Pass it to the container's initializer.")
-        }
-        return typed
+        let entity = try model.requireEntity(Object.entityName)
+        // The class is checked first, so that an error inserts no object.
+        let known = core.table.type(entity.number)
+        guard known == Object.self || known is Object.Type else { throw Self.unknownClass(Object.self) }
+        return try typed(try insertObject(of: entity))
     }
 
-    private func discard(_ object: ManagedObject) {
-        core.changed.removeAll { $0 === object }
-        core.touched.removeAll { $0 === object }
-        core.expel(object)
+    /// Returns the error about a class that is not in the container.
+    static func unknownClass(_ type: ManagedObject.Type) -> StoreError {
+        StoreError(
+            .invalidModel, "The container does not know the class '\(type)'. Pass it to the container's initializer.")
     }
 
     /// Returns the object for an ID: the registered object, or a new fault.
     ///
     /// Reads only if the entity has subentities, because the object's class then depends on its
     /// actual entity. If the entity is unknown or cannot be read, the next save, fetch or count
-    /// throws an error, and the result is not the requested object.
+    /// throws an error, and the result is an object that is in no context.
     public func object(with id: ObjectID) -> ManagedObject {
         let found = core.latching { () throws(StoreError) in try requireObject(id) }
-        return found ?? core.object(0, key: id.key)
+        return found ?? core.makeOrphan(model.entity(id.entity)?.number ?? 0, key: id.key)
     }
 
     func requireObject(_ id: ObjectID) throws(StoreError) -> ManagedObject {

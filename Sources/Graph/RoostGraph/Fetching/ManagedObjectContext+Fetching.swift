@@ -34,11 +34,7 @@ extension ManagedObjectContext {
     func typed<Object: ManagedObjectClass>(_ object: ManagedObject) throws(StoreError) -> Object {
         // Nearly all objects have exactly this class, and comparing classes is faster than a cast.
         if type(of: object) == Object.self { return unsafeDowncast(object, to: Object.self) }
-        guard let typed = object as? Object else {
-            throw StoreError(
-                .invalidModel,
-                "The container does not know the class '\(Object.self)'. Pass it to the container's initializer.")
-        }
+        guard let typed = object as? Object else { throw Self.unknownClass(Object.self) }
         return typed
     }
 
@@ -228,11 +224,18 @@ extension GraphCore {
             let known = isPlanted(.makesSecondObject) ? nil : registry.find(root, key: record.key)
             let object = known ?? makeObject(record.entityNumber, root: root, key: record.key)
             objects.append(object)
-            if object.row != nil {
+            if let row = object.row {
+                // If an earlier read did not find the object, its row has only nulls, and version 0.
+                let wasMissing = object.flags.contains(.inaccessible) && RowAccess.version(row) == 0
                 guard
                     isPlanted(.fetchesOverChanges)
-                        || refreshing && !object.state.contains(.privateRow) && !object.flags.contains(.changed)
+                        || (refreshing || wasMissing) && !object.state.contains(.privateRow)
+                            && !object.flags.contains(.changed)
                 else { return }
+                if wasMissing {
+                    forgetBases(of: object)
+                    observation?.note(object, property: .deletion)
+                }
                 results?.suspect(object)
                 object.extra?.decoded.removeAll()
                 object.replaceRow(by: UnsafeRawPointer(fetchedRows.copy(base, byteCount: count)))
@@ -329,15 +332,16 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 extension ManagedObjectContext {
     /// Returns the objects of a request, and reads them on a thread of Roost.
     ///
-    /// If the context is pinned or has unsaved changes that the request includes, the request is
-    /// executed in the caller's isolation.
+    /// If the context is pinned, is a child, or has unsaved changes that the request includes, the
+    /// request is executed in the caller's isolation.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(
         _ request: Fetch<Object>
     ) async throws(StoreError) -> [Object] {
         let entity = try model.requireEntity(request.request.entity)
-        guard core.changed.isEmpty || !request.includesPendingChanges, core.pinned == nil else {
+        // A child reads through its parent, which only the isolation of both can use.
+        guard core.changed.isEmpty || !request.includesPendingChanges, core.pinned == nil, core.parent == nil else {
             return try fetch(request)
         }
         try core.throwLatched()

@@ -37,7 +37,8 @@ extension ManagedObject {
     ///
     /// - Throws: `unknownProperty`, with a similar name in the message; `invalidValue` for a value
     ///   of the wrong type or out of range; `invalidRequest` for a to-many relationship or a
-    ///   derived attribute; `closed`. After an error, the object is unchanged.
+    ///   derived attribute; `unknownEntity` for an ID of an unknown entity; errors from reading;
+    ///   `closed`. After an error, the object is unchanged.
     public final func setValue(_ value: Value, for name: String) throws(StoreError) {
         if let attribute = info.transients[name] { return try setTransient(value, attribute: attribute) }
         guard let field = info.entity.layout.field(name) else { throw unknown(name) }
@@ -73,7 +74,7 @@ extension ManagedObject {
         case .null: setDestination(nil, relationship: relationship.number)
         case .objectID(let id):
             guard let context else { throw StoreError(.closed, "\(objectID) has left its context.") }
-            let destination = context.object(with: id)
+            let destination = try context.requireObject(id)
             guard core.model.entities[relationship.destination].includes(Int(destination.entityNumber)) else {
                 throw StoreError(.invalidValue, "'\(relationship.name)' cannot refer to \(id).")
             }

@@ -12,6 +12,7 @@ public import RoostCore
 public struct ToMany<Element: ManagedObject>: Collection {
     private enum Storage {
         case relationship(ManagedObject, Int)
+        /// Objects without duplicates.
         case list([Element])
     }
 
@@ -20,7 +21,10 @@ public struct ToMany<Element: ManagedObject>: Collection {
     init(_ owner: ManagedObject, relationship: Int) { storage = .relationship(owner, relationship) }
 
     /// Creates a set of objects, which can be assigned to a relationship.
-    public init(_ objects: some Sequence<Element>) { storage = .list(Array(objects)) }
+    public init(_ objects: some Sequence<Element>) {
+        var seen: Set<Element> = []
+        storage = .list(objects.filter { seen.insert($0).inserted })
+    }
 
     /// Creates an empty set, which can be assigned to a relationship.
     public init() { storage = .list([]) }

@@ -56,7 +56,7 @@ extension GraphCore {
     ///     result includes only changes that can affect it, and the records have no checksums. For
     ///     a commit, the result includes expectations about the store.
     /// - Returns: The changes.
-    /// - Throws: Errors from reading ordered links.
+    /// - Throws: Errors from reading ordered links and deleted objects.
     func pendingChanges(store: Int, in reach: RequestReach? = nil) throws(StoreError) -> PendingChanges {
         let forCommit = reach == nil
         let isWholeStore = stores?.stores.count == 1
@@ -74,7 +74,7 @@ extension GraphCore {
                 forCommit || reach?.includes(object.root) ?? true
             else { return }
             let flags = object.flags
-            guard flags.isDisjoint(with: gone) else { return collectDelete(of: object, pending: &pending) }
+            guard flags.isDisjoint(with: gone) else { return try collectDelete(of: object, pending: &pending) }
             if object.extra != nil {
                 pending.hasExtras = true
                 try links.collect(object)
@@ -123,11 +123,13 @@ extension GraphCore {
         pending.unwritten.append(object)
     }
 
-    private func collectDelete(of object: ManagedObject, pending: inout PendingChanges) {
+    private func collectDelete(of object: ManagedObject, pending: inout PendingChanges) throws(StoreError) {
         guard !object.flags.contains(.inaccessible) else { return }
         let row = object.committedRow ?? object.firedRow
         // Reading the row may show that the object no longer exists.
         guard !object.flags.contains(.inaccessible) else { return }
+        // Without its row, the version of the object is not known.
+        if object.isFault { try throwLatched() }
         pending.changes.delete(object.objectID, version: RowAccess.version(row))
         pending.deleted.append(object)
     }

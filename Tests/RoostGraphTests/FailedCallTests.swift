@@ -1,0 +1,100 @@
+import Roost
+import RoostCore
+import RoostGraph
+import RoostStores
+import Testing
+
+@testable import RoostConformance
+
+/// Calls of a store that fail once, below a context.
+@Suite("Failed calls of stores")
+struct FailedCallTests {
+    @Test("if a save gets keys for only one of two entities, the next save keeps their references")
+    func keysOfOneEntity() throws {
+        let control = StoreMeter()
+        let container = try control.makeContainer(.memory)
+        control.setReservesKeys(false)
+        let context = container.makeContext()
+        let (artist, album): (Artist, Album) = (try context.insert(), try context.insert())
+        (artist.name, album.title) = ("Joni", "Blue")
+        // Each refers to the other, because the order of the entities is not fixed.
+        (album.artist, artist.favorite) = (artist, album)
+        control.limitReservations(to: 1)
+        let error = #expect(throws: StoreError.self) { try context.save() }
+        #expect(error?.code == .busy)
+        #expect(artist.objectID.key < 0 && album.objectID.key < 0)
+        control.setReservesKeys(true)
+        try context.save()
+        let other = container.makeContext()
+        #expect(try other.existingObject(artist.id).favorite?.title == "Blue")
+        #expect(try other.existingObject(album.id).artist?.name == "Joni")
+    }
+
+    @Test("after failed merges of a commit, the next event shows its values")
+    func mergeOfGenerations() throws {
+        let control = StoreMeter()
+        let container = try control.makeContainer(.memory)
+        let context = container.makeContext()
+        context.mergesChangesAutomatically = true
+        let artist: Artist = try context.insert()
+        artist.name = "old"
+        try context.save()
+        let other = container.makeContext()
+        try other.existingObject(artist.id).name = "new"
+        try other.save()
+        // The first merge uses the notice of the commit, and the second only its generation.
+        for _ in 1...2 {
+            control.failNextRead()
+            context.processPendingChanges()
+            #expect(control.endReadFailure())
+            #expect(artist.name == "old" && context.pendingError?.code == .busy)
+        }
+        context.processPendingChanges()
+        #expect(artist.name == "new")
+    }
+
+    @Test("a save that cannot read a deleted object throws the error, and the next save deletes it")
+    func unreadDelete() throws {
+        let control = StoreMeter()
+        let model = try ManagedObjectModel(entities: [EntityDescription("Word", attributes: [.string("text")])])
+        let container = try control.makeContainer(.memory, model: model)
+        let context = container.makeContext()
+        let undo = UndoStack()
+        context.undo = undo
+        let word = try context.insert("Word")
+        try context.save()
+        try context.refreshAllObjects()
+        // Undo of a saved insertion deletes the object without reading it.
+        undo.undo()
+        #expect(word.isFault && word.isDeleted)
+        control.failNextRead()
+        let error = #expect(throws: StoreError.self) { try context.save() }
+        #expect(error?.code == .busy)
+        try context.save()
+        #expect(try container.makeContext().count(FetchRequest("Word")) == 0)
+    }
+
+    @Test("after a failed subscription to one of two stores, the next context follows both")
+    func subscriptionToSecondStore() throws {
+        let model = try ManagedObjectModel(
+            entities: [EntityDescription("Word"), EntityDescription("Label")],
+            configurations: ["words": ["Word"], "labels": ["Label"]])
+        let first = try PersistentContainer(.memory, model: model).stores[0]
+        let base = try PersistentContainer(.memory, model: model).stores[0].persistentStore
+        let control = StoreMeter()
+        let second = MeteredStore(base, meter: control)
+        let container = try PersistentContainer(
+            [first, try Store(second, registry: StoreRegistry([base.type]))], configurations: ["words", "labels"])
+        let context = container.makeContext()
+        control.failSnapshots(with: StoreMeter.error)
+        context.mergesChangesAutomatically = true
+        #expect(context.pendingError?.code == .busy)
+        control.failSnapshots(with: nil)
+        let other = container.makeContext()
+        other.mergesChangesAutomatically = true
+        #expect(other.pendingError == nil)
+        // The feed gives tickets only while it has listeners.
+        #expect(second.commitFeed.ticket() != nil)
+        withExtendedLifetime(container) {}
+    }
+}
