@@ -16,9 +16,7 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
     /// The capabilities: stores are persistent files that programs cannot write.
     public var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
 
-    /// Whether the path ends with `.csv` and the file is not empty.
-    ///
-    /// CSV has no magic bytes.
+    /// Whether the path ends with `.csv` and the file is not empty, because CSV has no magic bytes.
     public func recognizes(fileAt path: String) -> Bool {
         path.hasSuffix(".csv") && StoreFile.read(prefix: 1, of: path)?.isEmpty == false
     }
@@ -44,9 +42,7 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
     }
 }
 
-/// An open CSV file.
-///
-/// Every snapshot reads it again.
+/// An open CSV file, which every snapshot reads again.
 final class CSVStore: ReadOnlyPersistentStore {
     let type: any PersistentStoreType
     let location: StoreLocation

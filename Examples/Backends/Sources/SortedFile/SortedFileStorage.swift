@@ -20,8 +20,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
     init(at path: String, isNew: Bool, options: StoreOptions) throws(StoreError) {
         (self.path, isReadOnly) = (StoreFile.resolvingLink(path), options.isReadOnly)
         let timeout = options.timeoutSeconds
-        // Read before locking, so that no lock file is created beside a file of another type. Later changes of the
-        // file are detected.
+        // Read before locking, so that no lock file is created beside a file of another type.
         latest = Mutex(isNew ? SortedFile() : try SortedFile(at: path))
         lock =
             isReadOnly
@@ -54,9 +53,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
         lock?.release()
     }
 
-    /// Returns the file of the latest commit of any process.
-    ///
-    /// Reads the file again only if it changed.
+    /// Returns the file of the latest commit of any process, and reads it again only if it changed.
     private func current() throws(StoreError) -> SortedFile {
         guard let known = latest.withLock({ $0 }) else { throw StoreError(.closed, "'\(path)' was closed before.") }
         if known.commit == 0 || StoreFile.read(prefix: known.head.count, of: path) == known.head { return known }
@@ -75,8 +72,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
         if file.commit > 0 { try StoreFile.requireOneName(ofStoreAt: path, forWriting: true) }
         var file = file
         do throws(StoreError) { try StoreFile.write(file.encodeNext(), as: path, overwriting: file.commit > 1) } catch {
-            // The disk's content is unknown after a failed write, so this store closes. The next open reads the file
-            // again.
+            // The disk's content is unknown after a failed write. So the store closes, and the next open reads it.
             if error.code == .ioFailure { latest.withLock { $0 = nil } }
             throw error
         }
