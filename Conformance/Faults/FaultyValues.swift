@@ -12,7 +12,7 @@ extension FaultyStoreType.Fault {
         }
     }
 
-    /// Returns the records with the values that the fault changes.
+    /// Returns the records after the fault has altered their values.
     func altered(_ batch: RecordBatch) throws(StoreError) -> RecordBatch {
         var result = RecordBatch(model: batch.model)
         for index in 0..<batch.count {

@@ -2,8 +2,8 @@ package import RoostCore
 
 /// One behavior of the store contract that can be checked on any backend.
 ///
-/// The ID never changes once released, because exclusions and bug reports refer to it. ``all`` is
-/// the only list of checks.
+/// The ID never changes once released, because exclusions and bug reports refer to it. ``all``
+/// holds every check.
 public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// The stable name, `group.subject.detail`.
     public let id: String
@@ -11,7 +11,8 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     public let behavior: String
     /// The capabilities that a store needs for the behavior to apply.
     ///
-    /// On a store that lacks one of these, the opposite is checked.
+    /// If one of these is missing, the opposite is checked. ``missingCapability(on:)`` has two
+    /// exceptions.
     package let needs: [StoreCapability]
     private let stores: Stores
     private let body: @Sendable (Workbench) throws -> Void
@@ -45,7 +46,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     package func missingCapability(on fixture: StoreFixture) -> StoreCapability? {
         needs.first { capability in
             switch capability {
-            // Within one process, it suffices that a closed store can be reopened.
+            // A check within one process needs only stores that can be closed and reopened.
             case .persistence where fixture.keepsClosedStores && !isAboutProcesses:
                 false
             // A check that only reads runs on the sample of a type.
@@ -60,7 +61,8 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// Afterwards, except after an opposite, the stores that the check left open are examined: they
     /// must have no damage, and a recorded tally must equal the computed one. A check that the
     /// fixture excludes must fail; see ``ConformanceExclusion``.
-    /// - Throws: ``ConformanceFailure`` for every failure.
+    /// - Throws: ``ConformanceFailure`` if the check fails without an exclusion, or passes despite
+    ///   one.
     public func run(on fixture: StoreFixture) throws(ConformanceFailure) {
         if case .failed(let failure) = result(on: fixture).outcome { throw failure }
     }
@@ -86,7 +88,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
             return .failed(
                 ConformanceFailure(
                     check: id, store: fixture.name,
-                    expected: "the check fails, since it is excluded because: \(exclusion.reason)",
+                    expected: "a failure, as the exclusion says: \(exclusion.reason)",
                     actual: "it passes: remove the exclusion"))
         }
         return missingCapability(on: fixture).map { .passedAsOpposite($0) } ?? .passed

@@ -99,7 +99,8 @@ struct WaitingTests {
     func claimed(type: String) throws {
         let place = try makePlace(type)
         let claim = try DestinationClaim.acquire(forStoreAt: place.file("new"))
-        try place.roost("convert", "b", "\(type):new", "--timeout=0").expectError(3, containing: "under way")
+        try place.roost("convert", "b", "\(type):new", "--timeout=0").expectError(
+            3, containing: "is creating or replacing")
         let run = try place.start(["convert", "b", "\(type):new", "--timeout=600"])
         claim.release()
         let result = try run.wait()

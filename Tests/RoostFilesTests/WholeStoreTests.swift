@@ -7,7 +7,9 @@ import Testing
 struct WholeStoreTests {
     let directory = Result { try TemporaryDirectory() }
 
-    /// Files that begin with `store`, for operations of the protocol that do not open stores.
+    /// A type whose stores are files that begin with `store`.
+    ///
+    /// It tests the operations of `FileStoreType` that open no store.
     private struct PlainType: FileStoreType {
         let name = "plain"
         let capabilities = StoreCapabilities(.writing, .persistence, .file)
@@ -84,7 +86,7 @@ struct WholeStoreTests {
         #expect(try directory.names == ["b"], "\(journal)")
     }
 
-    @Test("replacing renames a store, unless either file is open, foreign or missing")
+    @Test("replacing renames a store, unless the source is missing or either file is open or foreign")
     func replacesStore() throws {
         let directory = try directory.get()
         let (a, b, letter) = (
@@ -135,7 +137,7 @@ struct WholeStoreTests {
     private struct LockingType: NameLockingStoreType {
         let name = "plain"
         let capabilities = StoreCapabilities(.writing, .persistence, .file)
-        /// A path that another program's file gets as soon as the name is locked.
+        /// The path where a file of another program appears once the name is locked.
         var appearing: String?
         /// Whether writing a store fails.
         var fails = false
@@ -179,7 +181,7 @@ struct WholeStoreTests {
     func createsUnderLock(isUnpublished: Bool) throws {
         let directory = try directory.get()
         let model = try ManagedObjectModel(entities: [])
-        let options = StoreOptions().with { $0.isUnpublished = isUnpublished }
+        let options = StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = isUnpublished }
         func create(_ name: String, _ type: LockingType) -> StoreError.Code? {
             code { _ = try type.create(location(directory.file(name)), model: model, options: options) }
         }

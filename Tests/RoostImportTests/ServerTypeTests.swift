@@ -20,7 +20,7 @@
         }
 
         @Test(
-            "a type of the server becomes the type of the model that holds its values",
+            "a column gets the attribute type that holds all values of its PostgreSQL type",
             arguments: [
                 (
                     "smallint", ["-32768", "32767", "NULL"], AttributeType.integer16,
@@ -89,7 +89,7 @@
         }
 
         @Test(
-            "another type is kept as the server's text, and named in the report",
+            "values of a type without an attribute type are kept as the server's text, and a warning names the type",
             arguments: [
                 ("time", "'12:30:00.5'", "12:30:00.5"), ("timetz", "'12:30+02'", "12:30:00+02"),
                 ("interval", "'1 year 2 days 03:00'", "1 year 2 days 03:00:00"),
@@ -117,7 +117,7 @@
         }
 
         @Test(
-            "a column with a value that its type cannot hold is kept as text, with the row",
+            "a column with a value that does not fit the attribute type is kept as text, and the warning names the row",
             arguments: [
                 ("date", "'infinity'", "infinity"), ("timestamp", "'-infinity'", "-infinity"),
                 ("date", "'0044-03-15 BC'", "0044-03-15 BC"),
@@ -174,7 +174,7 @@
         }
 
         @Test(
-            "a default value that is an expression is left out with a warning",
+            "a default value that is an expression, or does not fit its type, is left out with a warning",
             arguments: [
                 "timestamptz DEFAULT now()", "text DEFAULT lower('A')", "integer DEFAULT 1 + 1",
                 "date DEFAULT CURRENT_DATE", "text DEFAULT 'a' || 'b'", "smallint DEFAULT 100000",

@@ -16,7 +16,7 @@ package final class GraphBench {
         try container(for: try workbench.create(try model ?? GraphModel.standard.get(), name: name))
     }
 
-    /// Returns another container for a store that is open.
+    /// Returns a new container for an open store.
     func container(for store: any PersistentStore) throws -> PersistentContainer {
         let types = GraphCheck.types.filter { store.model.entity($0.entityName) != nil }
         return try PersistentContainer(try wrapped(store), types: types)

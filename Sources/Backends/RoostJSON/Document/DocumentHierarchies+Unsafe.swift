@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The records of hierarchies with subentities in the order of their keys.
+/// A reader of the records of hierarchies with subentities, ordered by key.
 ///
 /// In a document, each entity has a separate list. This class sorts the records by root entity and
 /// key, in bounded memory and in one pass over the whole document.
@@ -27,7 +27,7 @@ final class DocumentHierarchies {
         entity.superentity != nil || entity.hasSubentities
     }
 
-    /// Reads a whole document, and compares its checksum and its tally.
+    /// Reads a whole document, and compares its content with its checksum and its tally.
     ///
     /// - Parameters:
     ///   - file: The document to read.
@@ -59,8 +59,8 @@ final class DocumentHierarchies {
 
     /// Returns whether a hierarchy is still unread.
     ///
-    /// Compares `lastRoot`, because after a hierarchy's last record, `held` belongs to a
-    /// later hierarchy.
+    /// After a hierarchy's last record, `held` belongs to a later hierarchy. So this compares
+    /// `lastRoot`.
     func isBefore(root: Int) -> Bool { lastRoot.map { root > $0 } ?? true }
 
     /// Replaces the contents of a batch with the next records of a hierarchy.

@@ -6,8 +6,8 @@ package import RoostCore
 /// the new store until the store is at its path.
 ///
 /// A store that already exists at the path stays usable. While the claim is held, no other caller
-/// sweeps temporary siblings of the store. This protects a sibling between its last close and its
-/// renaming, when its own lock is briefly free.
+/// removes the temporary files beside the store. This protects the new store after it is closed and
+/// before it is renamed, when nothing holds its lock.
 package final class DestinationClaim: Sendable {
     private let file: Mutex<LockFile?>
     private let storePath: String
@@ -36,7 +36,9 @@ package final class DestinationClaim: Sendable {
         } while timeout.wait()
         throw timeout.failure(
             StoreError(
-                .busy, "Another conversion into '\(path)' is under way; wait for its end or choose another path"))
+                .busy,
+                "Another operation is creating or replacing a store at '\(path)'; wait for its end or choose another path"
+            ))
     }
 
     /// Claims `path` without waiting.

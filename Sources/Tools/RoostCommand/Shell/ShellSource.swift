@@ -1,10 +1,11 @@
 /// A reference to objects, as written in a statement: `Album`, `Album/5`, `a`, `a[0].artist.name`.
 struct ShellSource {
-    /// A step from objects to other objects.
+    /// A step from objects to one of them, to related objects, or to a value.
     enum Step {
         /// The object at a position.
         case position(Int)
-        /// A relationship, or at the end an attribute or an element of a composite.
+        /// A property: a relationship or, in the last steps, an attribute or an element of a
+        /// composite attribute.
         case name(String)
     }
 
@@ -24,7 +25,7 @@ struct ShellSource {
     /// - Parameters:
     ///   - text: The statement.
     ///   - start: The position.
-    /// - Throws: `ShellSyntaxError` with the expected text.
+    /// - Throws: `ShellSyntaxError` that says what is expected.
     init(_ text: ShellText, from start: Int) throws(ShellSyntaxError) {
         let end = text.endOfName(from: start)
         guard end > start else { throw ShellSyntaxError("the name of an entity or a variable is expected", at: start) }

@@ -4,9 +4,10 @@
     internal import RoostGraph
     internal import RoostSystem
 
-    /// A thread that owns a context, for blocking code outside of tasks.
+    /// A thread that owns a context.
     ///
-    /// ``end()`` ends the thread after its pending work is done.
+    /// Callers wait for it, so they must not run in a task. ``end()`` ends the thread after its
+    /// pending work is done.
     final class ContextThread: Sendable {
         private struct State {
             var work: [@Sendable (ManagedObjectContext) -> Void] = []
