@@ -81,7 +81,7 @@ struct RunnerTests {
             try Self.memory(), exclusions: [ConformanceExclusion("changes.empty", because: "it is slow")])
         let error = #expect(throws: ConformanceFailure.self) { try Self.check("changes.empty").run(on: fixture) }
         #expect(error?.actual == "it passes: remove the exclusion")
-        #expect(error?.expected.hasSuffix("because: it is slow") == true)
+        #expect(error?.expected.hasSuffix("as the exclusion says: it is slow") == true)
     }
 
     @Test(
