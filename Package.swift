@@ -409,7 +409,7 @@ let package = Package(
             name: "RoostCoreDataTests",
             dependencies: [
                 "CampaignChild", "CampaignSupport", "Roost", "RoostAppleModels", "RoostCore", "RoostCoreData",
-                "RoostMigration", "RoostQuery",
+                "RoostMigration", "RoostQuery", "TestSamples",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ],
             swiftSettings: strict),
@@ -467,7 +467,7 @@ let package = Package(
         .testTarget(
             name: "RoostImportTests",
             dependencies: [
-                "Roost", "RoostCore", "RoostImport", "RoostMigration", "RoostStores", "RoostSystem",
+                "Roost", "RoostCore", "RoostImport", "RoostMigration", "RoostStores", "RoostSystem", "TestSamples",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
                 .target(name: "RoostPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ],
@@ -482,6 +482,7 @@ let package = Package(
             name: "RoostCommandTests",
             dependencies: [
                 "Roost", "RoostCommand", "RoostConformance", "RoostCore", "RoostFiles", "RoostMigration", "RoostSystem",
+                "TestSamples",
             ],
             swiftSettings: strict),
         // The SQL engine on a database that gives it the required part only, and the second process of its checks.

@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import TestSamples
 import Testing
 
 @testable import RoostCommand
@@ -15,15 +16,6 @@ enum CommandPage {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: docs)) ?? []
         return ["README.md"]
             + names.filter { $0.hasSuffix(".md") && $0 != "command-line.md" }.sorted().map { "docs/\($0)" }
-    }()
-
-    /// The Chinook database, if it is beside the package.
-    static let chinook: String? = {
-        let corpus =
-            ProcessInfo.processInfo.environment["ROOST_CORPUS"]
-            ?? root.deletingLastPathComponent().appendingPathComponent("shared/corpus").path
-        let path = corpus + "/lerocha+chinook-database/ChinookDatabase/DataSources/Chinook_Sqlite.sqlite"
-        return FileManager.default.fileExists(atPath: path) ? path : nil
     }()
 
     /// Returns the code blocks of a page in the given language; an empty name is a plain block.
@@ -127,11 +119,11 @@ struct PageCommandTests {
 
     @Test(
         "the commands of the README's first screen run one after the other",
-        .enabled(if: CommandPage.chinook != nil, "the corpus is not beside the package"))
+        .enabled(if: CorpusFolder.chinook != nil, "the corpus is not beside the package"))
     func firstScreen() throws {
         let place = try Workplace()
         try FileManager.default.copyItem(
-            atPath: try #require(CommandPage.chinook), toPath: place.file("chinook.db"))
+            atPath: try #require(CorpusFolder.chinook), toPath: place.file("chinook.db"))
         let block = try #require(try CommandPage.blocks("README.md", language: "sh").first)
         let lines = block.components(separatedBy: "\n")
         // The browser is tested by Scripts/browse-test.
@@ -151,14 +143,15 @@ struct PageCommandTests {
     @Suite(
         "Sessions of the shell in the documentation",
         .enabled(
-            if: CommandPage.chinook != nil && Terminal.isAvailable, "the corpus is not beside the package, or no setsid"
+            if: CorpusFolder.chinook != nil && Terminal.isAvailable,
+            "the corpus is not beside the package, or no setsid"
         ),
         .serialized)
     struct PageSessionTests {
         private static func makeStore() throws -> Workplace {
             let place = try Workplace()
             let imported = try place.roost(
-                "import", "sqlite:" + (try #require(CommandPage.chinook)), "sqlite:chinook.sqlite")
+                "import", "sqlite:" + (try #require(CorpusFolder.chinook)), "sqlite:chinook.sqlite")
             try #require(imported.code == 0, "\(imported.errors)")
             return place
         }

@@ -1,18 +1,13 @@
 import Foundation
 import RoostCore
+import TestSamples
 import Testing
 
 /// Real models and stores outside the package.
 ///
 /// Tests that need them are skipped if they are missing.
 enum Corpus {
-    /// `ROOST_CORPUS`, or `../shared/corpus` relative to the package.
-    static let path: String = {
-        if let path = ProcessInfo.processInfo.environment["ROOST_CORPUS"], !path.isEmpty { return path }
-        var location = URL(fileURLWithPath: #filePath)
-        for _ in 0..<4 { location.deleteLastPathComponent() }
-        return location.appendingPathComponent("shared/corpus").standardizedFileURL.path
-    }()
+    static let path = CorpusFolder.path
 
     static let isPresent = FileManager.default.fileExists(atPath: path + "/_derived/stores.json")
 

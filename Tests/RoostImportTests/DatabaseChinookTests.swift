@@ -2,26 +2,16 @@ import Foundation
 import Roost
 import RoostCore
 import RoostImport
+import TestSamples
 import Testing
 
 #if SQLite
-    /// A real database, if it is beside the package.
+    /// A real database.
     enum Chinook {
-        static let path: String = {
-            var location = URL(fileURLWithPath: #filePath)
-            for _ in 0..<4 { location.deleteLastPathComponent() }
-            let corpus =
-                ProcessInfo.processInfo.environment["ROOST_CORPUS"]
-                ?? location.appendingPathComponent("shared/corpus").path
-            return corpus + "/lerocha+chinook-database/ChinookDatabase/DataSources/Chinook_Sqlite.sqlite"
-        }()
-
-        static let isPresent = FileManager.default.fileExists(atPath: path)
-
         /// Copies the database, so that the store can be made beside it.
         static func copy(to directory: ImportDirectory) throws -> String {
             let copy = directory.file("chinook.db")
-            try FileManager.default.copyItem(atPath: path, toPath: copy)
+            try FileManager.default.copyItem(atPath: try #require(CorpusFolder.chinook), toPath: copy)
             return copy
         }
 
@@ -31,13 +21,15 @@ import Testing
         ]
     }
 
-    @Suite("Import of the Chinook database", .enabled(if: Chinook.isPresent, "the corpus is not beside the package"))
+    @Suite(
+        "Import of the Chinook database",
+        .enabled(if: CorpusFolder.chinook != nil, "the corpus is not beside the package"))
     struct DatabaseChinookTests {
         @Test("an import of Chinook keeps every value of every row", arguments: Chinook.tables)
         func values(table: String) throws {
             let directory = try ImportDirectory()
             let imported = try Imported(try Chinook.copy(to: directory))
-            let database = try TestDatabase(Chinook.path, isReadOnly: true)
+            let database = try TestDatabase(try #require(CorpusFolder.chinook), isReadOnly: true)
             let plan = try #require(imported.content.plan.tables.first { $0.name == table })
             let rows = try database.rows("SELECT * FROM \"\(table)\"")
             let objects = try imported.objects(table)
@@ -61,7 +53,7 @@ import Testing
         func playlists() throws {
             let directory = try ImportDirectory()
             let imported = try Imported(try Chinook.copy(to: directory))
-            let rows = try TestDatabase(Chinook.path, isReadOnly: true).rows(
+            let rows = try TestDatabase(try #require(CorpusFolder.chinook), isReadOnly: true).rows(
                 "SELECT PlaylistId, TrackId FROM PlaylistTrack")
             let pairs = rows.map { row in row.map { if case .integer(let key) = $0 { key } else { Int64(0) } } }
             #expect(try imported.pairs("Playlist", of: "track") == Set(pairs))

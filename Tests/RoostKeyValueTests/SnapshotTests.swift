@@ -158,6 +158,23 @@ struct SnapshotTests {
         #expect(try !test.findings().isEmpty)
     }
 
+    @Test(
+        "a check finds a surplus entry beside a missing one of the same key space",
+        arguments: [KeySpace.unique, .indexes, .references])
+    func findsReplacedEntry(space: KeySpace) throws {
+        let test = try TestStore()
+        try test.fill()
+        try tamper(test) { (writer) throws(StoreError) in
+            var key = try Self.firstKey(of: space, in: writer)
+            let value = try writer.value(of: key, in: space) ?? []
+            try writer.delete(key, in: space)
+            key.truncate(to: key.count - 1)
+            key.append(bytes: [77])
+            try writer.put(key, value, in: space)
+        }
+        #expect(try test.findings().contains { $0.contains("belongs to no record") })
+    }
+
     @Test("a check finds a surplus entry in each key space", arguments: KeySpace.allCases.filter { $0 != .meta })
     func findsSurplusEntry(space: KeySpace) throws {
         let test = try TestStore()

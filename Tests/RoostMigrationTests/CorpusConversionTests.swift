@@ -4,6 +4,7 @@ import RoostMigration
 #if SQLite
     import Foundation
     import Roost
+    import TestSamples
     import Testing
 
     /// Conversions of real Core Data stores through every type of store.
@@ -102,13 +103,7 @@ import RoostMigration
             return contents
         }
 
-        /// `ROOST_CORPUS`, or `../shared/corpus` relative to the package.
-        static let corpusPath: String = {
-            if let path = ProcessInfo.processInfo.environment["ROOST_CORPUS"], !path.isEmpty { return path }
-            var location = URL(fileURLWithPath: #filePath)
-            for _ in 0..<4 { location.deleteLastPathComponent() }
-            return location.appendingPathComponent("shared/corpus").standardizedFileURL.path
-        }()
+        static let corpusPath = CorpusFolder.path
 
         static let isPresent = FileManager.default.fileExists(atPath: corpusPath + "/_derived/stores.json")
 
