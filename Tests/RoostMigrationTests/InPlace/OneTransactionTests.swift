@@ -470,7 +470,7 @@ struct OneTransactionTests {
 }
 
 extension PersistentStore {
-    fileprivate func lastKey(_ entity: EntityName) throws(StoreError) -> Int64 {
+    func lastKey(_ entity: EntityName) throws(StoreError) -> Int64 {
         let snapshot = try snapshot()
         defer { snapshot.close() }
         return try snapshot.lastKey(of: entity)

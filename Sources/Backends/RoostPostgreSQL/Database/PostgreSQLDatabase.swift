@@ -12,6 +12,9 @@
             /// The number of running transactions.
             var userCount = 0
             var isClosed = false
+            /// Whether a transaction of this store has the lock exclusively; see
+            /// ``beginWritingAlone(if:)``.
+            var isAlone = false
             /// The lock of the open store; nil after closing.
             var lock: PostgreSQLStoreLock?
             /// The number of commits since old keys were last removed.
@@ -74,6 +77,38 @@
         func beginWritingBesideOthers() throws(StoreError) -> (connection: any SQLConnection, place: SQLWriterPlace) {
             let (connection, row) = try begin(.writingBesideOthers)
             return (connection, SQLWriterPlace(number: Int(clamping: row.place), generationSum: row.generationSum))
+        }
+
+        /// Begins a transaction that writes while no other program has the store open or can open it.
+        ///
+        /// Other transactions of this store can only read. The state lasts until the store is
+        /// closed. A connection from the pool could have statements that are prepared for the old
+        /// tables, so the transaction gets a new connection.
+        ///
+        /// - Parameter isPossible: Returns whether to begin, before the lock is taken.
+        /// - Returns: The connection; nil if `isPossible` returned false.
+        /// - Throws: `busy` if another program has the store open.
+        func beginWritingAlone(
+            if isPossible: (PostgreSQLConnection) throws(StoreError) -> Bool
+        ) throws(StoreError) -> PostgreSQLConnection? {
+            let used = state.withLock { state in
+                defer { state.idleWriters = [] }
+                return state.idleWriters
+            }
+            for connection in used { connection.close() }
+            let connection = try begin(.writing).connection
+            do throws(StoreError) {
+                guard try isPossible(connection), let lock = state.withLock({ $0.lock }) else {
+                    rollBackWriting(connection)
+                    return nil
+                }
+                try lock.makeExclusive(in: connection)
+            } catch {
+                rollBackWriting(connection)
+                throw error
+            }
+            state.withLock { $0.isAlone = true }
+            return connection
         }
 
         /// Returns true for conflicts with another writer over unique values, keys or links, for
@@ -256,7 +291,9 @@
             if purpose == .writingBesideOthers, row == nil, !isPortable {
                 row = try waitForPlace(on: connection, select: select, rowSQL: rowSQL)
             }
-            return try incarnation.require(row, isLocked: lock ?? true, name: name)
+            // If this store has the lock exclusively, none of its other transactions can take it.
+            let isLocked = lock != false || state.withLock { $0.isAlone }
+            return try incarnation.require(row, isLocked: isLocked, name: name)
         }
 
         /// Reads the sum that forms the generation, in a separate transaction.
@@ -362,7 +399,9 @@
         /// Updates the planner's statistics of the tables that a load has filled.
         func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
             guard let connection = connection as? PostgreSQLConnection else { return }
-            let tables = try PostgreSQLCatalog.tables(of: location.schema, on: connection)
+            // While the model is being changed, the new tables are in another schema.
+            let schema = try connection.query("SELECT current_schema()").text(0, column: 0)
+            let tables = try PostgreSQLCatalog.tables(of: schema ?? location.schema, on: connection)
             guard !tables.isEmpty else { return }
             try connection.query("ANALYZE \(tables.map { PostgreSQLDialect().quote($0) }.joined(separator: ", "))")
         }

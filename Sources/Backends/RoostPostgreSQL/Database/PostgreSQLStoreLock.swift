@@ -107,6 +107,24 @@
             }
         }
 
+        /// Gives the session's lock up and takes it exclusively until the end of a transaction of
+        /// another session.
+        ///
+        /// - Parameter connection: The connection of the transaction, which already has the shared
+        ///   lock. So no other program can take the exclusive lock meanwhile.
+        /// - Throws: `busy` if another program has the store open. The session then has its lock
+        ///   again, or each transaction takes it, as after a restart of the server.
+        func makeExclusive(in connection: PostgreSQLConnection) throws(StoreError) {
+            try withConnection { (session) throws(StoreError) in
+                let key = try Self.key(location.schema, connection: session)
+                try session.query("SELECT pg_advisory_unlock_shared(\(key))")
+                do throws(StoreError) { try Self.takeAlone([location.schema], in: connection) } catch {
+                    try? Self.lock(location, connection: session)
+                    throw error
+                }
+            }
+        }
+
         /// Takes the lock again if its session ended, for example after a restart of the server.
         ///
         /// A lease does not depend on the session and remains.

@@ -29,14 +29,21 @@
             return result.text(0, column: 1) == "t" ? .foreign : .empty
         }
 
-        /// Returns the names of the tables and indexes of a schema.
+        /// Returns the names of the tables and indexes of a schema, without given tables and their
+        /// indexes.
         static func tablesAndIndexes(
-            of schema: String, on connection: PostgreSQLConnection
+            of schema: String, without tables: [String] = [], on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {
             let result = try connection.query(
-                "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(try connection.literal(schema)) AND c.relkind IN ('r', 'i')"
+                "SELECT c.relname, t.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_class t ON t.oid = i.indrelid WHERE n.nspname = \(try connection.literal(schema)) AND c.relkind IN ('r', 'i')"
             )
-            return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
+            let tables = Set(tables)
+            return (0..<result.rowCount).compactMap { row in
+                guard let name = result.text(row, column: 0), !tables.contains(name),
+                    !(result.text(row, column: 1).map { tables.contains($0) } ?? false)
+                else { return nil }
+                return name
+            }
         }
 
         /// Returns the names of the tables of a schema.

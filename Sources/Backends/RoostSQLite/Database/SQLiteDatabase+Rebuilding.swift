@@ -34,12 +34,18 @@ extension SQLiteDatabase {
             try writer.allow(.dropping)
             // Dropping a table and building an index produce no rows for a long time.
             writer.clock.pointee.limit = nil
+            try difference.dropOld(on: writer, dialect: dialect)
             return writer
         } catch {
             rollBackWriting(connection)
             throw error
         }
     }
+
+    /// Does nothing, because the old tables were dropped first.
+    func finishRebuilding(
+        _ difference: SQLSchemaDifference, to schema: SQLSchema, on connection: any SQLConnection
+    ) throws(StoreError) {}
 
     /// Returns whether every needed name is free, or will be after the drops.
     private func areFree(_ difference: SQLSchemaDifference, connection: SQLiteConnection) throws(StoreError) -> Bool {

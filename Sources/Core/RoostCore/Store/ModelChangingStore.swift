@@ -1,8 +1,8 @@
-/// A store that can change its model within its own file, in one transaction, without touching
-/// unchanged content.
+/// A store that can change its model within its own file or schema, in one transaction, without
+/// touching unchanged content.
 ///
 /// Migrations in place use this protocol. A store type conforms if such a change is faster than a
-/// new file.
+/// new store.
 package protocol ModelChangingStore: PersistentStore {
     /// Begins to change the model of the store.
     ///
@@ -14,8 +14,8 @@ package protocol ModelChangingStore: PersistentStore {
     /// - Parameters:
     ///   - model: The new model.
     ///   - kept: The content that is equal under both models.
-    /// - Returns: The change; nil if the file has damaged or foreign content, which requires a new
-    ///   file.
+    /// - Returns: The change; nil if a new store is required, because the store has damaged or
+    ///   foreign content, or cannot change its tables in a transaction.
     /// - Throws: `busy` if another process or connection has the store open, or writes, for longer
     ///   than the timeout; `readOnly`; `limitExceeded` for a model that exceeds a limit of the
     ///   store.
@@ -47,7 +47,7 @@ package protocol ModelChange: AnyObject {
     /// The store with the new model, to be loaded and then read; closed when the change ends.
     ///
     /// The store appears empty until it is loaded. Append kept records and links like all others;
-    /// they are counted but not written. Reading returns the content of the file.
+    /// they are counted but not written. Reading returns the content of the changed store.
     var store: any PersistentStore { get }
 
     /// Commits the change durably, and closes the store.

@@ -77,14 +77,28 @@ public protocol SQLUnjournaledLoading: AnyObject, Sendable {
 ///
 /// In other databases, a change of the model copies the content into a new store.
 package protocol SQLRebuilding: SQLDatabase {
-    /// Returns the writing connection in a transaction that may drop tables.
+    /// Returns the writing connection in a transaction in which the new tables can be created.
     ///
     /// No other process has the store open, or can open it, until the caller closes the store after
     /// the transaction. Readers that begin now see the old content.
-    /// - Returns: The connection; nil if an object that is not Roost's has a required name.
+    /// - Returns: The connection; nil if an object that is not Roost's has a required name, or if
+    ///   the database cannot change tables and rows in one transaction.
     /// - Throws: `busy` if the store is open elsewhere, or another writer is active, for longer
     ///   than the timeout.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)?
+
+    /// Ends the changes of a transaction that ``beginRebuilding(_:)`` began, before its commit.
+    ///
+    /// After this call, the database has exactly the tables and indexes of the new schema.
+    ///
+    /// - Parameters:
+    ///   - difference: The difference from the old tables.
+    ///   - schema: The new schema.
+    ///   - connection: The connection, with all new rows and indexes.
+    /// - Throws: Errors of the database. The caller then rolls back.
+    func finishRebuilding(
+        _ difference: SQLSchemaDifference, to schema: SQLSchema, on connection: any SQLConnection
+    ) throws(StoreError)
 }
 
 /// A database that can examine its own structure.

@@ -61,6 +61,12 @@ final class SQLTransactionDatabase: SQLRebuilding {
         throw unsupported
     }
 
+    func finishRebuilding(
+        _ difference: SQLSchemaDifference, to schema: SQLSchema, on connection: any SQLConnection
+    ) throws(StoreError) {
+        throw unsupported
+    }
+
     func requireSoundStructure(_ connection: any SQLConnection) throws(StoreError) {
         try base.requireSoundStructure(connection)
     }

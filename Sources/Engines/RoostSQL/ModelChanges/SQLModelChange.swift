@@ -3,6 +3,8 @@ internal import RoostCore
 /// A change of the model of a store in an SQL database, in one transaction.
 final class SQLModelChange: ModelChange {
     private let base: SQLStore
+    private let rebuilding: any SQLRebuilding
+    private let difference: SQLSchemaDifference
     private let transaction: SQLTransactionDatabase
     private let changed: SQLStore
     private var isActive = true
@@ -11,9 +13,10 @@ final class SQLModelChange: ModelChange {
 
     /// Takes ownership of a transaction in which the tables were changed.
     init(
-        _ base: SQLStore, schema: SQLSchema, difference: SQLSchemaDifference, connection: any SQLConnection
+        _ base: SQLStore, _ rebuilding: any SQLRebuilding, schema: SQLSchema, difference: SQLSchemaDifference,
+        connection: any SQLConnection
     ) {
-        self.base = base
+        (self.base, self.rebuilding, self.difference) = (base, rebuilding, difference)
         transaction = SQLTransactionDatabase(base.database, connection: connection)
         changed = SQLStore(
             transaction, schema: schema, storeUUID: base.storeUUID, type: base.type,
@@ -31,6 +34,7 @@ final class SQLModelChange: ModelChange {
             connection = try transaction.requireSound()
             // Beginning to read checks that the store's path still refers to the same file.
             base.database.endReading(try base.database.beginReading())
+            try rebuilding.finishRebuilding(difference, to: changed.schema, on: connection)
         } catch {
             abandon()
             throw error

@@ -14,11 +14,6 @@ extension SQLStore: ModelChangingStore {
         let difference = SQLSchemaDifference(from: schema, to: new, keeping: kept)
         guard let connection = try rebuilding.beginRebuilding(difference) else { return nil }
         do throws(StoreError) {
-            for item in difference.droppedIndexes + difference.droppedTables {
-                try connection.execute(
-                    item.isIndex
-                        ? schema.dialect.dropIndex(item.name) : "DROP TABLE \(schema.dialect.quote(item.name))")
-            }
             for item in difference.newTables { try connection.execute(item.sql) }
             try SQLMetadata.change(to: new, on: connection)
         } catch {
@@ -26,6 +21,6 @@ extension SQLStore: ModelChangingStore {
             try? close()
             throw error
         }
-        return SQLModelChange(self, schema: new, difference: difference, connection: connection)
+        return SQLModelChange(self, rebuilding, schema: new, difference: difference, connection: connection)
     }
 }

@@ -1,4 +1,4 @@
-internal import RoostCore
+package import RoostCore
 
 /// The changes to a database that turn the tables of one schema into those of another.
 package struct SQLSchemaDifference: Sendable {
@@ -42,5 +42,11 @@ package struct SQLSchemaDifference: Sendable {
         let keptIndexes = Set(old.indexes.filter { names.contains($0.table) }).intersection(new.indexes)
         droppedIndexes = old.indexes.filter { names.contains($0.table) && !keptIndexes.contains($0) }
         newIndexes = new.indexes.filter { !keptIndexes.contains($0) }
+    }
+
+    /// Drops the old indexes and tables.
+    package func dropOld(on connection: any SQLConnection, dialect: any SQLDialect) throws(StoreError) {
+        for index in droppedIndexes { try connection.execute(dialect.dropIndex(index.name)) }
+        for table in droppedTables { try connection.execute("DROP TABLE \(dialect.quote(table.name))") }
     }
 }

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// A plan for changing a store's model within its own file.
+/// A plan for changing a store's model within the store itself.
 struct ModelChangePlan: Sendable {
     /// The only step.
     let step: MigrationChain.Step
@@ -16,10 +16,11 @@ extension InPlaceMigration {
     /// Changes the store's model in one transaction if most content stays unchanged.
     ///
     /// Returns nil if a new file or no change is needed. The caller holds the store's
-    /// ``DestinationClaim``, and closes the store.
-    func changeModel(of store: any PersistentStore, path: String) throws(StoreError) -> MigrationReport? {
+    /// ``DestinationClaim``, and closes the store. `path` is the path of the file; nil for a store
+    /// on a server.
+    func changeModel(of store: any PersistentStore, path: String?) throws(StoreError) -> MigrationReport? {
         guard let changing = store as? any ModelChangingStore, let plan = try modelChange(of: store) else { return nil }
-        try requireSpace(path, part: plan.changedPart)
+        if let path { try requireSpace(path, part: plan.changedPart) }
         try options.conversion.cancellation?.check()
         guard let change = try changing.beginModelChange(to: plan.step.model, keeping: plan.kept) else { return nil }
         do throws(StoreError) {

@@ -44,7 +44,7 @@ extension InPlaceMigration {
     }
 
     /// Returns a plan for changing the model within the store, or nil if a new file is needed.
-    private func changePlan(_ type: any PersistentStoreType) throws(StoreError) -> ModelChangePlan? {
+    func changePlan(_ type: any PersistentStoreType) throws(StoreError) -> ModelChangePlan? {
         let store = try type.open(location, options: readingOptions)
         let plan: ModelChangePlan?
         do throws(StoreError) { plan = try modelChange(of: store) } catch {

@@ -1,14 +1,18 @@
 internal import RoostCore
 
 extension InPlaceMigration {
-    /// Migrates a store on a server into a second store, which then replaces the first.
+    /// Changes the model of a store on a server in one transaction, or migrates the store into a
+    /// second store, which then replaces the first.
     ///
-    /// Other programs may read and write meanwhile. If one of them commits, the store is not
-    /// replaced.
+    /// While the second store is created, other programs may read and write. If one of them
+    /// commits, the store is not replaced.
     func run(onServer type: any ServerStoreType) throws(StoreError) -> MigrationReport {
         let start = ContinuousClock.now
         let metadata = try type.metadata(at: location, options: readingOptions)
         guard try steps(from: metadata) != nil else { return try nothing(type) }
+        if let changed = try changeModel(onServer: type) {
+            return finished(changed, backup: nil, since: start)
+        }
         let source = try type.open(location, options: readingOptions)
         let generation: Generation?
         let retention: HistoryRetention?
@@ -35,9 +39,26 @@ extension InPlaceMigration {
         } catch {
             throw store.discard(after: error)
         }
-        var report = outcome.report
+        return finished(outcome.report, backup: backup?.description, since: start)
+    }
+
+    private func changeModel(onServer type: any ServerStoreType) throws(StoreError) -> MigrationReport? {
+        let store = try type.open(location, options: settlingOptions)
+        let changed: MigrationReport?
+        do throws(StoreError) { changed = try changeModel(of: store, path: nil) } catch {
+            throw store.closed(after: error)
+        }
+        // After a change, the store is closed already.
+        try store.close()
+        return changed
+    }
+
+    private func finished(
+        _ report: MigrationReport, backup: String?, since start: ContinuousClock.Instant
+    ) -> MigrationReport {
+        var report = report
         (report.source, report.destination) = (location.description, location.description)
-        report.backup = backup?.description
+        report.backup = backup
         report.seconds = (ContinuousClock.now - start).inSeconds
         return report
     }
@@ -46,9 +67,18 @@ extension InPlaceMigration {
     func plan(onServer type: any ServerStoreType) throws(StoreError) -> MigrationPlan {
         var options = options
         options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
-        var plan = try MigrationManager(registry: registry).planMigration(
-            from: .location(location), to: .location(try type.temporaryLocation(beside: location)), model: model,
-            options: options)
+        let beside = try type.temporaryLocation(beside: location)
+        var plan: MigrationPlan
+        if let change = try changePlan(type) {
+            var migration = migration(of: change, from: .location(location), to: .location(beside))
+            migration.needsSpace = false
+            plan = try migration.plan()
+            plan.path = .oneTransaction
+            plan.way = change.way ?? plan.way
+        } else {
+            plan = try MigrationManager(registry: registry).planMigration(
+                from: .location(location), to: .location(beside), model: model, options: options)
+        }
         (plan.source, plan.destination) = (location.description, location.description)
         return plan
     }

@@ -10,8 +10,8 @@ extension MigrationManager {
     /// files.
     ///
     /// While the new store is created, no other process can open the old one, so no commit is lost.
-    /// Other processes wait until their timeout. A store on a server stays open to others, and is
-    /// not replaced if one of them commits. If several processes start the same migration at once,
+    /// Other processes wait until their timeout. A store on a server stays open to others while a
+    /// second store is created, and is not replaced if one of them commits. If several processes start the same migration at once,
     /// one migrates, and the others find the store already migrated.
     ///
     /// The old store's content, including dropped content, must match the tally of its last commit,
@@ -20,11 +20,12 @@ extension MigrationManager {
     /// A store that is compatible with the model is unchanged, even if there is a mapping model
     /// between equal versions. Use ``migrate(from:to:model:options:)`` for such a mapping.
     ///
-    /// An SQLite store can change within its own file, in one transaction. This requires that at
-    /// least half of its objects and links stay unchanged, that one step of one pass without
-    /// closures reaches the model, and that no backup is requested. The unchanged tables are read
-    /// and compared, but not written. The file retains gaps from the rebuilt tables, and additions
-    /// by other programs. ``MigrationReport/path`` and the plan report the chosen path.
+    /// An SQLite store can change within its own file, and a PostgreSQL store within its schema, in
+    /// one transaction. This requires that at least half of its objects and links stay unchanged,
+    /// that one step of one pass without closures reaches the model, and that no backup is
+    /// requested. The unchanged tables are read and compared, but not written. No other program can
+    /// have the store open meanwhile. A file retains gaps from the rebuilt tables. Additions by
+    /// other programs remain. ``MigrationReport/path`` and the plan report the chosen path.
     ///
     /// - Parameters:
     ///   - location: The store.

@@ -17,7 +17,7 @@ package enum MigrationPath: String, Sendable, Hashable, Codable {
     /// relationship that the mapping does not set stays empty, because it has no default. A warning
     /// counts the objects.
     case onePass
-    /// Like ``onePass``, but within the store's own file and in one transaction.
+    /// Like ``onePass``, but within the store itself and in one transaction.
     ///
     /// Unchanged records and links are not written. See
     /// ``MigrationManager/migrateInPlace(_:model:options:)``.

@@ -180,7 +180,7 @@ extension MigrationPath {
         switch self {
         case .nothing: "nothing to do, the store has the model"
         case .onePass: "one pass"
-        case .oneTransaction: "one transaction in the store's file; unchanged content is not written"
+        case .oneTransaction: "one transaction in the store itself; unchanged content is not written"
         case .threePasses: "three passes"
         }
     }

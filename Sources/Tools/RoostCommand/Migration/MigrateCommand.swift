@@ -13,8 +13,8 @@ extension Subcommand {
             another store, of any type. The result is read again and compared, and then gets its name in one step. After an error,
             Ctrl-C or a crash, STORE is unchanged or migrated, and the same command finishes the work. With --in-place no other
             program can open STORE meanwhile, and a STORE that already has the model does not change. If at least half of the objects
-            and links stay the same and no backup is kept, an SQLite store changes within its own file, in one transaction (path
-            oneTransaction).
+            and links stay the same and no backup is kept, an SQLite or PostgreSQL store changes in one transaction (path
+            oneTransaction), without a copy.
 
             FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom) or a store. In a
             bundle, FILE@VERSION names a version (default: the current version). STORE then goes from its version to that one,

@@ -1,0 +1,109 @@
+#if PostgreSQL
+    internal import RoostCore
+    internal import RoostSQL
+
+    extension PostgreSQLDatabase: SQLRebuilding {
+        private static let tallies = "_roost_tallies"
+
+        /// Begins a transaction that creates the new tables in another schema.
+        ///
+        /// A dropped or renamed table would lock out this store's own snapshots. So the old tables
+        /// stay until ``finishRebuilding(_:to:on:)``. The table of tallies is created again as
+        /// well: a program that has lost its lock finds another store then
+        /// (``PostgreSQLIncarnation``).
+        ///
+        /// In the portable profile, a transaction cannot change tables and rows.
+        func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
+            guard settings.profile == .postgresql,
+                let connection = try beginWritingAlone(if: { (connection) throws(StoreError) in
+                    try areFree(difference, on: connection)
+                })
+            else { return nil }
+            do throws(StoreError) {
+                // Finds objects of other programs that depend on the old tables before the work.
+                try connection.query("SAVEPOINT dropping")
+                try drop(difference, on: connection)
+                try connection.query("ROLLBACK TO SAVEPOINT dropping; RELEASE SAVEPOINT dropping")
+                let own = try connection.identifier(location.schema)
+                let new = try connection.identifier(location.temporarySchema())
+                var statements = ["CREATE SCHEMA \(new)", "SET LOCAL search_path = \(new), \(own)"]
+                // Gives the names of dropped indexes to new indexes.
+                for (number, index) in difference.droppedIndexes.enumerated() {
+                    statements.append(
+                        "ALTER INDEX \(own).\(dialect.quote(index.name)) RENAME TO \(droppedIndex(number))")
+                }
+                statements += [
+                    "CREATE TABLE \(new).\(Self.tallies) (LIKE \(own).\(Self.tallies) INCLUDING ALL)",
+                    "INSERT INTO \(new).\(Self.tallies) SELECT * FROM \(own).\(Self.tallies) WHERE kind = 'generation'",
+                ]
+                try connection.query(statements.joined(separator: "; "), what: "Changing the tables of")
+            } catch {
+                rollBackWriting(connection)
+                // Without its lock, the store must not stay open.
+                try? close()
+                throw error
+            }
+            return connection
+        }
+
+        /// Drops the old tables and moves the new ones to the store's schema.
+        func finishRebuilding(
+            _ difference: SQLSchemaDifference, to schema: SQLSchema, on connection: any SQLConnection
+        ) throws(StoreError) {
+            guard let connection = connection as? PostgreSQLConnection,
+                let name = try connection.query("SELECT current_schema()").text(0, column: 0),
+                name != location.schema
+            else {
+                throw StoreError(.internalInconsistency, "The tables of '\(self.name)' are not being changed.")
+            }
+            let (own, new) = (try connection.identifier(location.schema), try connection.identifier(name))
+            try connection.query("SET LOCAL search_path = \(own)")
+            try drop(difference, renamesIndexes: true, on: connection)
+            var moves = (difference.newTables.map(\.name) + [Self.tallies]).map {
+                "ALTER TABLE \(new).\(dialect.quote($0)) SET SCHEMA \(own)"
+            }
+            moves.append("DROP SCHEMA \(new) RESTRICT")
+            try connection.query(moves.joined(separator: "; "), what: "Changing the tables of")
+            try PostgreSQLSchemaCheck.record(schema, location: location, on: connection)
+        }
+
+        /// Drops the old tables and indexes.
+        ///
+        /// - Parameters:
+        ///   - difference: The difference of the schemas.
+        ///   - renamesIndexes: Whether the indexes have the names of ``droppedIndex(_:)``.
+        ///   - connection: The connection of the transaction.
+        /// - Throws: `notAStore` if an object that is not Roost's depends on them.
+        private func drop(
+            _ difference: SQLSchemaDifference, renamesIndexes: Bool = false, on connection: PostgreSQLConnection
+        ) throws(StoreError) {
+            var change = PostgreSQLSchemaChange()
+            let schema = location.schema
+            let own = try connection.identifier(schema)
+            func list(_ names: [String]) -> String { names.map { "\(own).\($0)" }.joined(separator: ", ") }
+            let indexes = difference.droppedIndexes.enumerated().map {
+                renamesIndexes ? droppedIndex($0.offset) : dialect.quote($0.element.name)
+            }
+            if !indexes.isEmpty { change.drop("DROP INDEX \(list(indexes)) RESTRICT", of: schema) }
+            let tables = difference.droppedTables.map { dialect.quote($0.name) } + [Self.tallies]
+            change.drop("DROP TABLE \(list(tables)) RESTRICT", of: schema)
+            try change.run(on: connection)
+        }
+
+        /// Returns the temporary name of an index that is dropped before the commit.
+        private func droppedIndex(_ number: Int) -> String { "_roost_dropped_\(number)" }
+
+        /// Returns whether every needed name is free, or will be after the drops.
+        private func areFree(
+            _ difference: SQLSchemaDifference, on connection: PostgreSQLConnection
+        ) throws(StoreError) -> Bool {
+            let dropped = Set((difference.droppedTables + difference.droppedIndexes).map(\.name))
+            let needed = Set((difference.newTables + difference.newIndexes).map(\.name))
+            // The indexes of dropped tables are dropped with the tables.
+            let used = Set(
+                try PostgreSQLCatalog.tablesAndIndexes(
+                    of: location.schema, without: difference.droppedTables.map(\.name), on: connection))
+            return needed.isDisjoint(with: used.subtracting(dropped))
+        }
+    }
+#endif
