@@ -13,7 +13,7 @@ final class SQLModelChange: ModelChange {
 
     /// Takes ownership of a transaction in which the tables were changed.
     init(
-        _ base: SQLStore, _ rebuilding: any SQLRebuilding, schema: SQLSchema, difference: SQLSchemaDifference,
+        _ base: SQLStore, rebuilding: any SQLRebuilding, schema: SQLSchema, difference: SQLSchemaDifference,
         connection: any SQLConnection
     ) {
         (self.base, self.rebuilding, self.difference) = (base, rebuilding, difference)

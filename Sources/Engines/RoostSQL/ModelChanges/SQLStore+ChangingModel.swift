@@ -21,6 +21,7 @@ extension SQLStore: ModelChangingStore {
             try? close()
             throw error
         }
-        return SQLModelChange(self, rebuilding, schema: new, difference: difference, connection: connection)
+        return SQLModelChange(
+            self, rebuilding: rebuilding, schema: new, difference: difference, connection: connection)
     }
 }

@@ -11,8 +11,9 @@ extension MigrationManager {
     ///
     /// While the new store is created, no other process can open the old one, so no commit is lost.
     /// Other processes wait until their timeout. A store on a server stays open to others while a
-    /// second store is created, and is not replaced if one of them commits. If several processes start the same migration at once,
-    /// one migrates, and the others find the store already migrated.
+    /// second store is created, and is not replaced if one of them commits. If several processes
+    /// start the same migration at once, one migrates, and the others find the store already
+    /// migrated.
     ///
     /// The old store's content, including dropped content, must match the tally of its last commit,
     /// because without a backup it cannot be examined later.
