@@ -74,6 +74,55 @@
             try store.close()
         }
 
+        private static let texts = [
+            "", "Abc", "abc", "ABCDE", "xabc", "xABC", "Ábc", "ábc", "\u{212A}elvin", "kelvin", "KELVIN", "Straße",
+            "strasse",
+            "a\u{0}bc", "a\u{1}bc", "\u{1}", "\u{2}", "ﬁn", "fin", "Ωmega", "ωMEGA", "e\u{301}", "é", "E", "a_c",
+            "a%c", "😀bc",
+        ]
+
+        @Test(
+            "a PostgreSQL store answers text comparisons with and without folding as memory does",
+            arguments: PostgreSQLProfile.allCases)
+        func foldedTexts(profile: PostgreSQLProfile) throws {
+            let model = try ManagedObjectModel(entities: [EntityDescription("Song", attributes: [.string("title")])])
+            let (type, location) = (PostgreSQLStoreType(), PostgreSQLServer.location())
+            let store = try type.create(location, model: model, options: PostgreSQLServer.options(profile))
+            defer { try? type.destroy(location) }
+            let memory = try MemoryStoreType().create(
+                StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
+            var changes = ChangeSet(model: model)
+            for (key, text) in Self.texts.enumerated() {
+                try changes.insert(ObjectID("Song", key: Int64(key + 1)), values: ["title": .string(text)])
+            }
+            try changes.insert(ObjectID("Song", key: 100), values: ["title": .null])
+            for store in [store, memory] { _ = try store.commit(changes) }
+            let (snapshot, reference) = (try store.snapshot(), try memory.snapshot())
+            let operators: [FetchRequest.Comparison.Operator] = [
+                .equal, .notEqual, .beginsWith, .endsWith, .contains, .like,
+            ]
+            for comparison in operators {
+                for options: FetchRequest.Comparison.Options in [
+                    [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive],
+                ] {
+                    for text in Self.texts + ["b", "BC", "*bc", "*B*", "a?c"] {
+                        let condition = FetchRequest.Predicate.comparison(
+                            .init(
+                                left: .keyPath(["title"]), operator: comparison, right: .constant(.string(text)),
+                                options: options))
+                        for predicate in [condition, .not(condition)] {
+                            let request = FetchRequest("Song", where: predicate)
+                            let (keys, expected) = (try snapshot.keys(request), try reference.keys(request))
+                            #expect(keys == expected, "\(comparison) \(options.rawValue) \(text.debugDescription)")
+                        }
+                    }
+                }
+            }
+            snapshot.close()
+            reference.close()
+            try store.close()
+        }
+
         private static let pairs: [(StoreFixture, StoreFixture)] = [
             (memory, PostgreSQLServer.fixture), (PostgreSQLServer.fixture, memory),
             (PostgreSQLServer.fixture, PostgreSQLServer.portable()),

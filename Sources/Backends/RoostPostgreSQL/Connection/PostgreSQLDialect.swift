@@ -4,7 +4,7 @@
     internal import RoostJSONText
 
     /// The SQL of PostgreSQL.
-    package struct PostgreSQLDialect: SQLParallelDialect {
+    package struct PostgreSQLDialect: SQLParallelDialect, SQLTextSearching {
         /// The suffix of the names that PostgreSQL gives primary keys.
         static let primaryKeySuffix = "_pkey"
         /// The columns that every table has.
@@ -138,6 +138,23 @@
         /// Returns the order of an index, in which NaN comes after all numbers.
         package func floatingOrder(_ column: String, ascending: Bool) -> [String]? {
             order(column, ascending: ascending)
+        }
+
+        /// Returns a search with `strpos`, or a comparison with `right`.
+        ///
+        /// Returns nil for a pattern with a character that also occurs in escaped characters of
+        /// other texts (``PostgreSQLText``).
+        package func finds(_ pattern: String, parameter: String, atEnd: Bool, in text: String) -> String? {
+            guard !pattern.utf8.contains(where: { $0 <= 2 }) else { return nil }
+            return atEnd
+                ? "right(\(text), \(pattern.unicodeScalars.count)) = \(parameter)"
+                : "strpos(\(text), \(parameter)) > 0"
+        }
+
+        /// Returns `lower`, which changes at least the ASCII letters of an ASCII text, and a
+        /// comparison of the numbers of bytes and characters.
+        package func lowercasedASCII(_ text: String) -> (text: String, isOther: String) {
+            ("lower(\(text))", "octet_length(\(text)) <> char_length(\(text))")
         }
 
         /// Returns NULLS FIRST, or NULLS LAST in a descending order.

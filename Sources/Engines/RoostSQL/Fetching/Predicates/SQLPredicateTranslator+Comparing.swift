@@ -141,12 +141,47 @@ extension SQLPredicateTranslator {
         default: return nil
         }
         // Compiling the request has already refused invalid patterns.
-        guard let matcher = try? StringMatcher(comparison, pattern: text, options: options),
-            let condition = dialect.matches(column, with: dialect.parameter(values.count + 1))
-        else { return nil }
+        guard let matcher = try? StringMatcher(comparison, pattern: text, options: options) else { return nil }
+        guard let condition = dialect.matches(column, with: dialect.parameter(values.count + 1)) else {
+            return options.isEmpty ? find(matcher, in: column) : nil
+        }
         _ = bind(.matcher(matcher))
         // Null differs from every text.
         return comparison == .notEqual ? "COALESCE(\(condition), TRUE)" : condition
+    }
+
+    /// Translates a search for a text, without folding; nil if SQL cannot express it.
+    private mutating func find(_ matcher: StringMatcher, in text: String) -> String? {
+        guard let (pattern, place) = matcher.literal else { return nil }
+        switch place {
+        case .whole: return "\(text) = \(bind(.text(pattern)))"
+        case .start: return beginsWith(text, value: .string(pattern))
+        case .end, .anywhere:
+            let condition = (dialect as? any SQLTextSearching)?.finds(
+                pattern, parameter: dialect.parameter(values.count + 1), atEnd: place == .end, in: text)
+            if condition != nil { _ = bind(.text(pattern)) }
+            return condition
+        }
+    }
+
+    /// Returns a condition that all rows meet for which a folded comparison with a constant is true.
+    ///
+    /// Returns nil if SQL cannot express such a condition.
+    ///
+    /// Folding changes only the case of an ASCII text. All other texts meet the condition.
+    mutating func candidates(_ predicate: FetchRequest.Predicate) -> String? {
+        guard case .comparison(let comparison) = predicate, comparison.modifier == .direct,
+            case .constant(let value) = comparison.right, case .string(let pattern) = value,
+            case .keyPath = comparison.left,
+            case .term(let term) = operand(comparison.left, nesting: 2), term.kind.isText,
+            let matcher = try? StringMatcher(comparison.operator, pattern: pattern, options: comparison.options),
+            let (literal, _) = matcher.literal,
+            let (lowercased, isOther) = (dialect as? any SQLTextSearching)?.lowercasedASCII(term.sql)
+        else { return nil }
+        // Folding an ASCII text gives an ASCII text.
+        guard literal.utf8.allSatisfy({ $0 < 0x80 }) else { return isOther }
+        let text = comparison.options.contains(.caseInsensitive) ? lowercased : term.sql
+        return find(matcher, in: text).map { "(\($0) OR \(isOther))" }
     }
 
     /// Returns the parameter to compare the column with, so that SQL gives the engine's result; nil

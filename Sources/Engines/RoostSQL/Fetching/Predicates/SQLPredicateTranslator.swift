@@ -80,6 +80,11 @@ struct SQLPredicateTranslator {
             } else {
                 self = before
                 result.rest.append(conjunct)
+                if plain.count + others.count < Self.termsPerChain, let candidates = candidates(conjunct) {
+                    others.append(candidates)
+                } else {
+                    self = before
+                }
             }
         }
         result.terms = plain + others
@@ -206,7 +211,7 @@ struct SQLRange {
 
 /// The parts of a predicate inside and outside a statement.
 struct SQLConditions {
-    /// The conditions that all matching rows meet.
+    /// The conditions that all matching rows meet, also for some conjuncts of ``rest``.
     var terms: [String] = []
     /// The conditions that form a range of an index, if no other condition finds the rows more
     /// selectively.

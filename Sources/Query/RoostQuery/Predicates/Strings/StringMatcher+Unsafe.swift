@@ -98,6 +98,25 @@ public final class StringMatcher: @unchecked Sendable {
         return UnsafeRawBufferPointer(pattern)
     }
 
+    /// A place in a text where a matcher looks for its pattern.
+    package enum Place {
+        case whole, start, end, anywhere
+    }
+
+    /// The folded pattern, and its place in the folded texts that match; nil for an operator that
+    /// has no such place.
+    package var literal: (pattern: String, place: Place)? {
+        let place: Place
+        switch method {
+        case .equal: place = .whole
+        case .beginsWith: place = .start
+        case .endsWith: place = .end
+        case .contains: place = .anywhere
+        default: return nil
+        }
+        return (String(decoding: pattern, as: UTF8.self), place)
+    }
+
     /// Whether a UTF-8 text matches.
     ///
     /// - Throws: `timedOut` if a regular expression takes more than a second, `limitExceeded` if it
