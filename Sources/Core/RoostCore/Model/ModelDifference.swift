@@ -24,7 +24,7 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
     package let subject: String
     /// The old name of a renamed item; ``entity`` and ``property`` are the new names.
     package let formerName: String?
-    /// Each setting that differs in a changed item: `isOptional: true → false`.
+    /// Each setting that differs in a changed or renamed item: `isOptional: true → false`.
     package let details: [String]
     /// Whether the difference changes the entity's version hash, so that stores need a migration.
     package let changesVersionHash: Bool

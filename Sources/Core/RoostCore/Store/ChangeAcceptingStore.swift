@@ -86,7 +86,7 @@ public struct ExternalChanges: Sendable, Hashable {
 }
 
 extension ExternalChanges {
-    /// One sentence for each kind of change, without stored values.
+    /// Sentences about the changed objects, entities and relationships, without stored values.
     public var sentences: [String] {
         var sentences: [String] = []
         if objectCount > 0 {

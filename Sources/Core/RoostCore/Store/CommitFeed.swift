@@ -227,7 +227,7 @@ package final class CommitFeed: Sendable {
     }
 
     /// Reports commits that follow a commit of another process, if no commit of this process can
-    /// still be missing between them.
+    /// still be missing between them or too many commits wait.
     private static func tellGap(_ state: inout State) {
         guard !state.early.isEmpty, let known = state.known, state.openCount == 0 || state.early.count > mostEarly,
             !state.hasHistory || state.early.count > mostEarly
@@ -295,8 +295,8 @@ package final class CommitFeed: Sendable {
     /// Reports commits of other processes, by comparing the store's generation with the generation
     /// that was last reported.
     ///
-    /// - Returns: False, without an effect, if nothing listens, or if a commit of this process
-    ///   began or ended after the ticket and no look is due.
+    /// - Returns: False, without an effect, if nothing listens, or if a commit of this process, or
+    ///   another look that found changes, came after the ticket and no look is due.
     @discardableResult
     package func look(_ look: Look) -> Bool {
         let (ticket, generation) = (look.ticket, look.generation)

@@ -3,7 +3,7 @@ internal import Dispatch
 extension PersistentStore {
     /// Starts a load that writes on its own thread while the caller creates the next records.
     ///
-    /// The loader has all guarantees of ``bulkLoader(_:)``. Two points differ:
+    /// The loader has all guarantees of ``bulkLoader(_:)`` except for two points:
     ///
     /// - `append` copies its argument and may return before the data is written. The error of a
     ///   write is thrown by a later call, at the latest by ``BulkLoader/finish()``.
