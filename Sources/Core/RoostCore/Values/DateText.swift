@@ -36,7 +36,7 @@ package enum DateText {
     }
 
     /// Returns the seconds from 2001-01-01 to the beginning of a day; nil for a day that does not
-    /// exist.
+    /// exist or is outside the years 0 to 9999.
     package static func seconds(year: Int, month: Int, day: Int) -> Double? {
         guard (0...9999).contains(year), (1...12).contains(month),
             (1...dayCount(month: month, year: year)).contains(day)

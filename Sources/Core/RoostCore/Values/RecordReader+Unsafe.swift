@@ -266,7 +266,7 @@ extension RecordReader {
     ///
     /// A valid record equals, byte for byte, a new record that is created from its values.
     ///
-    /// - Throws: `corrupted`, with the object and the property.
+    /// - Throws: `corrupted`, with the object, and with the property if one is damaged.
     package func validate() throws(StoreError) {
         try verifyChecksum()
         for bit in layout.fields.count..<(layout.fields.count + 7) / 8 * 8
