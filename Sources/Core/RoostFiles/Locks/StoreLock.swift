@@ -119,13 +119,13 @@ public final class StoreLock: Sendable {
     /// After an error the mode is unchanged.
     ///
     /// If two holders share the lock and both request an exclusive lock, they wait for each other
-    /// until a timeout. (A system that only has `flock` releases the lock briefly during the
-    /// change.)
+    /// until a timeout. (A system that only has `flock` releases the lock briefly, and may lose it
+    /// after an error.)
     ///
     /// - Parameters:
     ///   - mode: The new mode.
     ///   - timeoutSeconds: How long to wait for other holders; 0 tries once.
-    /// - Throws: `busy`; `closed` after ``release()``.
+    /// - Throws: `busy`; `cancelled`; `closed` after ``release()``.
     public func change(to mode: Mode, timeoutSeconds: Double) throws(StoreError) {
         var timeout = Timeout(seconds: timeoutSeconds)
         let isWaiting = mode == .exclusive && timeoutSeconds > 0
