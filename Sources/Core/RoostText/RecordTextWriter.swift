@@ -6,7 +6,8 @@ package import RoostJSONText
 /// The text contains every value exactly, so ``RecordTextReader`` produces the same bytes from it.
 /// For example: `{"id": 7, "version": 2, "title": "Blue"}`.
 ///
-/// - The key and version come first, then every property that is not null, in the order of names.
+/// - The entity (if requested), the key and the version come first, then every property that is not
+///   null, in the order of names.
 /// - A number or a boolean is a JSON number or boolean. A double is its shortest exact text.
 /// - `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are doubles without a JSON number.
 /// - A decimal is a string of all its digits. A date is its seconds since 2001-01-01.

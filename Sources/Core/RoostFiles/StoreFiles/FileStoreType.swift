@@ -66,7 +66,7 @@ public protocol FileStoreType: PersistentStoreType {
 
     /// Whether a companion without its store holds no data that a user could need.
     ///
-    /// Creating a new store at the path removes expendable companions. A log is not expendable,
+    /// A new store at the path removes or reuses expendable companions. A log is not expendable,
     /// because it may contain the last commits of a store that was moved. False by default.
     func isExpendable(_ file: CompanionFile) -> Bool
 
