@@ -16,9 +16,9 @@
 /// row is null.
 ///
 /// If a row sets a to-one relationship whose inverse is ordered, but no place in it, the object
-/// gets the last place. Concurrent batches never append at equal places: the later batch appends
-/// after the other. A to-one relationship whose inverse is to-one is set on both sides. The
-/// destination's previous partner loses the relationship.
+/// gets the last place. Concurrent batches never append at equal places. A to-one relationship
+/// whose inverse is to-one is set on both sides. The destination's previous partner loses the
+/// relationship.
 public struct BatchInsertRequest {
     /// The values of one object, by property name.
     public typealias Row = [String: Value]

@@ -19,8 +19,7 @@ extension PersistentStore {
 
 /// Passes batches to the store's own loader, which runs on another thread.
 final class ConcurrentBulkLoader: BulkLoader {
-    /// The maximum number of full batches that wait to be written, to bridge brief delays of either
-    /// thread.
+    /// The maximum number of full batches that wait to be written.
     private static let channelCapacity = 4
 
     private let location: StoreLocation

@@ -136,7 +136,7 @@ public struct StoreOptions: Sendable, Adjustable {
     public var isReadOnly: Bool
     /// The model that the caller expects; nil for the model that is stored in the store.
     public var model: ManagedObjectModel?
-    /// The maximum time to wait for another writer before code `busy`, in seconds.
+    /// The maximum time to wait for a lock before code `busy`, in seconds.
     ///
     /// A negative number or NaN throws `invalidRequest`.
     public var timeoutSeconds: Double

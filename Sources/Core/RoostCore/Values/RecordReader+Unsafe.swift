@@ -48,8 +48,8 @@ public struct RecordReader {
 
     /// Creates a reader of a row in the caller's own memory, whose structure is known to be valid.
     ///
-    /// Use this initializer for rows that the caller copied from a batch or built. Filters and
-    /// orders read such rows like records of a batch. The key may be any number.
+    /// Use this initializer for rows that the caller copied from a batch or built. The key may be
+    /// any number.
     ///
     /// - Parameters:
     ///   - row: The first byte of one whole record, with any alignment.
