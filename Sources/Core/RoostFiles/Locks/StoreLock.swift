@@ -3,9 +3,9 @@ public import RoostCore
 /// An advisory lock on a store, held on the file `<store>.lock` beside the store.
 ///
 /// The lock works between processes and between two openers in one process. It ends with the
-/// process, even after a crash. Hold the lock shared while a store is open, and exclusively to
-/// create, destroy, replace or recover a store. The lock file is never removed while its store
-/// exists, so that all openers lock the same file. A store with two hard links has two locks, so
+/// process. Hold the lock shared while a store is open, and exclusively to create, destroy, replace
+/// or recover a store. The lock file is never removed while its store exists, so that all openers
+/// lock the same file. A store with two hard links has two locks, so
 /// `StoreFile.requireOneName(ofStoreAt:forWriting:acceptsLinks:)` refuses to write to it.
 public final class StoreLock: Sendable {
     /// The modes in which the lock can be held.
