@@ -227,7 +227,7 @@ package final class CommitFeed: Sendable {
     }
 
     /// Reports commits that follow a commit of another process, if no commit of this process can
-    /// still be missing between them or too many commits wait.
+    /// still be missing between them, or if too many commits wait.
     private static func tellGap(_ state: inout State) {
         guard !state.early.isEmpty, let known = state.known, state.openCount == 0 || state.early.count > mostEarly,
             !state.hasHistory || state.early.count > mostEarly
@@ -354,7 +354,7 @@ extension CommitSignal {
 
 /// A storage or a database with a commit signal.
 package protocol CommitSignaling {
-    /// The signal, if there is one.
+    /// The signal, or nil.
     var commitSignal: (any CommitSignal)? { get }
 }
 
@@ -362,7 +362,7 @@ package protocol CommitSignaling {
 package protocol CommitReportingStore: PersistentStore {
     /// The feed of the store.
     var commitFeed: CommitFeed { get }
-    /// The signal of the store, if there is one.
+    /// The signal of the store, or nil.
     var commitSignal: (any CommitSignal)? { get }
 }
 
