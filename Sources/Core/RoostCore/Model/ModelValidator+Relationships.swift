@@ -105,7 +105,7 @@ extension ModelValidator {
     }
 
     /// Returns the reason why a property cannot be part of a key; nil for a stored to-one
-    /// relationship, or a stored attribute or element that is not a composite.
+    /// relationship, attribute or element that is not a composite.
     private func keyProblem(_ path: String, of number: Int) -> String? {
         let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let first = parts.first, let (_, property) = property(first, of: number) else {
