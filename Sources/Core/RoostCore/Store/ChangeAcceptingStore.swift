@@ -1,7 +1,7 @@
 /// A store that can accept changes that other programs made to its objects.
 ///
-/// A store type conforms if people edit its files with other tools, as with SQLite databases.
-/// Stores of other types report every external change as damage.
+/// Stores of the SQL engine conform, because people edit their databases with other tools. Stores
+/// of other types report every external change as damage.
 package protocol ChangeAcceptingStore: PersistentStore {
     /// Whether objects that another program changed can be read and updated; see
     /// ``StoreOptions/acceptsChanges``.
