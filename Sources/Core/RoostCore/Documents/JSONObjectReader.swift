@@ -1,6 +1,6 @@
 package import RoostJSONText
 
-/// Collects the problems of a document, so that all of them are reported at once.
+/// Collects the problems of a document, so that they are reported together.
 package final class JSONProblems {
     /// The maximum number of described problems.
     ///

@@ -48,7 +48,7 @@ extension FetchRequest {
             case beginsWith
             /// The left string ends with the right one.
             case endsWith
-            /// The whole left string matches the pattern, in which `*` matches any characters, `?`
+            /// The whole left string matches the pattern, in which `*` matches any text, `?`
             /// matches one character, and `\` escapes the next character.
             case like
             /// The whole left string matches the regular expression.

@@ -74,7 +74,7 @@ package final class PreparedChange: Sendable {
     /// Whether the change set changes nothing; it may still have requirements.
     package var isEmpty: Bool { changes.isEmpty }
 
-    /// The highest inserted key of each hierarchy, by the number of the root entity.
+    /// The highest inserted key of each hierarchy, in the order of the root entities.
     package var highestInsertedKeys: [(root: Int, key: Int64)] {
         var highest: [(root: Int, key: Int64)] = []
         for item in inserts {
