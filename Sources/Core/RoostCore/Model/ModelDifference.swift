@@ -18,7 +18,7 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
     package let kind: Kind
     /// The affected entity; nil for the whole model.
     package let entity: String?
-    /// The affected property or fetch index; nil for the entity itself.
+    /// The affected property or fetch index; nil for an entity or the whole model.
     package let property: String?
     /// The kind of the item that differs, for people, such as `attribute` or `fetch index`.
     package let subject: String

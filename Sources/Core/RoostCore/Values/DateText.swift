@@ -75,7 +75,7 @@ package enum DateText {
     /// Returns the date in UTC rounded to microseconds, `2024-05-01T12:30:00.25Z`, for people.
     ///
     /// Unlike ``text(_:)``, it does not show tiny errors of computed times. Returns nil for a time
-    /// outside the years 0000 to 9999.
+    /// outside the years 0000 to 9999, and for −0.0.
     package static func shortText(_ seconds: Double) -> String? {
         let second = seconds.rounded(.down)
         let microseconds = ((seconds - second) * 1_000_000).rounded()

@@ -195,7 +195,7 @@ extension RecordReader {
     }
 
     /// Returns the key and the concrete entity's number in a reference or object-ID field; nil if
-    /// the field is null.
+    /// the field is null or of another kind.
     @inlinable
     package func reference(_ field: borrowing RecordLayout.Field) -> (entity: Int, key: Int64)? {
         guard !isNull(field) else { return nil }
