@@ -294,7 +294,7 @@ public struct ObjectConflict: Sendable {
     public let id: ObjectID
     /// The version in the change set.
     public let expectedVersion: UInt32
-    /// The current record in the store; nil if the object was deleted.
+    /// The current record in the store; nil if the object does not exist under its entity.
     public let current: Record?
 
     /// Creates a conflict.

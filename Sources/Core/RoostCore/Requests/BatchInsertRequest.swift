@@ -44,9 +44,9 @@ public struct BatchInsertRequest {
     public var onConflict = ConflictRule.fail
     /// The author of the changes, for the store's history.
     public var author: String?
-    /// Returns a function that returns the next row, which can also set to-many relationships.
+    /// Like ``rows``, but the rows can also set to-many relationships.
     ///
-    /// If set, this function is used instead of ``rows``.
+    /// If set, it is used instead.
     package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
     /// Returns a function that returns the next row, or nil at the end.
     package let rows: () -> () throws(StoreError) -> Row?

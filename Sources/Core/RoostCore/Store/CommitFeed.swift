@@ -228,8 +228,8 @@ package final class CommitFeed: Sendable {
 
     /// Reports commits that follow a commit of another process.
     ///
-    /// Does nothing while a commit of this process can be missing between them, unless too many
-    /// commits wait.
+    /// Does nothing while a commit of this process can be missing between them or a look can find
+    /// the changes, unless too many commits wait.
     private static func tellGap(_ state: inout State) {
         guard !state.early.isEmpty, let known = state.known, state.openCount == 0 || state.early.count > mostEarly,
             !state.hasHistory || state.early.count > mostEarly
