@@ -94,7 +94,7 @@ package final class CommitFeed: Sendable {
     /// Calls `body` for every later commit, until ``remove(_:)``.
     ///
     /// A commit that ends during this call may be reported too. Afterwards, make a look. Later
-    /// commits of other processes are detected by comparison with the generation that it found.
+    /// commits of other processes are detected by comparison with the generation of this look.
     ///
     /// - Parameters:
     ///   - ignored: The origin of commits that are not reported to this listener; see
