@@ -1,2 +1,2 @@
-// The lock for backends. ThreadSanitizer reports false races for Synchronization.Mutex on Linux.
+// The lock for backends.
 @_exported public import class RoostSystem.Mutex

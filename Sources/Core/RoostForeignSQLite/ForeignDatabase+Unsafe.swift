@@ -7,11 +7,11 @@ package import RoostCore
     /// A connection that reads an SQLite database of another program and never changes it.
     ///
     /// Use it from one thread at a time. The schema is not trusted: views and triggers never run,
-    /// and expressions in the schema can call harmless functions only.
+    /// and expressions in the schema can call only harmless functions.
     package final class ForeignDatabase {
         /// The ways to open a file.
         package enum Mode: Sendable {
-            /// With SQLite's locks, which prevent changes during a transaction.
+            /// With SQLite's locks, so that a transaction reads one state.
             case locked
             /// Without a log and without locks; SQLite opens no other file.
             case immutable

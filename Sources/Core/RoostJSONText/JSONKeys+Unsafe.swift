@@ -3,9 +3,9 @@ internal import RoostSystem
 
 /// The keys of all open objects, for finding duplicate keys.
 ///
-/// One table contains the keys of all objects. The innermost object ends first, so its keys are the
-/// last ones and are removed from the end. The seed of the hashes is random, so that no text can be
-/// crafted to cause collisions.
+/// One table contains the keys of all these objects. The innermost object ends first, so its keys
+/// are the last ones and are removed from the end. The seed of the hashes is random, so that no
+/// text can be crafted to cause collisions.
 struct JSONKeyStack {
     private struct Entry {
         var hash: UInt64

@@ -58,7 +58,8 @@ extension JSONTokenizer {
     /// Valid only after ``skipSpace()``, or after a byte 0 was found and ``fill()`` was called.
     var isAtEnd: Bool { position == end && isAtSourceEnd }
 
-    /// Appends more bytes after `end`, and discards the bytes before the current token.
+    /// Appends more bytes after `end`, and discards the bytes before the current token or captured
+    /// value.
     ///
     /// Returns false at the end of the text.
     ///
@@ -212,7 +213,8 @@ extension JSONTokenizer {
 // MARK: Written text
 
 extension JSONTokenizer {
-    /// Whether the next token is an element of an array or the end of the array; false in JSON5.
+    /// Whether the next token is an element of an array or the end of the array; false in JSON5 and
+    /// JSON Lines.
     @inlinable
     package var isBetweenElements: Bool {
         syntax == .json && (state == .firstElement || (state == .afterValue && depth > 0 && objectBits & 1 == 0))

@@ -4,8 +4,9 @@ internal import RoostSystem
 ///
 /// A closure returns the text in chunks. Only one chunk, or the longest token, and the keys of open
 /// objects are in memory. No input causes recursion. Besides invalid syntax, the tokenizer refuses
-/// invalid UTF-8, a byte order mark, UTF-16, unpaired surrogates, a duplicate key in an object,
-/// nesting deeper than ``maximumDepth``, and tokens and keys longer than their limits.
+/// invalid UTF-8, a byte order mark (except in JSON5), UTF-16, unpaired surrogates, a duplicate key
+/// in an object, nesting deeper than ``maximumDepth``, and tokens and keys longer than their
+/// limits.
 ///
 /// The text of a key, string or number is valid until the next call, and is copied only if its
 /// spelling differs. After an error, do not use the tokenizer again.

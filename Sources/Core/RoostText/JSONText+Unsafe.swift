@@ -26,7 +26,7 @@ extension JSONText {
         text.count += count + 2
     }
 
-    /// Appends a decimal as a string with all digits, as in ``DecimalNumber/description``.
+    /// Appends a decimal as a string, as in ``DecimalNumber/description``.
     package static func append(_ number: DecimalNumber, to text: inout TextBuffer) {
         text.append(UInt8(ascii: "\""))
         text.append(contentsOf: number.description.utf8)

@@ -29,6 +29,8 @@ final class RecordDraft {
     @exclusivity(unchecked) private(set) var stamp = 0
     @exclusivity(unchecked) private var layout: RecordLayout?
 
+    /// Creates a draft.
+    ///
     /// - Parameter layouts: The layouts of all records that will be built.
     init(_ layouts: [RecordLayout]) {
         record = .allocate(byteCount: 4096, alignment: 16)

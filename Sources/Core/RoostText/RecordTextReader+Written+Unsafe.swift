@@ -8,7 +8,7 @@ extension RecordTextReader {
     /// escapes.
     ///
     /// This method is faster than reading token by token. It stops before the first record that has
-    /// another format, is invalid, or is not completely in the reader's buffer.
+    /// another format or a composite, is invalid, or is not completely in the reader's buffer.
     /// ``JSONTokenReader/nextElement()`` continues there. So this method affects neither values nor
     /// errors.
     ///

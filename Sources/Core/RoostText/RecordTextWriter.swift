@@ -6,10 +6,11 @@ package import RoostJSONText
 /// The text contains every value exactly, so ``RecordTextReader`` produces the same bytes from it.
 /// For example: `{"id": 7, "version": 2, "title": "Blue"}`.
 ///
-/// - The key and version come first, then every property that is not null, in the order of names.
+/// - The entity (if requested), the key and the version come first, then every property that is not
+///   null, in the order of names.
 /// - A number or a boolean is a JSON number or boolean. A double is its shortest exact text.
 /// - `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are doubles without a JSON number.
-/// - A decimal is a string of all its digits. A date is its seconds since 2001-01-01.
+/// - A decimal is a string. A date is its seconds since 2001-01-01.
 /// - Binary data and the stored form of a transformable value are base64.
 /// - A composite is an object of its elements.
 /// - A to-one relationship is the key of its destination, or `"Entity/key"` if the destination has

@@ -1,6 +1,6 @@
 package import RoostJSONText
 
-/// Collects the problems of a document, so that all of them are reported at once.
+/// Collects the problems of a document, so that they are reported together.
 package final class JSONProblems {
     /// The maximum number of described problems.
     ///
@@ -61,8 +61,7 @@ package struct JSONObjectReader {
     package init(_ node: JSONNode, path: String, keys: [String], problems: JSONProblems) {
         self.path = path
         self.problems = problems
-        // The value of a composite attribute may have thousands of keys. All other objects have a
-        // few.
+        // The value of a composite may have thousands of keys, all other objects a few.
         let known = keys.count > 64 ? Set(keys) : nil
         var members: [String: JSONNode] = [:]
         for member in Self.members(of: node, path: path, problems: problems) {

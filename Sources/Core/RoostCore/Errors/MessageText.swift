@@ -7,7 +7,7 @@ package enum MessageText {
     /// The maximum number of bytes of a message.
     package static let maximumByteCount = 64 << 10
 
-    /// Returns the text with long words, and then a long text as a whole, shortened in the middle.
+    /// Shortens long words in the middle, and then the whole text if it is still too long.
     ///
     /// A word ends at a space or a line break. Shortening in the middle preserves the end of a
     /// path, and the remedy at the end of a message.

@@ -1,6 +1,6 @@
 /// Returns the candidate most similar to a mistyped name; nil if none is similar.
 ///
-/// Ignores case. A candidate is similar if its edit distance is 1, or at most a third of the length
+/// Ignores case. A candidate is similar if its edit distance is at most 1 or a third of the length
 /// of `name`.
 package func nearestName(to name: String, among candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars)
@@ -22,8 +22,8 @@ package func listed(_ names: [String]) -> String {
     return "\(names.prefix(limit).joined(separator: ", ")) and \(names.count - limit) more"
 }
 
-/// Returns the number of insertions, deletions, replacements and exchanges of neighbors that change
-/// `left` into `right`.
+/// Returns the minimum number of insertions, deletions, replacements and exchanges of neighbors
+/// that change `left` into `right`.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var (before, row) = ([Int](), Array(0...right.count))
     for (i, a) in left.enumerated() {

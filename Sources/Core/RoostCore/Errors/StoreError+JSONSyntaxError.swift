@@ -3,7 +3,7 @@ package import RoostJSONText
 extension StoreError {
     /// Creates the error for text that is not the expected JSON.
     ///
-    /// A `StoreError` from reading the text is returned unchanged.
+    /// If the source of the text threw a `StoreError`, the result is that error.
     ///
     /// - Parameters:
     ///   - error: The syntax error or read error, with its position.

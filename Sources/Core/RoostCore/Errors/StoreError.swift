@@ -71,7 +71,7 @@ public struct StoreError: Error, Sendable, Adjustable {
     /// Returns the text shortened, and with control characters escaped.
     private static func fitting(_ text: String) -> String { line(MessageText.bounded(text)) }
 
-    /// Returns the text with control characters and line breaks escaped, which names can contain.
+    /// Returns the text with control characters escaped, because names can contain them.
     ///
     /// A line feed before two spaces stays, because lists of problems have one problem per line.
     private static func line(_ text: String) -> String {
@@ -294,7 +294,7 @@ public struct ObjectConflict: Sendable {
     public let id: ObjectID
     /// The version in the change set.
     public let expectedVersion: UInt32
-    /// The current record in the store; nil if the object was deleted.
+    /// The current record in the store; nil if the object does not exist under its entity.
     public let current: Record?
 
     /// Creates a conflict.

@@ -42,7 +42,7 @@ public struct ValidationFailure: Error, Sendable, Hashable {
         case noMatch
         /// The object cannot be deleted because of this remaining object.
         case deleteDenied(ObjectID)
-        /// The program's own rule is broken. The text describes the rule, without the value.
+        /// A rule of the program is broken. The text describes it without the value.
         case unsuitable(String)
     }
 

@@ -1,6 +1,7 @@
 /// A store that can record its changes.
 ///
-/// Both engines conform. Programs call the extensions of ``PersistentStore``.
+/// Both engines conform, but only types with ``StoreCapability/history`` record changes. Callers
+/// use the extensions of ``PersistentStore``.
 package protocol HistoryKeepingStore: PersistentStore {
     /// Removes transactions from the history, in one or more write transactions.
     ///
@@ -15,7 +16,7 @@ package protocol HistoryKeepingStore: PersistentStore {
     func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError)
 }
 
-/// A snapshot of a store that can record its changes.
+/// A snapshot of a ``HistoryKeepingStore``.
 package protocol HistorySnapshot: StoreSnapshot {
     /// Whether stores of the type have the capability ``StoreCapability/history``.
     var canRecordHistory: Bool { get }
@@ -66,8 +67,8 @@ extension StoreSnapshot {
 
     /// Returns a cursor over the snapshot's transactions that match a request.
     ///
-    /// - Throws: The errors of ``historyToken()``; `historyExpired`; `invalidRequest` for a token
-    ///   of another store.
+    /// - Throws: The errors of ``historyToken()``; `historyExpired`; `unknownEntity`;
+    ///   `invalidRequest` for a token of another store.
     package func historyCursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor {
         try recording().makeHistoryCursor(request)
     }

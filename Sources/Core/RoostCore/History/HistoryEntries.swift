@@ -43,7 +43,7 @@ package protocol HistoryEntryWriter: HistoryEntries {
     func setHistorySettings(_ bytes: [UInt8]?) throws(StoreError)
     /// Sets the bytes at a place.
     func putHistory(_ bytes: [UInt8], at place: HistoryPlace) throws(StoreError)
-    /// Removes the entries before `place`, up to `limit` of them; returns their number.
+    /// Removes at most `limit` entries before `place`; returns the number removed.
     func removeHistory(before place: HistoryPlace, limit: Int) throws(StoreError) -> Int
 }
 

@@ -2,16 +2,16 @@ package import Foundation
 
 /// Operations on a whole history, in write transactions of its store.
 package enum HistoryMaintenance {
-    /// The maximum number of entries that one transaction removes.
+    /// The maximum number of entries that one call of ``remove(_:model:storeUUID:at:in:)`` removes.
     package static let entriesPerTransaction = 4096
 
     /// Begins a history, or changes its limits.
     ///
     /// - Parameters:
-    ///   - retention: The limits; nil does not change them.
+    ///   - retention: The limits; nil changes none, and a new history then has none.
     ///   - generation: The generation of the store.
     ///   - entries: The entries of the history.
-    /// - Throws: `invalidRequest` for invalid limits; the errors of writing.
+    /// - Throws: `invalidRequest` for invalid limits; the errors of reading and writing.
     package static func begin(
         _ retention: HistoryRetention?, at generation: Generation, in entries: any HistoryEntryWriter
     ) throws(StoreError) {

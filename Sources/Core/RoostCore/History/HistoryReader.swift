@@ -107,7 +107,7 @@ extension StoreError {
             "The store records no history. Open it for writing with the option tracksHistory to record its changes.")
     }
 
-    /// The error of a token after which transactions are missing.
+    /// The error if requested transactions are missing.
     static var historyExpired: StoreError {
         StoreError(
             .historyExpired,

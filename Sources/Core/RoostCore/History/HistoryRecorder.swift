@@ -59,7 +59,7 @@ package struct HistoryRecorder: Sendable {
         begin(.insert, entity: entity, key: key)
     }
 
-    /// Records the new values of an object.
+    /// Records which fields of an object changed.
     package mutating func update(_ old: RecordReader, to new: RecordReader) {
         let entity = new.entityNumber
         begin(.update, entity: entity, key: new.key)
@@ -121,7 +121,7 @@ package struct HistoryRecorder: Sendable {
     }
 
     private mutating func endGroup() {
-        // 0 ends a group, because differences of keys within a group are never 0.
+        // 0 ends a group: differences of keys are never 0, and links store them plus 1.
         if group != nil { changes.append(number: 0) }
         group = nil
         last = (0, 0)
@@ -277,7 +277,7 @@ extension HistorySettings {
         while try entries.removeHistory(before: HistoryPlace(position &+ 1), limit: .max) > 0 {}
     }
 
-    /// Moves the beginning of the history after a transaction, without removing entries.
+    /// Moves the start of the history to a transaction, without removing entries.
     mutating func moveStart(to position: UInt64, in entries: any HistoryEntries) throws(StoreError) {
         let (part, header) = try entries.firstHistoryPart(position)
         start = position

@@ -11,9 +11,9 @@ public import Foundation
 public struct HistoryTransaction: Sendable, Hashable {
     /// The operation that created a transaction.
     public enum Kind: String, Sendable, Codable, CaseIterable {
-        /// A commit or a batch request.
+        /// A commit, including one by a batch request.
         case commit
-        /// A bulk load into a store that already contained objects.
+        /// A bulk load, such as a large batch insert, into a store that already contained objects.
         ///
         /// All new objects are listed.
         case load

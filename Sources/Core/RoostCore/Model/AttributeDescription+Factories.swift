@@ -144,8 +144,8 @@ extension AttributeDescription {
         Self(name, type: .composite, isOptional: isOptional, elements: elements)
     }
 
-    /// Returns a derived attribute, which every save computes from an expression such as
-    /// `author.name`, `canonical:(title)`, `tracks.@count` or `now()`.
+    /// Returns a derived attribute, which contexts and batch requests compute from an expression
+    /// such as `author.name`, `canonical:(title)`, `tracks.@count` or `now()`.
     public static func derived(_ name: String, type: AttributeType, from expression: String) -> Self {
         Self(name, type: type).with { $0.derivationExpression = expression }
     }

@@ -19,8 +19,8 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     public var defaultValue: Value
     /// The limits of a value.
     ///
-    /// Batch requests and `Store` enforce them. ``PersistentStore/commit(_:)`` does not enforce
-    /// them; ``checkStore(_:limit:)`` reports values that violate them.
+    /// Contexts, batch requests and `Store` enforce them. ``PersistentStore/commit(_:)`` does not
+    /// enforce them; ``checkStore(_:limit:)`` reports values that violate them.
     public var validation: AttributeValidation = AttributeValidation()
     /// The elements of a composite attribute; empty for every other type.
     public var elements: [AttributeDescription]

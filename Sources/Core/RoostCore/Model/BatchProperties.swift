@@ -108,7 +108,8 @@ package struct BatchProperties {
             "'\(entity.name).\(relationship.name.name)' refers to many objects, which a batch request cannot set; \(remedy)."
     }
 
-    /// Calls `body` for each field to set, including the markers of composites that contain it.
+    /// Calls `body` for each field to set, including the markers of composites that contain the
+    /// property.
     ///
     /// If a field comes twice, its last value counts.
     ///

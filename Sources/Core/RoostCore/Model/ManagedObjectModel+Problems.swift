@@ -1,5 +1,5 @@
 extension ManagedObjectModel {
-    /// Returns all problems that prevent a model from being built; empty for a valid model.
+    /// Returns the problems that prevent a model from being built; empty for a valid model.
     package static func problems(
         entities: [EntityDescription], configurations: [String: [String]] = [:],
         fetchRequestTemplates: [FetchRequestTemplate] = []

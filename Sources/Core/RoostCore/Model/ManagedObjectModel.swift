@@ -1,8 +1,8 @@
 /// The schema of a store: entities, their properties and relationships.
 ///
-/// A model is immutable. The initializer validates it, and reports all problems (`ModelProblem`) at
-/// once. The numbers of entities and stored relationships depend only on their names, so compatible
-/// models have the same numbers and record layouts.
+/// A model is immutable. The initializer validates it, and reports its problems (`ModelProblem`)
+/// together. The numbers of entities and stored relationships depend only on their names, so
+/// compatible models have the same numbers and record layouts.
 ///
 /// ```swift
 /// let title = AttributeDescription.string("title", isOptional: false)

@@ -18,13 +18,13 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
     package let kind: Kind
     /// The affected entity; nil for the whole model.
     package let entity: String?
-    /// The affected property or fetch index; nil for the entity itself.
+    /// The affected property or fetch index; nil for an entity or the whole model.
     package let property: String?
     /// The kind of the item that differs, for people, such as `attribute` or `fetch index`.
     package let subject: String
     /// The old name of a renamed item; ``entity`` and ``property`` are the new names.
     package let formerName: String?
-    /// Each setting that differs in a changed item: `isOptional: true → false`.
+    /// Each setting that differs in a changed or renamed item: `isOptional: true → false`.
     package let details: [String]
     /// Whether the difference changes the entity's version hash, so that stores need a migration.
     package let changesVersionHash: Bool

@@ -10,7 +10,7 @@ extension ModelDocument {
         var userInfo: [String: String] = [:]
     }
 
-    /// Reads a document; reports all of its problems in one error.
+    /// Reads a document; reports its problems in one error.
     static func read(_ bytes: [UInt8]) throws(StoreError) -> Parts {
         let node = try JSONNode.document(
             bytes, acceptsJSON5: true, as: "The model document", code: .invalidModel)

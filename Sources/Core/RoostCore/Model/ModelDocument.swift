@@ -32,9 +32,9 @@ enum ModelDocument {
 extension ManagedObjectModel {
     /// Reads a model document (`*.roostmodel.json`, see MODEL-FORMAT.md); JSON5 is accepted.
     ///
-    /// - Throws: ``StoreError`` with code `invalidModel` that lists every problem with its position
-    ///   in the document or its entity and property; `unsupportedVersion` for a document with a
-    ///   newer format.
+    /// - Throws: ``StoreError`` with code `invalidModel` that lists the problems, each with its
+    ///   position in the document or its entity and property; `unsupportedVersion` for a document
+    ///   with a newer format.
     public init(document: [UInt8]) throws(StoreError) {
         let parts = try ModelDocument.read(document)
         try self.init(

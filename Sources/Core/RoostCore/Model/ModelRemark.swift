@@ -10,7 +10,7 @@
 package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
     /// The kinds of declarations that stores ignore.
     package enum Kind: String, Sendable, CaseIterable, Codable {
-        /// An index element that is an expression.
+        /// An index with an element that is an expression.
         case expressionIndex
         /// An index that contains only some objects.
         case partialIndex

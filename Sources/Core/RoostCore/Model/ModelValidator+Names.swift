@@ -17,7 +17,7 @@ extension ModelValidator {
 
     /// Returns the problems with the name of an entity, a property or an element.
     ///
-    /// Each text continues "The property's …".
+    /// Each text continues a phrase such as "The property's".
     static func nameProblems(_ name: String) -> [String] {
         var problems = labelProblems(name)
         // '.' separates the parts of paths, '#' marks fields for places, and '/' separates the

@@ -104,8 +104,8 @@ extension ModelValidator {
         }
     }
 
-    /// Returns the reason why a property cannot be part of a key; nil for a stored attribute, an
-    /// element of a composite, or a to-one relationship.
+    /// Returns the reason why a property cannot be part of a key; nil for a stored to-one
+    /// relationship, attribute or element that is not a composite.
     private func keyProblem(_ path: String, of number: Int) -> String? {
         let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let first = parts.first, let (_, property) = property(first, of: number) else {

@@ -1,4 +1,4 @@
-/// Finds all problems in a model's description.
+/// Finds the problems in a model's description.
 ///
 /// Declarations that occur in Core Data models are valid, for example relationships without
 /// inverse, transient attributes without a type, names that differ only in case, and mandatory
@@ -133,7 +133,7 @@ package struct ModelValidator {
         }
     }
 
-    /// Reports names that are too long.
+    /// Reports names of entities, properties and elements that are too long.
     ///
     /// If there are any, no other checks follow, because their messages would contain these names.
     private mutating func checkNameLengths() {

@@ -36,7 +36,7 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     public var name: String
     /// The entity of the destinations; objects of its subentities are allowed.
     public var destinationEntityName: String
-    /// The name of the inverse relationship, which the destination entity declares or inherits.
+    /// The name of the inverse, which the destination entity declares or inherits; nil for none.
     public var inverseName: String?
     /// The minimum number of destinations; an optional relationship may also have none.
     public var minCount: Int

@@ -16,9 +16,9 @@
 /// row is null.
 ///
 /// If a row sets a to-one relationship whose inverse is ordered, but no place in it, the object
-/// gets the last place. Concurrent batches never append at equal places: the later batch appends
-/// after the other. A to-one relationship whose inverse is to-one is set on both sides. The
-/// destination's previous partner loses the relationship.
+/// gets the last place. Concurrent batches never append at equal places. A to-one relationship
+/// whose inverse is to-one is set on both sides. The destination's previous partner loses the
+/// relationship.
 public struct BatchInsertRequest {
     /// The values of one object, by property name.
     public typealias Row = [String: Value]
@@ -44,9 +44,9 @@ public struct BatchInsertRequest {
     public var onConflict = ConflictRule.fail
     /// The author of the changes, for the store's history.
     public var author: String?
-    /// Returns a function that returns the next row, which can also set to-many relationships.
+    /// Like ``rows``, but the rows can also set to-many relationships.
     ///
-    /// If set, this function is used instead of ``rows``.
+    /// If set, it is used instead.
     package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
     /// Returns a function that returns the next row, or nil at the end.
     package let rows: () -> () throws(StoreError) -> Row?

@@ -9,7 +9,7 @@
 public struct FetchPlan: Sendable, Hashable {
     /// The method of finding the candidate objects.
     public enum Access: Sendable, Hashable {
-        /// All objects of the entity are read.
+        /// The objects of the entity are read one after the other.
         case scan
         /// The objects with keys that the predicate names.
         case keys

@@ -1,7 +1,7 @@
 extension FetchRequest {
     /// A condition on an object, as a tree.
     ///
-    /// A predicate is true or false for every object. It has no third value as in SQL.
+    /// A predicate is true or false for every object, without SQL's third value.
     ///
     /// A comparison with null is false, except that two nulls are equal, and `!=` is true if
     /// exactly one side is null. Core Data uses the same rules for predicates in memory. Numbers of
@@ -48,7 +48,7 @@ extension FetchRequest {
             case beginsWith
             /// The left string ends with the right one.
             case endsWith
-            /// The whole left string matches the pattern, in which `*` matches any characters, `?`
+            /// The whole left string matches the pattern, in which `*` matches any text, `?`
             /// matches one character, and `\` escapes the next character.
             case like
             /// The whole left string matches the regular expression.

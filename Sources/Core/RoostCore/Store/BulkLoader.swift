@@ -26,7 +26,7 @@ public protocol BulkLoader: AnyObject {
 
     /// Adds links.
     ///
-    /// Links may come in any order. A store that sorts them uses temporary files, not memory.
+    /// Links may come in any order. A store that sorts many of them uses temporary files.
     ///
     /// A second link of a relationship between the same objects is refused, even if it has the same
     /// places.

@@ -1,7 +1,7 @@
 /// A store that can accept changes that other programs made to its objects.
 ///
-/// A store type conforms if people edit its files with other tools, as with SQLite databases.
-/// Stores of other types report every external change as damage.
+/// Stores of the SQL engine conform, because people edit their databases with other tools. Stores
+/// of other types report every external change as damage.
 package protocol ChangeAcceptingStore: PersistentStore {
     /// Whether objects that another program changed can be read and updated; see
     /// ``StoreOptions/acceptsChanges``.
@@ -86,7 +86,7 @@ public struct ExternalChanges: Sendable, Hashable {
 }
 
 extension ExternalChanges {
-    /// One sentence for each kind of change, without stored values.
+    /// Sentences about the changed objects, entities and relationships, without stored values.
     public var sentences: [String] {
         var sentences: [String] = []
         if objectCount > 0 {

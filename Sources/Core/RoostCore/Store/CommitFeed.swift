@@ -4,9 +4,9 @@ internal import RoostSystem
 ///
 /// Commits to a server can overlap. They are reported in the order in which they began.
 ///
-/// All instances of one store in a process share a feed. The engines report the commits of this
-/// process. A *look* finds commits of other processes: it reads the store's generation; see
-/// ``look(_:)``.
+/// In a process, all instances of a store with a signal share a feed. The engines report the
+/// commits of this process. A *look* finds commits of other processes: it reads the store's
+/// generation; see ``look(_:)``.
 package final class CommitFeed: Sendable {
     /// Receives the notices in the order of the commits, on the committing or looking thread.
     ///
@@ -68,9 +68,9 @@ package final class CommitFeed: Sendable {
 
     private init() {}
 
-    /// Returns the feed of a store, shared by all instances of the store in this process.
+    /// Returns the feed of a store.
     ///
-    /// - Parameter signal: The signal of the store; nil for a store with only one instance.
+    /// - Parameter signal: The signal of the store; nil for a feed that is not shared.
     /// - Returns: The feed.
     package static func of(_ signal: (any CommitSignal)?) -> CommitFeed {
         guard let id = signal?.id else { return CommitFeed() }
@@ -94,7 +94,7 @@ package final class CommitFeed: Sendable {
     /// Calls `body` for every later commit, until ``remove(_:)``.
     ///
     /// A commit that ends during this call may be reported too. Afterwards, make a look. Later
-    /// commits of other processes are detected by comparison with the generation that it found.
+    /// commits of other processes are detected by comparison with the generation of this look.
     ///
     /// - Parameters:
     ///   - ignored: The origin of commits that are not reported to this listener; see
@@ -226,8 +226,10 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Reports commits that follow a commit of another process, if no commit of this process can
-    /// still be missing between them.
+    /// Reports commits that follow a commit of another process.
+    ///
+    /// Does nothing while a commit of this process can be missing between them or a look can find
+    /// the changes, unless too many commits wait.
     private static func tellGap(_ state: inout State) {
         guard !state.early.isEmpty, let known = state.known, state.openCount == 0 || state.early.count > mostEarly,
             !state.hasHistory || state.early.count > mostEarly
@@ -295,8 +297,8 @@ package final class CommitFeed: Sendable {
     /// Reports commits of other processes, by comparing the store's generation with the generation
     /// that was last reported.
     ///
-    /// - Returns: False, without an effect, if nothing listens, or if a commit of this process
-    ///   began or ended after the ticket and no look is due.
+    /// - Returns: False, without an effect, if nothing listens, or if a commit of this process, or
+    ///   another look that found changes, came after the ticket and no look is due.
     @discardableResult
     package func look(_ look: Look) -> Bool {
         let (ticket, generation) = (look.ticket, look.generation)
@@ -324,25 +326,26 @@ package struct CommitSignalID: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
 
-    /// Creates the identity of a signal's file.
+    /// Creates the identity of a signal, usually that of its file.
     package init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
 }
 
 /// Signals commits to other processes, usually by touching a file after each visible commit.
 package protocol CommitSignal: AnyObject, Sendable {
-    /// The path of the file to watch.
+    /// The path of the file to watch; empty for a signal without a file.
     var path: String { get }
-    /// The identity of the file.
+    /// The identity of the signal.
     var id: CommitSignalID { get }
 
-    /// Touches the file.
+    /// Notifies other processes.
     ///
     /// If this fails, watchers find the commit at their next look.
     func raise()
 
     /// Starts to call `body` after commits, if the signal has no file.
     ///
-    /// - Returns: The observation, which ends on deallocation; nil for a signal with a file.
+    /// - Returns: The observation, which ends on deallocation; nil for a signal that has a file or
+    ///   cannot notify.
     func observe(_ body: @escaping @Sendable () -> Void) -> (any AnyObject & Sendable)?
 }
 
@@ -353,7 +356,7 @@ extension CommitSignal {
 
 /// A storage or a database with a commit signal.
 package protocol CommitSignaling {
-    /// The signal; nil if this user cannot create one.
+    /// The signal, or nil.
     var commitSignal: (any CommitSignal)? { get }
 }
 
@@ -361,7 +364,7 @@ package protocol CommitSignaling {
 package protocol CommitReportingStore: PersistentStore {
     /// The feed of the store.
     var commitFeed: CommitFeed { get }
-    /// The signal of the store; nil for a store that only one process can open.
+    /// The signal of the store, or nil.
     var commitSignal: (any CommitSignal)? { get }
 }
 

@@ -3,7 +3,7 @@ internal import Dispatch
 extension PersistentStore {
     /// Starts a load that writes on its own thread while the caller creates the next records.
     ///
-    /// The loader has all guarantees of ``bulkLoader(_:)``. Two points differ:
+    /// The loader has all guarantees of ``bulkLoader(_:)`` except for two points:
     ///
     /// - `append` copies its argument and may return before the data is written. The error of a
     ///   write is thrown by a later call, at the latest by ``BulkLoader/finish()``.
@@ -19,8 +19,7 @@ extension PersistentStore {
 
 /// Passes batches to the store's own loader, which runs on another thread.
 final class ConcurrentBulkLoader: BulkLoader {
-    /// The maximum number of full batches that wait to be written, to bridge brief delays of either
-    /// thread.
+    /// The maximum number of full batches that wait to be written.
     private static let channelCapacity = 4
 
     private let location: StoreLocation

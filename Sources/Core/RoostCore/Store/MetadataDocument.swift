@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostJSONText
 internal import RoostSystem
 
-/// A store's user metadata as JSON that preserves every value and its type.
+/// User metadata, or the settings of a history, as JSON that preserves every value and its type.
 ///
 /// Text, booleans, lists and dictionaries use the JSON types. A number with a point or an exponent
 /// is a `double`, any other number an `int`. Other values are objects with one key: `{"$date":

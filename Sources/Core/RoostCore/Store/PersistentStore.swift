@@ -8,7 +8,7 @@
 ///
 /// - All calls block. Call them from your own threads, not from the cooperative pool.
 /// - A store can be used from any number of threads at once. Snapshots never wait for a writer;
-///   writers wait for each other.
+///   writers may wait for each other.
 /// - After ``close()``, every other call throws `closed`.
 /// - Opening a store and failed calls leave the stored objects unchanged.
 ///

@@ -136,7 +136,7 @@ public struct StoreOptions: Sendable, Adjustable {
     public var isReadOnly: Bool
     /// The model that the caller expects; nil for the model that is stored in the store.
     public var model: ManagedObjectModel?
-    /// The maximum time to wait for another writer before code `busy`, in seconds.
+    /// The maximum time to wait for a lock before code `busy`, in seconds.
     ///
     /// A negative number or NaN throws `invalidRequest`.
     public var timeoutSeconds: Double
@@ -164,8 +164,7 @@ public struct StoreOptions: Sendable, Adjustable {
     /// Whether objects that another program changed are accepted.
     ///
     /// False by default: such an object counts as damaged (code `corrupted`). Only changes that
-    /// comply with the format can be accepted, and only by store types whose files other programs
-    /// can edit.
+    /// comply with the format can be accepted, and only by stores in SQL databases.
     public var acceptsChanges: Bool = false
     /// Whether the store records its changes; nil does not change the store's setting.
     ///

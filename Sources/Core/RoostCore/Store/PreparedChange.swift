@@ -1,8 +1,8 @@
 /// A checked change set, resolved against the model of its store.
 ///
 /// Engines commit this form, so that all of them reject the same change sets with the same
-/// messages. Preparing does not read the store. The type is a class, because copying all lists for
-/// each part of a commit costs as much as writing a small record.
+/// messages. Preparing does not read the store. The type is a class, because copying its lists
+/// costs as much as writing a small record.
 package final class PreparedChange: Sendable {
     /// One object of a change set.
     package struct Item: Sendable {
@@ -74,7 +74,7 @@ package final class PreparedChange: Sendable {
     /// Whether the change set changes nothing; it may still have requirements.
     package var isEmpty: Bool { changes.isEmpty }
 
-    /// The highest inserted key of each hierarchy, by the number of the root entity.
+    /// The highest inserted key of each hierarchy, in the order of the root entities.
     package var highestInsertedKeys: [(root: Int, key: Int64)] {
         var highest: [(root: Int, key: Int64)] = []
         for item in inserts {

@@ -20,8 +20,8 @@ public struct SaveNotice: Sendable {
     public package(set) var previousGeneration: Generation
     /// The author of the changes; nil if none was set, or if the authors of several commits differ.
     public let author: String?
-    /// The name of the context that saved; nil for a batch request, or if the names of several
-    /// commits differ.
+    /// The name of the context that saved; nil if none was set, or if the names of several commits
+    /// differ.
     public let contextName: String?
     /// The objects that were inserted.
     public let inserted: [ObjectID]

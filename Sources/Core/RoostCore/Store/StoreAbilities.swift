@@ -3,7 +3,7 @@
 // names than the methods that programs call, because otherwise a type without the requirement would
 // compile.
 
-/// A store whose type checks the structure of its file, in addition to record and link checksums.
+/// A store whose type checks the structure of its file, in addition to the checksums of records.
 public protocol StructureCheckingStore: PersistentStore {
     /// Throws `corrupted` if the structure of the file is damaged.
     ///
@@ -33,11 +33,10 @@ public protocol NoticeGivingStore: PersistentStore {
 }
 
 extension PersistentStore {
-    /// Throws `corrupted` if the store's type can check the file structure and finds damage.
+    /// Throws `corrupted` if a ``StructureCheckingStore`` finds damage in its file structure.
     ///
     /// The check reads the whole file. Verified conversions run the check; commits and loads do
-    /// not. If the store is not a ``StructureCheckingStore``, this method only checks that the
-    /// store is open.
+    /// not. Any other store is only checked to be open.
     public func requireSoundStructure() throws(StoreError) {
         if let store = self as? any StructureCheckingStore { return try store.checkStructure() }
         try requireOpenStore()

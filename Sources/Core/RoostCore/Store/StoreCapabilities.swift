@@ -24,8 +24,7 @@ public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
     public static let history = Self("history")
     /// Generations have an order: a later commit has a greater generation.
     ///
-    /// Stores with parallel writers on a server lack this capability. Their generations can only be
-    /// compared for equality.
+    /// Stores with parallel writers on a server lack this capability.
     public static let totalOrder = Self("totalOrder")
     /// A store is a file, identified by its path and recognized by its content.
     public static let file = Self("file")

@@ -1,7 +1,7 @@
 /// The approximate cost of an object or a link in stores of one type.
 ///
 /// Migration plans estimate their time with these costs, which are measured with a million objects.
-/// Estimates can be off by a factor of several, because machines and objects differ.
+/// Estimates can be several times too high or too low.
 ///
 /// ```swift
 /// let estimatedCosts = StoreCosts(readingMicroseconds: 0.8, writingMicroseconds: 1.2)

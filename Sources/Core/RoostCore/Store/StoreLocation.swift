@@ -1,7 +1,7 @@
 /// The location of a store: its type, and usually a path.
 ///
-/// Programs write `.sqlite("music.sqlite")`, `.memory` and so on; see the module `Roost`. A new
-/// type of store adds its location in an extension:
+/// Programs write `.sqlite("music.sqlite")` or `.memory`; see the module `Roost`. A new type of
+/// store adds its location in an extension:
 ///
 /// ```swift
 /// extension StoreLocation {

@@ -48,8 +48,8 @@ extension ManagedObjectModel {
     /// Whether a store with this metadata can be used with this model: both have the same entities
     /// with the same version hashes.
     ///
-    /// Default values, limits, indexes and transient properties may differ, because they do not
-    /// affect the hashes.
+    /// Default values, limits of values, indexes and transient properties may differ, because they
+    /// do not affect the hashes.
     public func isCompatible(with metadata: StoreMetadata) -> Bool {
         hasVersionHashes(of: metadata.model)
     }

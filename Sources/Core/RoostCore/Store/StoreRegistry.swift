@@ -45,8 +45,8 @@ public final class StoreRegistry: Sendable {
 
     /// Returns the location for `text`: `type:path`, or the path of an existing store.
     ///
-    /// A file's content determines the type of a path. A text of the form `type:path` counts as a
-    /// path only if the type is not registered.
+    /// For a path, the file's content determines the type. A text of the form `type:path` counts as
+    /// a path only if the type is not registered.
     ///
     /// - Throws: `unknownStoreType` for a type that is not registered; `notAStore` for a path that
     ///   no type recognizes.

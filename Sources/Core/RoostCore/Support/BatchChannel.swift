@@ -3,7 +3,7 @@ internal import Dispatch
 /// Passes batches from a sending thread to a receiving thread, and used batches back for reuse.
 ///
 /// At most `capacity` messages wait for the receiver. The faster thread waits for the slower
-/// thread, so memory is bounded. There is one sender and one receiver.
+/// thread, so memory is bounded.
 package final class BatchChannel: Sendable {
     /// A message from the sender to the receiver.
     package enum Message: Sendable {

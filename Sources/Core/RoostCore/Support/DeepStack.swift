@@ -8,8 +8,6 @@ package enum DeepStack {
     package static let shallowDepth = 12
 
     /// The size of the stack; 200 levels need less than 8 MiB in a build without optimization.
-    ///
-    /// Unused memory costs nothing.
     private static let byteCount = 32 << 20
 
     /// Runs `body` and returns its result.

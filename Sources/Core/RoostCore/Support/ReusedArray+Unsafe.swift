@@ -1,8 +1,7 @@
 /// An array of plain values that is repeatedly filled and cleared.
 ///
 /// The elements are in a longer `Array`, so appending only copies bytes, and clearing only sets a
-/// number. `Array` itself needs about 80 and 60 instructions for these operations. The type has
-/// value semantics.
+/// number. The type has value semantics.
 @usableFromInline
 struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
     /// The elements.

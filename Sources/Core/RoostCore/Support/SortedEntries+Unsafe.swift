@@ -102,8 +102,7 @@ package struct EntryArena: Sendable {
 
     /// Sorts the entries.
     ///
-    /// Sorts by the first 16 bytes, which is enough for most keys of references and links. Then
-    /// sorts entries with the same first bytes by comparison.
+    /// Sorts by the first 16 bytes, which is enough for most keys, and then by comparison.
     package mutating func sort() {
         items.sortByPrefix()
         bytes.withUnsafeBytes { buffer in

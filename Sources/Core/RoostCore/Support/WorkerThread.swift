@@ -11,7 +11,7 @@ package final class WorkerThread<Result: Sendable>: Sendable {
     /// - Parameters:
     ///   - name: The name that debuggers show.
     ///   - stackByteCount: The size of the stack. The default for secondary threads is small on
-    ///     some platforms, and libraries may need more. Unused memory costs nothing.
+    ///     some platforms, and libraries may need more.
     ///   - body: The work.
     /// - Throws: `outOfResources` if the system cannot start a thread. Do not call `join` then.
     package init(

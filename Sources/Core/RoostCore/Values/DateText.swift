@@ -36,7 +36,7 @@ package enum DateText {
     }
 
     /// Returns the seconds from 2001-01-01 to the beginning of a day; nil for a day that does not
-    /// exist.
+    /// exist or is outside the years 0 to 9999.
     package static func seconds(year: Int, month: Int, day: Int) -> Double? {
         guard (0...9999).contains(year), (1...12).contains(month),
             (1...dayCount(month: month, year: year)).contains(day)
@@ -75,7 +75,7 @@ package enum DateText {
     /// Returns the date in UTC rounded to microseconds, `2024-05-01T12:30:00.25Z`, for people.
     ///
     /// Unlike ``text(_:)``, it does not show tiny errors of computed times. Returns nil for a time
-    /// outside the years 0000 to 9999.
+    /// outside the years 0000 to 9999, and for −0.0.
     package static func shortText(_ seconds: Double) -> String? {
         let second = seconds.rounded(.down)
         let microseconds = ((seconds - second) * 1_000_000).rounded()

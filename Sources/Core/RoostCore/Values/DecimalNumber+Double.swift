@@ -1,5 +1,5 @@
 extension DecimalNumber {
-    /// The double nearest to the number.
+    /// The double nearest to the number, which must not be NaN.
     package var nearestDouble: Double {
         // If mantissa and power of ten are exact doubles, one operation rounds to the nearest
         // double.

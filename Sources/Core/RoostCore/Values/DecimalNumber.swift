@@ -122,7 +122,7 @@ extension DecimalNumber {
             isNegative: negative, mantissa: mantissa, exponent: exponent + (exponentNegative ? -written : written))
     }
 
-    /// Converts Foundation's number exactly.
+    /// Converts Foundation's number exactly; nil if it has more than 38 digits.
     package init?(_ decimal: Decimal) {
         guard !decimal.isNaN else {
             self = .nan

@@ -40,7 +40,7 @@ package struct FieldSlot: Sendable {
         }
     }
 
-    /// The value of a field that is a 64-bit integer.
+    /// Returns a slot of 8 bytes as an integer.
     @inlinable
     @inline(__always)
     package func integer64(in record: RecordReader) -> Int64 {
@@ -54,7 +54,7 @@ package struct FieldSlot: Sendable {
             : Double(bitPattern: RecordReader.load(record.bytes, offset: Int(byteOffset), as: UInt64.self))
     }
 
-    /// The number of the entity in a polymorphic reference or an object ID.
+    /// Returns the number of the entity in a polymorphic reference or an object ID.
     @inlinable
     package func entity(in record: RecordReader) -> Int {
         Int(RecordReader.load(record.bytes, offset: Int(byteOffset) + 8, as: UInt32.self))

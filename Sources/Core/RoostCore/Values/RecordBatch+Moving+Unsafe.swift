@@ -94,8 +94,7 @@ extension RecordBatch {
         arena[buildOffset + RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
     }
 
-    /// Appends a record of another layout with the same fields as a record of the entity of
-    /// `layout`.
+    /// Appends a record of another layout with the same fields, as a record of `layout`'s entity.
     ///
     /// Key and version are unchanged. See ``RecordMoves/isWhole``.
     package mutating func append(_ record: RecordReader, as layout: RecordLayout) {

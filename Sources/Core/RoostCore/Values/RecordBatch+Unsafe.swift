@@ -258,8 +258,8 @@ extension RecordBatch {
 
     /// Sets a reference or object-ID field to an object of the entity with number `entity`.
     ///
-    /// - Throws: `invalidValue` if the key is not positive, or, for a reference, if the entity is
-    ///   neither the destination nor one of its subentities.
+    /// - Throws: `invalidValue` for a key that is not positive, an entity that the field does not
+    ///   allow, or a field of another kind.
     public mutating func setReference(entity: Int, key: Int64, for field: RecordLayout.Field) throws(StoreError) {
         // Most references have exactly the destination entity and need no look-up in the model.
         guard key > 0,

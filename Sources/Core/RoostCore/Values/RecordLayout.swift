@@ -23,7 +23,7 @@ public final class RecordLayout: Sendable {
             /// Any other to-one relationship, 8 bytes: the key.
             case reference
             /// The place of the object in the ordered inverse relationship, 8 bytes; belongs to the
-            /// reference with the same name.
+            /// reference whose name precedes `#order`.
             case order
             /// 8 bytes.
             case integer64

@@ -41,7 +41,7 @@ package struct RecordMoves: Sendable {
     let fixedByteCount: Int
     /// The tails, in the order in which they must be set.
     package let tails: [Tail]
-    /// Whether a whole record can be copied, with only the entity number changed.
+    /// Whether a whole record can be copied, with only the entity number and the checksum changed.
     package let isWhole: Bool
 
     /// Creates moves for pairs of fields of the same kind.

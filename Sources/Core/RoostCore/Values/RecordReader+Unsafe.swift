@@ -48,8 +48,8 @@ public struct RecordReader {
 
     /// Creates a reader of a row in the caller's own memory, whose structure is known to be valid.
     ///
-    /// Use this initializer for rows that the caller copied from a batch or built. Filters and
-    /// orders read such rows like records of a batch. The key may be any number.
+    /// Use this initializer for rows that the caller copied from a batch or built. The key may be
+    /// any number.
     ///
     /// - Parameters:
     ///   - row: The first byte of one whole record, with any alignment.
@@ -195,7 +195,7 @@ extension RecordReader {
     }
 
     /// Returns the key and the concrete entity's number in a reference or object-ID field; nil if
-    /// the field is null.
+    /// the field is null or of another kind.
     @inlinable
     package func reference(_ field: borrowing RecordLayout.Field) -> (entity: Int, key: Int64)? {
         guard !isNull(field) else { return nil }
@@ -266,7 +266,7 @@ extension RecordReader {
     ///
     /// A valid record equals, byte for byte, a new record that is created from its values.
     ///
-    /// - Throws: `corrupted`, with the object and the property.
+    /// - Throws: `corrupted`, with the object, and with the property if one is damaged.
     package func validate() throws(StoreError) {
         try verifyChecksum()
         for bit in layout.fields.count..<(layout.fields.count + 7) / 8 * 8

@@ -2,9 +2,9 @@ public import Foundation
 
 /// The decoded value of a property.
 ///
-/// Two values are equal if and only if their stored bytes are equal. NaN equals NaN with the same
-/// bits, 0.0 differs from −0.0, and the decimals 1.0 and 1.00 are equal. Predicates compare
-/// numerically instead; see `FetchRequest.Predicate`.
+/// Values of one case are equal if and only if their stored bytes are equal. NaN equals NaN with
+/// the same bits, 0.0 differs from −0.0, and the decimals 1.0 and 1.00 are equal. Predicates
+/// compare numerically instead; see `FetchRequest.Predicate`.
 ///
 /// ```swift
 /// let row: [String: Value] = ["title": "Amelia", "plays": 4, "album": .objectID(album)]

@@ -53,8 +53,8 @@ public struct FileIdentity: Hashable, Sendable {
 /// Checks that the file of an open store is still the file at the store's path.
 ///
 /// Commits to a replaced file through an open handle are lost. Some libraries even write them into
-/// the new file. So create the check before the library opens the file. Verify right after the
-/// library has opened the file, and at the beginning of every transaction.
+/// the new file. So create the check before the library opens the file. Verify right afterwards,
+/// and at the beginning of every transaction.
 public final class FileHandleCheck: Sendable {
     /// The file when the check was created.
     package let identity: FileIdentity

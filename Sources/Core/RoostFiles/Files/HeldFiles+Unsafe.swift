@@ -7,8 +7,8 @@ internal import RoostSystem
 /// that file. SQLite uses POSIX locks. A store that has lost its locks continues to work. But the
 /// next program that closes the file believes that it is the last user and removes the write-ahead
 /// log, so later commits are lost. Therefore call ``enter(_:)`` before such a library opens a file.
-/// RoostFiles closes handles of such files only through this type, which keeps the handles open
-/// until ``leave(_:)`` is called.
+/// Unless stated otherwise, RoostFiles closes handles of such files only through this type, which
+/// keeps the handles open until ``leave(_:)`` is called.
 public final class HeldFiles: Sendable {
     /// The files of this process.
     public static let shared = HeldFiles()

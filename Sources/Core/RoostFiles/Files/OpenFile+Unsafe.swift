@@ -89,7 +89,7 @@ func retrying(_ call: () -> Int32) -> Int32 {
     }
 }
 
-/// A file descriptor that is closed when it is deallocated.
+/// A file descriptor that is closed at the end of the value's lifetime.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
     /// Whether a library in this process may have locked the file.

@@ -3,9 +3,9 @@ public import RoostCore
 /// An advisory lock on a store, held on the file `<store>.lock` beside the store.
 ///
 /// The lock works between processes and between two openers in one process. It ends with the
-/// process, even after a crash. Hold the lock shared while a store is open, and exclusively to
-/// create, destroy, replace or recover a store. The lock file is never removed while its store
-/// exists, so that all openers lock the same file. A store with two hard links has two locks, so
+/// process. Hold the lock shared while a store is open, and exclusively to create, destroy, replace
+/// or recover a store. The lock file is never removed while its store exists, so that all openers
+/// lock the same file. A store with two hard links has two locks, so
 /// `StoreFile.requireOneName(ofStoreAt:forWriting:acceptsLinks:)` refuses to write to it.
 public final class StoreLock: Sendable {
     /// The modes in which the lock can be held.
@@ -119,13 +119,13 @@ public final class StoreLock: Sendable {
     /// After an error the mode is unchanged.
     ///
     /// If two holders share the lock and both request an exclusive lock, they wait for each other
-    /// until a timeout. (A system that only has `flock` releases the lock briefly during the
-    /// change.)
+    /// until a timeout. (A system that only has `flock` releases the lock briefly, and may lose it
+    /// after an error.)
     ///
     /// - Parameters:
     ///   - mode: The new mode.
     ///   - timeoutSeconds: How long to wait for other holders; 0 tries once.
-    /// - Throws: `busy`; `closed` after ``release()``.
+    /// - Throws: `busy`; `cancelled`; `closed` after ``release()``.
     public func change(to mode: Mode, timeoutSeconds: Double) throws(StoreError) {
         var timeout = Timeout(seconds: timeoutSeconds)
         let isWaiting = mode == .exclusive && timeoutSeconds > 0

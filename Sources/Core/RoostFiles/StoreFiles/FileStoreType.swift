@@ -66,7 +66,7 @@ public protocol FileStoreType: PersistentStoreType {
 
     /// Whether a companion without its store holds no data that a user could need.
     ///
-    /// Creating a new store at the path removes expendable companions. A log is not expendable,
+    /// A new store at the path removes or reuses expendable companions. A log is not expendable,
     /// because it may contain the last commits of a store that was moved. False by default.
     func isExpendable(_ file: CompanionFile) -> Bool
 
@@ -100,7 +100,8 @@ extension FileStoreType {
         try options.requireValidTimeout()
     }
 
-    /// Creates a store under a temporary name, and renames it when it is complete and flushed.
+    /// Creates a store under a temporary name, renames it when it is complete and flushed, and
+    /// opens it.
     ///
     /// With `StoreOptions.isUnpublished`, only calls ``createUnpublished(_:model:options:)``.
     public func create(
@@ -257,7 +258,7 @@ extension StoreFile {
     ///
     /// - Parameters:
     ///   - path: The final path.
-    ///   - companions: The suffixes of companion files to remove after an error of `fill`.
+    ///   - companions: The suffixes of companion files to remove after an error.
     ///   - mode: The mode of the lock on the temporary file. Sweeping does not remove locked files.
     ///   - overwriting: Whether an existing file at `path` may be replaced.
     ///   - fill: Creates the file at the given path, and flushes it.

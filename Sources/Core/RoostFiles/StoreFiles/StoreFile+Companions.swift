@@ -36,8 +36,8 @@ extension StoreFile {
     /// Checks that no existing file could be mistaken for a companion of a new store at `path`.
     ///
     /// Such a file may be another store, a user's file, or a log with the last commits of a store
-    /// that was moved. Only its owner may discard it. Allowed are empty files, files of at most 1
-    /// MiB of zeros, and files that are expendable by ``FileStoreType/isExpendable(_:)``.
+    /// that was moved. Only its owner may discard it. Allowed are empty files, files of 4 bytes to
+    /// 1 MiB of zeros, and files that are expendable by ``FileStoreType/isExpendable(_:)``.
     ///
     /// Call this method only if no store exists, because it reads the files without a lock.
     ///
@@ -151,7 +151,7 @@ extension StoreFile {
         for suffix in type.companionSuffixes { try remove(resolvingLink(path) + suffix) }
     }
 
-    /// Removes the companions of the store at `path`, before the store itself is removed.
+    /// Removes the companions of the store at `path`.
     ///
     /// The removal is durable on return, so no companion can outlive the store.
     ///

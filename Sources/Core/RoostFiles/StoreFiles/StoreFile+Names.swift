@@ -57,7 +57,7 @@ extension StoreFile {
         return directory(of: name) == directory(of: target) && temporarySibling(named: entry, of: target) == entry
     }
 
-    /// The error for a store whose file was found with other names.
+    /// Returns the error for a store whose file has other names.
     ///
     /// - Parameters:
     ///   - path: The path of the store.

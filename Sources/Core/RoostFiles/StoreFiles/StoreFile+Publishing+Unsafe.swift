@@ -81,9 +81,9 @@ extension StoreFile {
     ///
     /// At any instant `path` refers to either the old or the new file.
     ///
-    /// The temporary file must have been flushed, and must be in the directory of `path`. It gets
-    /// the permissions of the replaced file; see `takePermissions(for:from:)`. The temporary file's
-    /// lock file is removed too.
+    /// The temporary file must have been flushed, and must be in the directory of `path`. If it
+    /// replaces a file, it gets that file's permissions; see `takePermissions(for:from:)`. The
+    /// temporary file's lock file is removed.
     ///
     /// - Parameters:
     ///   - temporary: The path of the finished file, which afterwards no longer exists at this
