@@ -27,13 +27,14 @@ public struct MigrationManager: Sendable {
     /// atomically. After an error or a cancellation, no part of the destination remains, and an
     /// existing store is unchanged. A source given by location is opened read-only.
     ///
-    /// An open, empty destination store is already published. After a failed verification, its new
-    /// content remains.
-    /// - Throws: `alreadyExists` (without ``ConversionOptions/overwrites``), `invalidRequest` if
-    ///   both ends are the same store or an open destination is not empty, `modelMismatch` if it
-    ///   has another model, `noSpace`, `permissionDenied`, `missingDirectory`, `unknownStoreType`,
-    ///   `notAStore`, `corrupted` naming the damaged record, `verificationFailed`, `cancelled`, and
-    ///   other errors of the two stores.
+    /// An open, empty destination store is already published and keeps its UUID. After a failed
+    /// verification, its new content remains.
+    /// - Throws: `alreadyExists` (without ``ConversionOptions/overwrites``), `unsupported` if the
+    ///   destination's type is read-only, `invalidRequest` if both ends are the same store or an
+    ///   open destination is not empty, `modelMismatch` if it has another model, `noSpace`,
+    ///   `permissionDenied`, `missingDirectory`, `unknownStoreType`, `notAStore`, `corrupted`
+    ///   naming the damaged record, `verificationFailed`, `cancelled`, and other errors of the two
+    ///   stores.
     public func convert(
         from source: ConversionEndpoint, to destination: ConversionEndpoint,
         options: ConversionOptions = ConversionOptions()

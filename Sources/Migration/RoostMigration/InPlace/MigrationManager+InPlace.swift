@@ -1,18 +1,19 @@
 public import RoostCore
 
 extension MigrationManager {
-    /// Migrates a store to another model at its own location, with verification.
+    /// Migrates a store to another model at its own location.
     ///
     /// All or nothing. The new store is created beside the old store, with its UUID, user metadata
-    /// and used keys. It is read again and compared, and then replaces the old store in one atomic
-    /// step. Opening the store, even after a crash at any time, gives the complete old store or the
-    /// complete new store. Running the same migration again finishes it and removes all temporary
-    /// files.
+    /// and used keys. Unless ``ConversionOptions/verifies`` is false, it is read again and
+    /// compared. Then it replaces the old store in one atomic step. Opening the store, even after a
+    /// crash at any time, gives the complete old store or the complete new store. Running the same
+    /// migration again finishes it and removes all temporary files.
     ///
     /// While the new store is created, no other process can open the old one, so no commit is lost.
     /// Other processes wait until their timeout. A store on a server stays open to others while a
-    /// second store is created, and is not replaced if one of them commits. If several processes start the same migration at once,
-    /// one migrates, and the others find the store already migrated.
+    /// second store is created; if one of them commits, it is not replaced. If several processes
+    /// start the same migration at once, one migrates, and the others find the store already
+    /// migrated.
     ///
     /// The old store's content, including dropped content, must match the tally of its last commit,
     /// because without a backup it cannot be examined later.
@@ -32,7 +33,7 @@ extension MigrationManager {
     ///   - model: The new model.
     ///   - options: The options. ``MigrationOptions/keepsBackup`` retains the old file. The options
     ///     for a destination in ``MigrationOptions/conversion`` have no effect, except
-    ///     ``ConversionOptions/verifies``.
+    ///     ``ConversionOptions/verifies`` and ``ConversionOptions/reservedBytes``.
     /// - Returns: The report. Its ``MigrationReport/path`` is `nothing` if the store already has
     ///   the model.
     /// - Throws: The errors of ``migrate(from:to:model:options:)``; `busy`, with the process if the

@@ -31,7 +31,7 @@ package struct StoreReplacement: Sendable {
     ///
     /// If `settle` and another process close the store at the same time, a log or journal can
     /// remain, because each sees that the other has the store open. This function then releases the
-    /// lock and runs `settle` again.
+    /// lock and runs `settle` again, at most four times.
     ///
     /// - Parameters:
     ///   - path: The path of the store's file. It is not a symbolic link.

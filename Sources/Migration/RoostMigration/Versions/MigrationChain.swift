@@ -25,7 +25,9 @@ struct MigrationChain: Sendable {
     /// The chosen path and the reason, for users; nil without a choice.
     var way: String?
 
-    /// Returns the only step to a model, with a given mapping model or an inferred one.
+    /// Returns the only step to a model, by the given mapping model or an inferred one.
+    ///
+    /// Returns no step if no mapping model is given and the version hashes are equal.
     ///
     /// - Throws: `mappingNotInferable`; `invalidMappingModel`; `modelMismatch` if inference is
     ///   disabled.
@@ -140,7 +142,8 @@ extension ModelHistory {
 }
 
 extension StoreError {
-    /// An error for a store with another model and without a mapping model to the target.
+    /// An error for a store with another model, without a mapping model and with inference
+    /// disabled.
     static var noMappingModel: StoreError {
         StoreError(
             .modelMismatch,

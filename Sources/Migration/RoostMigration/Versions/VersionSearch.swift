@@ -11,7 +11,7 @@ struct VersionSearch {
         var reason: String?
     }
 
-    /// A mapping model between the two versions, with the positions of its own versions.
+    /// A mapping model that a path can use, with the positions that it connects.
     private struct Mapping {
         let number: Int
         let source: Int

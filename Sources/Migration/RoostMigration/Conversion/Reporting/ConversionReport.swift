@@ -16,7 +16,7 @@ internal import RoostCore
 /// for warning in report.warnings { print(warning) }
 /// ```
 public struct ConversionReport: Sendable, Hashable, Codable {
-    /// The URL of the source.
+    /// The URL or name of the source.
     package var source: String
     /// The URL of the destination.
     package var destination: String
