@@ -19,7 +19,7 @@ public struct MigrationManager: Sendable {
 
     /// Copies and verifies all content of one store into another of any type.
     ///
-    /// All or nothing. Streams batches with bounded memory. Reading and writing overlap on two
+    /// Streams batches with bounded memory. Reading and writing overlap on two
     /// threads. Preserves object IDs, versions, links with their positions, the store's UUID, the
     /// user metadata and the last used keys. The copy computes an order-independent digest of every
     /// record and link. Unless ``ConversionOptions/verifies`` is false, it then reads the finished

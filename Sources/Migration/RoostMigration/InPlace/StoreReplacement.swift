@@ -11,7 +11,6 @@ package import RoostFiles
 /// time, the store's path refers to the old file or to the new one. After a crash before the
 /// replacement, the next cleanup recognizes the backup as a second hard link.
 package struct StoreReplacement: Sendable {
-    /// The type of the store.
     let type: any PersistentStoreType
     /// The path of the store's file.
     ///

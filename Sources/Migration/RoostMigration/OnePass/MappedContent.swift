@@ -27,13 +27,9 @@ final class MappedContent: ContentSource {
     /// The directories for temporary files: the source's, or the destination's once known.
     private let spillDirectories: Mutex<[String]>
 
-    /// Creates the content from a store and a plan.
+    /// Creates the content from a source and a plan without obstacles.
     ///
-    /// - Parameters:
-    ///   - store: The source.
-    ///   - plan: A plan without obstacles.
-    ///   - pairs: The result of the plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
-    ///   - options: The options for reading the source.
+    /// `pairs` is the result of the plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
     init(
         _ store: any PersistentStore, plan: MappingPlan, pairs: [Int: OneSidedPairs], options: ConversionOptions
     ) {

@@ -3,7 +3,7 @@ public import RoostCore
 extension MigrationManager {
     /// Creates a store of any type, with another model, from the content of a store.
     ///
-    /// All or nothing. ``MigrationOptions/mapping`` defines how objects become objects of the new
+    /// ``MigrationOptions/mapping`` defines how objects become objects of the new
     /// model. Without a mapping, it is inferred from the two models. If no policy is used and every
     /// object keeps its key, the source is read in one pass, in batches, with bounded memory;
     /// otherwise in three passes.

@@ -23,13 +23,10 @@ struct MigrationRehearsal {
     private var keySets: [KeySet] = []
     private var documentByteCount = 0
 
-    /// - Parameters:
-    ///   - plan: The resolved mapping.
-    ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
-    ///   - snapshot: The source.
-    ///   - options: The options for reading the source.
-    ///   - documentLimit: The maximum document size for the objects.
-    ///   - directories: The directories for a temporary file, in order of preference.
+    /// Prepares a rehearsal on a snapshot of the source.
+    ///
+    /// `pairs` is the result of the plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
+    /// `directories` are the directories for a temporary file, in order of preference.
     init(
         _ plan: MappingPlan, pairs: [Int: OneSidedPairs], snapshot: any StoreSnapshot,
         options: ConversionOptions, documentLimit: DocumentLimit?, directories: [String]

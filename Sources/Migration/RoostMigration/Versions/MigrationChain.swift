@@ -10,9 +10,7 @@ struct MigrationChain: Sendable {
         var destinationName: String
         /// The model of the step's result.
         var model: ManagedObjectModel
-        /// The mapping model of the step.
         var mapping: MappingModel
-        /// Whether the mapping model was inferred.
         var isInferred: Bool
         /// The stage that the step executes, or nil outside a staged migration.
         var stage: CustomMigrationStage?

@@ -27,13 +27,7 @@ struct VersionSearch {
     /// The reasons why steps are missing.
     private(set) var failures: [String] = []
 
-    /// Prepares a search.
-    ///
-    /// - Parameters:
-    ///   - history: The history.
-    ///   - start: The position of the first version.
-    ///   - end: The position of the last version, not before `start`.
-    ///   - options: The options for inferring mappings.
+    /// Prepares a search between two positions, of which `end` is not before `start`.
     init(_ history: ModelHistory, from start: Int, to end: Int, options: MigrationOptions) {
         (self.history, self.start, self.end, self.options) = (history, start, end, options)
         mappings = history.mappings.enumerated().compactMap { number, mapping in
