@@ -19,13 +19,13 @@ public struct MigrationManager: Sendable {
 
     /// Copies and verifies all content of one store into another of any type.
     ///
-    /// Streams batches with bounded memory. Reading and writing overlap on two
-    /// threads. Preserves object IDs, versions, links with their positions, the store's UUID, the
-    /// user metadata and the last used keys. The copy computes an order-independent digest of every
-    /// record and link. Unless ``ConversionOptions/verifies`` is false, it then reads the finished
-    /// destination again and compares the digests. Finally, it publishes the destination
-    /// atomically. After an error or a cancellation, no part of the destination remains, and an
-    /// existing store is unchanged. A source given by location is opened read-only.
+    /// Streams batches with bounded memory. Reading and writing overlap on two threads. Preserves
+    /// object IDs, versions, links with their positions, the store's UUID, the user metadata and
+    /// the last used keys. The copy computes an order-independent digest of every record and link.
+    /// Unless ``ConversionOptions/verifies`` is false, it then reads the finished destination again
+    /// and compares the digests. Finally, it publishes the destination atomically. After an error
+    /// or a cancellation, no part of the destination remains, and an existing store is unchanged. A
+    /// source given by location is opened read-only.
     ///
     /// An open, empty destination store is already published and keeps its UUID. After a failed
     /// verification, its new content remains.

@@ -31,8 +31,8 @@ extension MigrationManager {
     /// - Parameters:
     ///   - location: The store.
     ///   - model: The new model.
-    ///   - options: The options. ``MigrationOptions/keepsBackup`` retains the old file. The options
-    ///     for a destination in ``MigrationOptions/conversion`` have no effect, except
+    ///   - options: The options. ``MigrationOptions/keepsBackup`` retains the old store. The
+    ///     options for a destination in ``MigrationOptions/conversion`` have no effect, except
     ///     ``ConversionOptions/verifies`` and ``ConversionOptions/reservedBytes``.
     /// - Returns: The report. Its ``MigrationReport/path`` is `nothing` if the store already has
     ///   the model.

@@ -8,7 +8,7 @@ internal import RoostText
 /// It reads objects only to find failures that counting cannot reveal: in converted or computed
 /// values, constants, new mandatory elements of composites, new uniqueness constraints, numbers of
 /// destinations, and the size of a document. It stops at the first failure of each entity mapping.
-/// If there is none, it stops at the first failure of each constraint and relationship.
+/// Without failures, it then checks each constraint and relationship up to the first failure.
 struct MigrationRehearsal {
     private let plan: MappingPlan
     private let pairs: [Int: OneSidedPairs]

@@ -9,7 +9,6 @@ internal import RoostCore
 final class AssociationTable {
     /// An object in an association.
     struct Object: Hashable {
-        /// The entity's number.
         var entity: Int
         var key: Int64
     }

@@ -16,7 +16,6 @@ struct PolicyContent: StoreContents {
     let model: ManagedObjectModel
     let mapping: MappingModel
     let options: MigrationOptions
-    /// The results after the migration.
     let outcome = Mutex(Outcome())
 
     func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue]) {

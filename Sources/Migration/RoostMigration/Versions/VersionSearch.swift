@@ -27,7 +27,7 @@ struct VersionSearch {
     /// The reasons why steps are missing.
     private(set) var failures: [String] = []
 
-    /// Prepares a search between two positions, of which `end` is not before `start`.
+    /// Prepares a search from one position to the same or a later one.
     init(_ history: ModelHistory, from start: Int, to end: Int, options: MigrationOptions) {
         (self.history, self.start, self.end, self.options) = (history, start, end, options)
         mappings = history.mappings.enumerated().compactMap { number, mapping in
