@@ -15,7 +15,7 @@ protocol StoreContents: Sendable {
 
     /// Returns warnings about content that the source cannot return unchanged.
     ///
-    /// Called after the content was written.
+    /// A conversion calls this after writing the content.
     func notices() throws(StoreError) -> [String]
 
     /// Returns whether the source has a history that can be copied to a store.

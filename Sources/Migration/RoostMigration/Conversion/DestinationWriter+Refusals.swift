@@ -171,9 +171,7 @@ extension DestinationWriter {
 }
 
 extension DestinationWriter {
-    /// Returns the maximum document size of the destination.
-    ///
-    /// Returns nil if the destination has no limit or is an open store.
+    /// Returns the document limit that `source` could exceed in a new destination, or nil.
     func documentLimit(
         _ source: any PersistentStore
     ) throws(StoreError) -> DocumentLimit? {

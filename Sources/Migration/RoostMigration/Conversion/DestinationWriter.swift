@@ -15,10 +15,10 @@ package struct DestinationWriter: Sendable {
     /// Each thread has a batch and a snapshot with the store's caches.
     var maximumReaders = Self.usualReaders
 
-    /// The default number of readers, which limits the memory of a conversion.
+    /// The default of ``maximumReaders``, which limits the memory of a conversion.
     static let usualReaders = 4
 
-    /// Creates the destination and fills it.
+    /// Fills the destination, and creates it unless it is an open store.
     func fill(from source: any StoreContents) throws(StoreError) -> ConversionReport {
         switch destination {
         case .store(let store):

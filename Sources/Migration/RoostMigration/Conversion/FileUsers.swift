@@ -10,8 +10,8 @@ enum FileUsers {
     /// Returns at most ``limit`` processes with the store's file or lock file open, each as
     /// `process 123 (name)`.
     ///
-    /// Reads `/proc` on Linux. Returns an empty list on systems without it. Processes that ended
-    /// meanwhile or belong to other users are omitted.
+    /// Reads `/proc` on Linux. Returns an empty list on systems without it. Omits processes that
+    /// ended meanwhile or that this user cannot inspect.
     static func names(ofStoreAt path: String) -> [String] {
         let files = FileManager.default
         let wanted = [path, StoreLock.path(forStoreAt: path)].map {

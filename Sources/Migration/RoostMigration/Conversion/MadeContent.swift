@@ -121,7 +121,7 @@ private struct WrittenByFunction: StoreContents {
 extension MigrationManager {
     /// Creates, fills and verifies a new store with content that a function writes.
     ///
-    /// All or nothing.
+    /// All or nothing, unless the destination is an open store.
     ///
     /// - Parameters:
     ///   - destination: The new store.
@@ -145,7 +145,7 @@ extension MigrationManager {
 
     /// Creates, fills and verifies a new store, as ``convert(from:to:options:)`` does.
     ///
-    /// All or nothing.
+    /// All or nothing, unless the destination is an open store.
     ///
     /// - Parameters:
     ///   - destination: The new store.

@@ -32,7 +32,6 @@ struct StoreConversion: Sendable {
         }
     }
 
-    /// The destination's writer.
     var destinationWriter: DestinationWriter {
         DestinationWriter(
             destination: destination, sourceName: source.location.description, options: options, registry: registry,

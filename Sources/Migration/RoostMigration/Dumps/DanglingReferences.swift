@@ -68,7 +68,7 @@ struct DanglingReferences {
         return true
     }
 
-    /// The number of dropped references, for each relationship with dropped references.
+    /// The number of dropped references and links, by relationship; without zeros.
     var counts: [RelationshipCount] {
         zip(model.relationships, countByRelationship).filter { $1 > 0 }
             .map { RelationshipCount(relationship: $0.name.description, count: $1) }

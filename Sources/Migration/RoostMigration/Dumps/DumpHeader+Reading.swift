@@ -57,7 +57,7 @@ extension DumpHeader {
         }
     }
 
-    /// Reads `{"format": "roost-dump"`.
+    /// Reads the beginning of a dump, `{"format": "roost-dump"`.
     private static func requireDump(_ tokens: inout JSONTokenReader) throws(StoreError) {
         let isDump: Bool
         do throws(StoreError) { isDump = try readFormat(&tokens) } catch {

@@ -5,10 +5,11 @@ extension MigrationManager {
     ///
     /// The first line has format, model and metadata. Then follow one line for each object, lines
     /// of links, and a last line with counts, digest and checksum. DUMP-FORMAT.md describes the
-    /// format. The text has the exact value of every property, and equal content gives equal text.
-    /// Before the last line, the dump compares the written content with the tally of the last
-    /// commit. Memory is bounded, apart from ranges of keys in a partial dump. After an error the
-    /// text has no last line, so a reader recognizes it as incomplete.
+    /// format. The text has the exact value of every property. Stores with equal content, versions,
+    /// UUID, metadata and last keys give equal text. Before the last line, the dump compares the
+    /// written content with the tally of the last commit. Memory is bounded, apart from ranges of
+    /// keys in a partial dump. After an error the text has no last line, so a reader recognizes it
+    /// as incomplete.
     ///
     /// - Parameters:
     ///   - store: The store. Other writers may change it meanwhile.
@@ -43,12 +44,11 @@ extension MigrationManager {
 
     /// Loads and verifies a dump in a new store.
     ///
-    /// All or nothing. A complete dump from ``dump(_:entities:cancellation:to:)`` becomes a store
-    /// with the same content, object IDs, versions, UUID, metadata and used keys. As in
-    /// ``convert(from:to:options:)``, the finished destination is read again before it is
-    /// published; in addition, the dump is compared with its last line. After an error or a
-    /// cancellation, no part of the destination remains. Memory is bounded, apart from ranges of
-    /// keys in a partial dump.
+    /// All or nothing, unless the destination is an open store. A complete dump from
+    /// ``dump(_:entities:cancellation:to:)`` becomes a store with the same content, object IDs,
+    /// versions, UUID, metadata and used keys. As in ``convert(from:to:options:)``, the finished
+    /// destination is read again before it is published; in addition, the dump is compared with its
+    /// last line. Memory is bounded, apart from ranges of keys in a partial dump.
     /// - Parameters:
     ///   - destination: The new store.
     ///   - name: The name of the text for messages and the report: a path, or `standard input`.

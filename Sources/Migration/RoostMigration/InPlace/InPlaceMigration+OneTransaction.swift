@@ -15,9 +15,9 @@ struct ModelChangePlan: Sendable {
 extension InPlaceMigration {
     /// Changes the store's model in one transaction if most content stays unchanged.
     ///
-    /// Returns nil if a new file or no change is needed. The caller holds the store's
-    /// ``DestinationClaim``, and closes the store. `path` is the path of the file; nil for a store
-    /// on a server.
+    /// Returns nil if a new store or no change is needed. The caller closes the store. `path` is
+    /// the path of the file, whose ``DestinationClaim`` the caller holds; nil for a store on a
+    /// server.
     func changeModel(of store: any PersistentStore, path: String?) throws(StoreError) -> MigrationReport? {
         guard let changing = store as? any ModelChangingStore, let plan = try modelChange(of: store) else { return nil }
         if let path { try requireSpace(path, part: plan.changedPart) }
@@ -41,8 +41,8 @@ extension InPlaceMigration {
         }
     }
 
-    /// Returns a plan for changing the model within the store, or nil if a new file is needed or no
-    /// change is needed.
+    /// Returns a plan for changing the model within the store, or nil if a new store or no change
+    /// is needed.
     ///
     /// Requires that no backup is requested, and that one migration step in one pass, without
     /// closures of a stage, is enough. At least half of all objects and links must stay unchanged,

@@ -33,8 +33,8 @@ extension InPlaceMigration {
         } else {
             plan = try MigrationManager(registry: registry).planMigration(
                 from: .location(location), to: .location(sibling), model: model, options: options)
-            // Two stores are created beside the old one. A plan with several steps already counts
-            // them.
+            // The migration requires space for two stores beside the old one. A plan with several
+            // steps already counts them.
             if plan.steps.isEmpty { plan.needsTwice(1) }
         }
         (plan.source, plan.destination) = (location.description, location.description)
@@ -43,7 +43,7 @@ extension InPlaceMigration {
         return plan
     }
 
-    /// Returns a plan for changing the model within the store, or nil if a new file is needed.
+    /// Returns a plan for changing the model within the store, or nil if a new store is needed.
     func changePlan(_ type: any PersistentStoreType) throws(StoreError) -> ModelChangePlan? {
         let store = try type.open(location, options: readingOptions)
         let plan: ModelChangePlan?

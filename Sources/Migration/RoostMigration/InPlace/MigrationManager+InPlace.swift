@@ -1,13 +1,13 @@
 public import RoostCore
 
 extension MigrationManager {
-    /// Migrates a store to another model at its own location, with verification.
+    /// Migrates a store to another model at its own location.
     ///
     /// All or nothing. The new store is created beside the old store, with its UUID, user metadata
-    /// and used keys. It is read again and compared, and then replaces the old store in one atomic
-    /// step. Opening the store, even after a crash at any time, gives the complete old store or the
-    /// complete new store. Running the same migration again finishes it and removes all temporary
-    /// files.
+    /// and used keys. Unless ``ConversionOptions/verifies`` is false, it is read again and
+    /// compared. Then it replaces the old store in one atomic step. Opening the store, even after a
+    /// crash at any time, gives the complete old store or the complete new store. Running the same
+    /// migration again finishes it and removes all temporary files.
     ///
     /// While the new store is created, no other process can open the old one, so no commit is lost.
     /// Other processes wait until their timeout. A store on a server stays open to others while a
@@ -31,9 +31,9 @@ extension MigrationManager {
     /// - Parameters:
     ///   - location: The store.
     ///   - model: The new model.
-    ///   - options: The options. ``MigrationOptions/keepsBackup`` retains the old file. The options
-    ///     for a destination in ``MigrationOptions/conversion`` have no effect, except
-    ///     ``ConversionOptions/verifies``.
+    ///   - options: The options. ``MigrationOptions/keepsBackup`` retains the old store. The
+    ///     options for a destination in ``MigrationOptions/conversion`` have no effect, except
+    ///     ``ConversionOptions/verifies`` and ``ConversionOptions/reservedBytes``.
     /// - Returns: The report. Its ``MigrationReport/path`` is `nothing` if the store already has
     ///   the model.
     /// - Throws: The errors of ``migrate(from:to:model:options:)``; `busy`, with the process if the

@@ -11,7 +11,6 @@ package import RoostFiles
 /// time, the store's path refers to the old file or to the new one. After a crash before the
 /// replacement, the next cleanup recognizes the backup as a second hard link.
 package struct StoreReplacement: Sendable {
-    /// The type of the store.
     let type: any PersistentStoreType
     /// The path of the store's file.
     ///
@@ -31,7 +30,7 @@ package struct StoreReplacement: Sendable {
     ///
     /// If `settle` and another process close the store at the same time, a log or journal can
     /// remain, because each sees that the other has the store open. This function then releases the
-    /// lock and runs `settle` again.
+    /// lock and runs `settle` again, at most four times.
     ///
     /// - Parameters:
     ///   - path: The path of the store's file. It is not a symbolic link.

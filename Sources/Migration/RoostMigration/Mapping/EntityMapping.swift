@@ -37,7 +37,7 @@ public struct EntityMapping: Hashable, Sendable, Adjustable {
 
     /// The name that other mappings use to refer to this mapping's objects.
     ///
-    /// Unique in the mapping model.
+    /// Must be unique in the mapping model.
     public var name: String
     /// The kind of this mapping.
     public var type: MappingType

@@ -1,16 +1,12 @@
 public import RoostCore
 
 extension MappingModel {
-    /// Returns all problems of the mapping model for two models; empty if it can migrate objects.
+    /// Returns all problems of the mapping model for two models, in the order of the mappings; empty
+    /// if it can migrate objects.
     ///
-    /// Problems are unknown names (with the nearest known name), version hashes of other versions,
-    /// and mappings with missing or surplus parts for their type. Expressions and predicates are
-    /// problems if they have errors or values that their property cannot hold.
-    ///
-    /// - Parameters:
-    ///   - source: The model of the source objects.
-    ///   - destination: The model of the new objects.
-    /// - Returns: The problems, in the order of the mappings.
+    /// Problems are duplicate names, unknown names (with the nearest known name), version hashes of
+    /// other versions, and mappings with missing or surplus parts for their type. Expressions and
+    /// predicates are problems if they have errors or values that their property cannot hold.
     package func problems(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingProblem] {
         var validator = MappingValidator(self, from: source, to: destination)
         validator.check()

@@ -5,12 +5,8 @@ extension MappingModel {
     /// data, and likely mistakes.
     ///
     /// Losses come first, then requirements, then notes. A policy is assumed to read everything,
-    /// and the results of expressions are not examined.
-    ///
-    /// - Parameters:
-    ///   - source: The model of the existing objects.
-    ///   - destination: The new model.
-    /// - Returns: The remarks, without errors that ``problems(from:to:)`` reports.
+    /// and the results of expressions are not examined. Errors that ``problems(from:to:)`` reports
+    /// are not included.
     package func remarks(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingRemark] {
         var remarks = MappingRemarks(self, source: source, destination: destination)
         remarks.make()

@@ -18,7 +18,7 @@ internal import RoostCore
 public struct MappingModel: Hashable, Sendable {
     /// The mappings, in execution order.
     ///
-    /// Their names are unique.
+    /// Their names must be unique.
     public var entityMappings: [EntityMapping]
     /// The user's notes.
     public var userInfo: [String: String]

@@ -107,7 +107,7 @@ extension MappingRemarks {
 
     /// Examines the elements of a composite, at any depth.
     ///
-    /// If no mapping reads an element, its own elements are not reported separately.
+    /// The elements of a reported element are not reported separately.
     private mutating func judgeElements(
         of composite: AttributeDescription, path: [String], entity: Entity, creators: [Mapping]
     ) {

@@ -10,8 +10,8 @@ internal import RoostQuery
 final class MappedContent: ContentSource {
     /// The results of the pass, except for the destination's content.
     struct Outcome: Sendable {
-        /// The numbers of objects that each entity mapping read and created, or nil if it creates
-        /// none.
+        /// The numbers of objects that each entity mapping read and created, or nil if it cannot
+        /// create any.
         var counts: [(read: Int, made: Int)?] = []
         /// The tally that the last commit of the source recorded.
         var recorded: StoreTally?
@@ -27,13 +27,9 @@ final class MappedContent: ContentSource {
     /// The directories for temporary files: the source's, or the destination's once known.
     private let spillDirectories: Mutex<[String]>
 
-    /// Creates the content from a store and a plan.
+    /// Creates the content from a source and a plan without obstacles.
     ///
-    /// - Parameters:
-    ///   - store: The source.
-    ///   - plan: A plan without obstacles.
-    ///   - pairs: The result of the plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
-    ///   - options: The options for reading the source.
+    /// `pairs` is the result of the plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
     init(
         _ store: any PersistentStore, plan: MappingPlan, pairs: [Int: OneSidedPairs], options: ConversionOptions
     ) {
@@ -344,7 +340,7 @@ private struct MappedReading {
 
     /// Returns the pairs of the objects with the given keys in a to-one relationship, by key.
     ///
-    /// Damaged objects are omitted.
+    /// Damaged objects that the options skip are omitted.
     private mutating func pairs(
         of keys: [Int64], of relationship: ManagedObjectModel.Relationship, _ stored: (RecordReader) -> Link?
     ) throws(StoreError) -> [Int64: Link] {

@@ -191,7 +191,7 @@ private struct AttributeResolution {
 
     /// Sets a whole composite to a value.
     ///
-    /// Elements that are not in the value get their defaults.
+    /// Elements that are null or missing in the value get their defaults.
     private mutating func setComposite(
         _ value: Value, to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool
     ) throws(StoreError) {

@@ -124,8 +124,8 @@ extension MappingPlan {
         return nil
     }
 
-    /// Returns the first object of an entity plan that refers to an object without a valid new
-    /// object, or nil.
+    /// Returns the first object of an entity plan that refers to an object of an entity without a
+    /// suitable entity plan, or nil.
     private func firstLost(
         _ reference: ReferencePlan, of entityPlan: EntityPlan, snapshot: any StoreSnapshot,
         options: ConversionOptions
@@ -206,7 +206,7 @@ extension MappingPlan {
 extension MappingPlan.EntityPlan {
     /// Returns the condition under which a required field gets no value.
     ///
-    /// Returns nil if null has a replacement or no predicate can express the condition.
+    /// Returns nil if the field always gets a value or no predicate can express the condition.
     fileprivate func isNull(_ field: FieldPlan) -> FetchRequest.Predicate? {
         guard field.fallback == nil, let exists = exists(field.marker) else { return nil }
         switch field.source {

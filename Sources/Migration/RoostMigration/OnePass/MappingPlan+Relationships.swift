@@ -46,8 +46,8 @@ extension MappingPlan {
         return entityPlans.filter { from.includes($0.source.number) && to.includes($0.destination.number) }
     }
 
-    /// Returns the entity plans of a destination entity, with their source relationships for one
-    /// destination relationship.
+    /// Returns the entity plans whose objects have a destination relationship, each with the source
+    /// relationship that sets it, or nil.
     private mutating func origins(
         of relationship: ManagedObjectModel.Relationship
     ) -> [(plan: EntityPlan, origin: ManagedObjectModel.Relationship?)] {
@@ -236,7 +236,7 @@ extension MappingPlan {
         }
     }
 
-    /// Returns the numbers of the entities whose mappings do not set a relationship.
+    /// Returns the numbers of the entities for which no mapping sets a relationship.
     func entitiesWithoutStatement(of relationship: ManagedObjectModel.Relationship) -> Set<Int> {
         let entityPlans = entityPlans.filter {
             destination.entities[relationship.source].includes($0.destination.number)

@@ -75,8 +75,8 @@ struct MappingPlan: Sendable {
     ///   - destination: The new model.
     ///   - onlyAttributes: Whether to resolve only the entity plans' attributes and ignore
     ///     obstacles, for three passes.
-    /// - Throws: `unknownEntity`, `unknownProperty`, and errors from compiling an expression or a
-    ///   predicate.
+    /// - Throws: `unknownEntity`, `unknownProperty`, and `invalidValue` if a mapped value does not
+    ///   fit its attribute.
     init(
         _ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
         onlyAttributes: Bool = false
@@ -260,8 +260,8 @@ struct ReferencePlan: Sendable {
     let targets: [Int32]
     /// The key set of the migrated objects, by source entity number, or −1 if all are migrated.
     let keySets: [Int32]
-    /// Whether the field's bytes are copied unchanged, because every object is migrated with the
-    /// same entity number.
+    /// Whether the field's bytes are copied unchanged, because every possible destination object is
+    /// migrated and the bytes identify its new object.
     let isMove: Bool
     /// Whether the migration fails if the destination object is dropped.
     let isRequired: Bool

@@ -10,7 +10,7 @@ struct MigrationEstimate {
     /// They alternate between reading and writing.
     private static let threePassesFactor = 2.0
 
-    /// Returns the duration of one step, in seconds.
+    /// Estimates the duration of one step.
     ///
     /// - Parameters:
     ///   - count: The number of objects and links of the source.

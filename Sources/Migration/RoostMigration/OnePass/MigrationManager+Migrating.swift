@@ -3,10 +3,10 @@ public import RoostCore
 extension MigrationManager {
     /// Creates a store of any type, with another model, from the content of a store.
     ///
-    /// All or nothing. ``MigrationOptions/mapping`` defines how objects become objects of the new
-    /// model. Without a mapping, it is inferred from the two models. If no policy is used and every
-    /// object keeps its key, the source is read in one pass, in batches, with bounded memory;
-    /// otherwise in three passes.
+    /// ``MigrationOptions/mapping`` defines how objects become objects of the new model. Without a
+    /// mapping, it is inferred from the two models. If no policy is used and every object keeps its
+    /// key, the source is read in one pass, in batches, with bounded memory; otherwise in three
+    /// passes.
     ///
     /// - In one pass, objects keep their keys and versions.
     /// - In three passes, an object keeps its key if its hierarchy gets objects from one hierarchy
@@ -29,10 +29,11 @@ extension MigrationManager {
     /// - Returns: The report.
     /// - Throws: `mappingNotInferable` with all reasons; `invalidMappingModel`; `lossRefused`;
     ///   `migrationFailed`, naming entity, property and object, for a mandatory attribute without a
-    ///   value, a mandatory to-one relationship with a dropped object, a value that does not fit
-    ///   its new type, or an object in two pairs of a relationship with a to-one inverse, and for
-    ///   errors of a policy; `constraintViolation` if objects violate a new uniqueness constraint;
-    ///   errors of ``convert(from:to:options:)``.
+    ///   value, a mandatory to-one relationship with a dropped object, a to-many relationship with
+    ///   too few or too many objects, a value that does not fit its new type, or an object in two
+    ///   pairs of a relationship with a to-one inverse, and for errors of a policy;
+    ///   `constraintViolation` if objects violate a new uniqueness constraint; errors of
+    ///   ``convert(from:to:options:)``.
     public func migrate(
         from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
         options: MigrationOptions = MigrationOptions()

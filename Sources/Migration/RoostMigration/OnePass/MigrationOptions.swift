@@ -29,7 +29,7 @@ public struct MigrationOptions: Sendable, Adjustable {
     public var inference: MappingModel.InferenceOptions = MappingModel.InferenceOptions()
     /// The functions that create the policies of entity mappings, by ``EntityMapping/policyName``.
     ///
-    /// Each function is called once for each entity mapping with its name.
+    /// Each function is called once for each entity mapping that names it.
     public var policies: [String: @Sendable () -> EntityMigrationPolicy]
     /// Whether the migration may drop objects, values and references of the source.
     ///
@@ -40,10 +40,10 @@ public struct MigrationOptions: Sendable, Adjustable {
     public var allowsLoss: Bool
     /// The lists of losses that the user has confirmed.
     ///
-    /// Any other list of losses is refused.
+    /// Unless ``allowsLoss`` is true, any other losses are refused.
     package var acceptedLosses: [[MigrationLoss]] = []
-    /// Whether an in-place migration retains the old file, as `<name>.backup-<UUID>` beside the new
-    /// one.
+    /// Whether an in-place migration retains the old store; a file as `<name>.backup-<UUID>` beside
+    /// the new one.
     ///
     /// The backup is an ordinary store of the old model, which Roost never removes.
     public var keepsBackup: Bool = false

@@ -7,7 +7,7 @@ internal import RoostCore
 /// (`[{"name","type","source","destination","objects","steps"}]`), `objects` (of the destination,
 /// null for three passes or several steps), `links` (of the source, null if it does not record the
 /// count, and for several steps), `losses` (messages), `bytesNeeded` and `secondsNeeded`
-/// (estimates), `bytesAvailable` (null for a destination that is not a file), `refusals`,
+/// (estimates), `bytesAvailable` (null if it is unknown or no file is created), `refusals`,
 /// `warnings` and `remarks` (messages), `steps`
 /// (`[{"source","destination","label","isInferred","mappings","losses"}]`, empty for a single
 /// step), `lossCounts` (see ``MigrationLoss``), `way` (a text, null if no migration is needed).
@@ -76,7 +76,8 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     package var way: String?
     /// The free disk space that the destination and temporary files require, in bytes.
     public var bytesNeeded: Int
-    /// The free disk space for the destination, in bytes; nil if the destination is not a file.
+    /// The free disk space for the destination, in bytes; nil if it is unknown or no file is
+    /// created.
     package var bytesAvailable: Int?
     /// The expected duration in seconds.
     ///

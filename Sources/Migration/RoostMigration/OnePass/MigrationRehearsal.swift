@@ -6,9 +6,9 @@ internal import RoostText
 /// A rehearsal of a migration on the source's objects, without writing anything.
 ///
 /// It reads objects only to find failures that counting cannot reveal: in converted or computed
-/// values, constants, new mandatory elements of composites, new uniqueness constraints, and numbers
-/// of destinations. It stops at the first failure of each entity mapping, constraint and
-/// relationship.
+/// values, constants, new mandatory elements of composites, new uniqueness constraints, numbers of
+/// destinations, and the size of a document. It stops at the first failure of each entity mapping.
+/// Without failures, it then checks each constraint and relationship up to the first failure.
 struct MigrationRehearsal {
     private let plan: MappingPlan
     private let pairs: [Int: OneSidedPairs]
@@ -23,13 +23,10 @@ struct MigrationRehearsal {
     private var keySets: [KeySet] = []
     private var documentByteCount = 0
 
-    /// - Parameters:
-    ///   - plan: The resolved mapping.
-    ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
-    ///   - snapshot: The source.
-    ///   - options: The options for reading the source.
-    ///   - documentLimit: The maximum document size for the objects.
-    ///   - directories: The directories for a temporary file, in order of preference.
+    /// Prepares a rehearsal on a snapshot of the source.
+    ///
+    /// `pairs` is the result of the plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
+    /// `directories` are the directories for a temporary file, in order of preference.
     init(
         _ plan: MappingPlan, pairs: [Int: OneSidedPairs], snapshot: any StoreSnapshot,
         options: ConversionOptions, documentLimit: DocumentLimit?, directories: [String]
@@ -59,8 +56,8 @@ struct MigrationRehearsal {
 
     /// Returns the errors that the migration would throw.
     ///
-    /// - Throws: `cancelled`, errors from reading the source, and errors from collecting keys. Other
-    ///   errors are returned.
+    /// - Throws: `cancelled`, and errors from reading the source, collecting keys or using
+    ///   temporary files. Other errors are returned.
     mutating func refusals() throws(StoreError) -> [StoreError] {
         var refusals: [StoreError] = []
         func note(_ body: () throws(StoreError) -> Void) throws(StoreError) {
@@ -84,7 +81,7 @@ struct MigrationRehearsal {
         try RecordTransform(entityPlan, in: plan, over: graph, keySets: keySets, pairs: pairs)
     }
 
-    /// Creates all objects of an entity plan, if that can fail.
+    /// Creates all objects of an entity plan, if that can fail or the document's size is limited.
     private mutating func rehearse(_ entityPlan: MappingPlan.EntityPlan) throws(StoreError) {
         let transform = try transform(entityPlan)
         guard entityPlan.canFail || documentLimit != nil else { return }

@@ -10,8 +10,8 @@ internal import RoostCore
 /// (of the destination), `peakPrivateBytes` (null if the system does not report it), `skipped` (IDs
 /// of skipped damaged objects), `losses`, `warnings` and `remarks` (messages), `steps` (reports of
 /// this form, whose `source` and `destination` are version names; empty for a single step),
-/// `backup` (a path, null without a backup), `lossCounts` (see ``MigrationLoss``), `way` (a text,
-/// null if nothing was done). Later versions may add fields.
+/// `backup` (a path or URL, null without a backup), `lossCounts` (see ``MigrationLoss``), `way` (a
+/// text, null if nothing was done). Later versions may add fields.
 ///
 /// ```swift
 /// let report = try MigrationManager().migrateInPlace(
@@ -87,7 +87,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     /// Their sources and destinations are version names. Empty for a single step, which
     /// ``mappings`` describes.
     package var steps: [MigrationReport] = []
-    /// The path of the old store that an in-place migration retained, or nil.
+    /// The path or URL of the old store that an in-place migration retained, or nil.
     public var backup: String?
 
     private enum CodingKeys: String, CodingKey {

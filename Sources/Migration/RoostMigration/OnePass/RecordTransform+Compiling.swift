@@ -4,7 +4,8 @@ internal import RoostQuery
 extension RecordTransform {
     /// A step for each record, in addition to the moves.
     enum Step {
-        /// The bytes of tail fields that are adjacent in both layouts.
+        /// The bytes of variable-size fields, in the record's tail, that are adjacent in both
+        /// layouts.
         case tail(RecordMoves.Tail)
         case constant(RecordLayout.Field, Value, marker: RecordLayout.Field?)
         /// A field of another kind, with a replacement for null, or in a composite that may be

@@ -99,7 +99,7 @@ final class RecordTransform {
         try append(record, key: record.key, to: &batch)
     }
 
-    /// Appends the new object for a source record with the given key.
+    /// Appends the new object for a source record, with `key` as its key.
     ///
     /// The mapping must select the record.
     ///

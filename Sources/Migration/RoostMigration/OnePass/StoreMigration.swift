@@ -7,7 +7,7 @@ struct StoreMigration: Sendable {
     let model: ManagedObjectModel
     let options: MigrationOptions
     let registry: StoreRegistry
-    /// Whether the destination is the source's own file during a transaction.
+    /// Whether the destination is the source store itself, during a transaction.
     ///
     /// If so, only one thread at a time uses the destination.
     var isModelChange = false

@@ -9,9 +9,7 @@ internal import RoostCore
 final class AssociationTable {
     /// An object in an association.
     struct Object: Hashable {
-        /// The number of the object's entity.
         var entity: Int
-        /// The object's key.
         var key: Int64
     }
 
@@ -80,8 +78,8 @@ final class AssociationTable {
     /// Returns whether it is certain that each object is in at most one association of a mapping.
     func isInjective(in mapping: Int) -> Bool { mappings[mapping].isInjective }
 
-    /// Returns whether every association of a mapping is between a source object and the object of
-    /// `entity` with the same key.
+    /// Returns whether it is certain that every association of a mapping is between a source object
+    /// and the object of `entity` with the same key.
     func keepsKeys(in mapping: Int, for entity: Int) -> Bool {
         mappings[mapping].keepsKeys && mappings[mapping].last.map { $0.destination.entity == entity } ?? true
     }
@@ -167,7 +165,7 @@ final class AssociationTable {
 }
 
 extension AssociationTable.Mapping {
-    /// Counts an association and updates whether keys are kept.
+    /// Counts an association and updates the other properties.
     fileprivate mutating func note(_ source: AssociationTable.Object, destination: AssociationTable.Object) {
         count += 1
         if let last, isInjective {

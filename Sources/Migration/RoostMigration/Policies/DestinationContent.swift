@@ -39,7 +39,7 @@ final class DestinationContent {
     ///   - lastKeys: The highest key of an object that keeps its key, by root of the destination.
     ///   - failures: The receiver of errors that cannot be thrown.
     ///   - directories: The directories for a temporary file.
-    /// - Throws: Errors from finding the mandatory properties of the model.
+    /// - Throws: Errors about the default values in the model.
     init(
         _ store: any PersistentStore, load: DestinationLoad, lastKeys: [Int: Int64], failures: PolicyFailures,
         directories: [String]
@@ -180,7 +180,7 @@ final class DestinationContent {
         return DestinationObject(content: self, entityNumber: number, key: id.key)
     }
 
-    /// Sets a field that is not an attribute.
+    /// Sets a field, without checking its value.
     func set(_ field: RecordLayout.Field, of object: DestinationObject, to value: Value) throws(StoreError) {
         objects.change(field, to: value, at: try position(of: object))
     }
@@ -225,7 +225,7 @@ final class DestinationContent {
         output.load?.spareLinks(relationship) ?? LinkBatch(relationship: relationship)
     }
 
-    /// Writes links of a relationship that has not been set yet.
+    /// Writes new links of a relationship.
     func write(_ batch: LinkBatch) throws(StoreError) {
         guard !batch.isEmpty else { return }
         written.add(batch)

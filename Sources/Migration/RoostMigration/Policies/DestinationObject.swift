@@ -18,7 +18,6 @@ public struct DestinationObject: ObjectValues, Hashable {
     let content: DestinationContent
     /// The number of the object's entity in the destination's model.
     let entityNumber: Int
-    /// The object's key.
     let key: Int64
     /// The object's position in memory, to avoid a lookup, and the generation in which it is valid.
     var slot = 0

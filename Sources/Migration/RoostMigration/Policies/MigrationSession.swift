@@ -192,12 +192,13 @@ public final class MigrationSession {
     /// Creates one object from a source object according to the entity mapping, and associates
     /// both.
     ///
-    /// The object gets the values of the attribute mappings. It gets the key of the source object,
-    /// if no other object of its hierarchy has that key.
+    /// The object gets the values of the attribute mappings. It keeps the key of the source object
+    /// if its hierarchy gets objects from one hierarchy only and the key is free.
     ///
     /// - Returns: The object, or nil if the mapping creates none, as for type `add` or `remove`.
     /// - Throws: `migrationFailed` for a value that the attribute cannot hold, naming entity,
-    ///   attribute and object; errors of expressions and of the policy's functions.
+    ///   attribute and object; `invalidRequest` between callbacks or for an object of another
+    ///   entity; errors of expressions and of the policy's functions.
     public func createStandardInstance(for source: SourceObject) throws -> DestinationObject? {
         guard let current else { throw Self.outside("createStandardInstance") }
         return try plan.mappings[current].create(source, session: self)

@@ -16,7 +16,6 @@ struct PolicyContent: StoreContents {
     let model: ManagedObjectModel
     let mapping: MappingModel
     let options: MigrationOptions
-    /// The results after the migration.
     let outcome = Mutex(Outcome())
 
     func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue]) {
@@ -143,10 +142,12 @@ final class PolicyMigration {
         return copied
     }
 
-    /// Throws `corrupted` if the source does not match the tally of its last commit.
+    /// Throws `corrupted` if the source does not match the tally of its last commit, unless it
+    /// accepts changes by other programs.
     ///
     /// Reads all content that was not read in full: entities filtered by a predicate, links without
-    /// a rule, and dropped objects. If damaged objects are skipped, the rest cannot be compared.
+    /// a rule, and dropped objects. If damaged objects were skipped, differences become warnings
+    /// instead.
     private func requireRecordedContent() throws(StoreError) {
         guard !contents.source.takesChanges, let recorded = try source.snapshot.recordedTally() else { return }
         try source.found.countRest(of: source.snapshot, options: contents.options.conversion, noting: &skipped)

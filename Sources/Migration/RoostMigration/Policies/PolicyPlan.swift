@@ -25,8 +25,8 @@ final class PolicyPlan {
     ///   - policies: The functions that create policies, by name.
     ///   - makesPolicies: Whether to create policies, or only look them up.
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidMappingModel` for an unregistered
-    ///   policy, an expression that gives no objects, or duplicate names; errors from compiling an
-    ///   expression or a predicate.
+    ///   policy, an expression that gives no objects, or duplicate names; `invalidValue` if a
+    ///   mapped value does not fit its attribute.
     init(
         _ declaration: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
         policies: [String: @Sendable () -> EntityMigrationPolicy], makesPolicies: Bool = true

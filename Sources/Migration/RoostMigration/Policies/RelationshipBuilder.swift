@@ -248,8 +248,8 @@ extension MigrationSession {
     }
 }
 
-/// The objects to which rules do not apply, because a policy omitted the standard behavior or set
-/// the relationship itself.
+/// The objects to which rules do not apply, because a policy omitted the standard behavior, set the
+/// relationship itself or read its links.
 final class RelationshipExceptions {
     private let leftOut: AssociationTable
     private let setByPolicy: AssociationTable
@@ -293,7 +293,7 @@ final class RelationshipExceptions {
         try Self.contains(place, table: leftOut, number: firstRule[mapping.number] + rule)
     }
 
-    /// Returns whether a policy itself set the relationship of an object.
+    /// Returns whether a policy itself set the relationship of an object or read its links.
     func isSet(_ place: AssociationTable.Object, mapping: PolicyMapping, rule: Int) throws(StoreError) -> Bool {
         try Self.contains(place, table: setByPolicy, number: firstRule[mapping.number] + rule)
     }

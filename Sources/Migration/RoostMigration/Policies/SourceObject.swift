@@ -18,7 +18,6 @@ public struct SourceObject: ObjectValues {
 
     /// The object's identity in the source.
     public var id: ObjectID { batch.records.id(at: index) }
-    /// The object's key.
     var key: Int64 { batch.records.key(at: index) }
     /// The number of the object's entity in the source's model.
     var entityNumber: Int { batch.records.entityNumber(at: index) }

@@ -5,7 +5,6 @@ internal import RoostSystem
 ///
 /// Use it on one thread only.
 final class SpillPages {
-    /// The size of a page.
     static let pageByteCount = 6144
 
     private let file: SpillFile

@@ -23,17 +23,17 @@ struct WrittenContent {
 
     mutating func add(_ batch: LinkBatch) { tally.add(batch) }
 
-    /// Removes the record that an update replaces.
+    /// Removes the record that an update replaces from the tally.
     mutating func remove(_ record: RecordReader) {
         tally.entities[record.entityNumber].remove(record.storedContentHash)
     }
 
-    /// Adds a link of its owning relationship.
+    /// Adds a link to the tally.
     mutating func add(_ link: Link, of owner: Int) {
         tally.relationships[owner].add(RecordHash.link(link, of: owner))
     }
 
-    /// Removes a link of its owning relationship.
+    /// Removes a link from the tally.
     mutating func remove(_ link: Link, of owner: Int) {
         tally.relationships[owner].remove(RecordHash.link(link, of: owner))
     }

@@ -25,7 +25,7 @@ struct ChainRun: Sendable {
 
     /// Runs all steps.
     ///
-    /// After an error, no store of a step remains.
+    /// After an error, no unpublished store remains.
     ///
     /// - Parameters:
     ///   - source: The store to migrate.

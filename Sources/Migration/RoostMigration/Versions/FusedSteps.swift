@@ -5,10 +5,10 @@ internal import RoostCore
 ///
 /// Two conditions ensure the same result. Each entity and each property of the last version must
 /// have the same source step by step as in the mapping inferred over all steps. An intermediate
-/// version must declare each property like the first or the last version: its default, whether it
-/// may be null, its order and its destination. Then only these two versions affect the value. Data
-/// that only an intermediate version would refuse, such as a duplicate value under a uniqueness
-/// constraint, is not refused.
+/// version must declare each property like the first or the last version, for example its default,
+/// its order and its destination. Then only these two versions affect the value. Data that only an
+/// intermediate version would refuse, such as a duplicate value under a uniqueness constraint, is
+/// not refused.
 struct FusedSteps {
     private typealias Entity = ManagedObjectModel.Entity
 
@@ -71,7 +71,7 @@ struct FusedSteps {
 
     /// Returns whether every intermediate version has the shape of the first or the last version.
     ///
-    /// For a new element, only the last version's shape is allowed.
+    /// For a new property, only the last version's shape is allowed.
     private func agrees<Shape: Equatable>(_ shapes: [Shape?], isNew: Bool) -> Bool {
         guard let first = shapes.first, let last = shapes.last else { return false }
         return shapes.allSatisfy { $0 != nil && ($0 == last || (!isNew && $0 == first)) }

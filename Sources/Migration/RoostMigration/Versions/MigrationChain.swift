@@ -10,9 +10,7 @@ struct MigrationChain: Sendable {
         var destinationName: String
         /// The model of the step's result.
         var model: ManagedObjectModel
-        /// The mapping model of the step.
         var mapping: MappingModel
-        /// Whether the mapping model was inferred.
         var isInferred: Bool
         /// The stage that the step executes, or nil outside a staged migration.
         var stage: CustomMigrationStage?
@@ -25,7 +23,9 @@ struct MigrationChain: Sendable {
     /// The chosen path and the reason, for users; nil without a choice.
     var way: String?
 
-    /// Returns the only step to a model, with a given mapping model or an inferred one.
+    /// Returns the only step to a model, by the given mapping model or an inferred one.
+    ///
+    /// Returns no step if no mapping model is given and the version hashes are equal.
     ///
     /// - Throws: `mappingNotInferable`; `invalidMappingModel`; `modelMismatch` if inference is
     ///   disabled.
@@ -140,7 +140,8 @@ extension ModelHistory {
 }
 
 extension StoreError {
-    /// An error for a store with another model and without a mapping model to the target.
+    /// An error for a store with another model, without a mapping model and with inference
+    /// disabled.
     static var noMappingModel: StoreError {
         StoreError(
             .modelMismatch,

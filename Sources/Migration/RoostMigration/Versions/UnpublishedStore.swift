@@ -3,11 +3,8 @@ internal import RoostFiles
 
 /// A new store at a temporary location, open for filling and changes.
 struct UnpublishedStore: Sendable {
-    /// The location.
-    ///
-    /// Its path is empty for a store that exists only while it is open.
+    /// The location, with an empty path for a store that exists only while it is open.
     let location: StoreLocation
-    /// The open store.
     let store: any PersistentStore
 
     /// Creates an empty store.

@@ -16,7 +16,6 @@ struct VersionStep: Hashable, Sendable {
     var from: Int
     /// The position of the last version, after `from`.
     var to: Int
-    /// The kind of the step.
     var kind: Kind
     /// The number of migrations in an inferred step.
     var count = 1

@@ -11,7 +11,7 @@ struct VersionSearch {
         var reason: String?
     }
 
-    /// A mapping model between the two versions, with the positions of its own versions.
+    /// A mapping model that a path can use, with the positions that it connects.
     private struct Mapping {
         let number: Int
         let source: Int
@@ -27,13 +27,7 @@ struct VersionSearch {
     /// The reasons why steps are missing.
     private(set) var failures: [String] = []
 
-    /// Prepares a search.
-    ///
-    /// - Parameters:
-    ///   - history: The history.
-    ///   - start: The position of the first version.
-    ///   - end: The position of the last version, not before `start`.
-    ///   - options: The options for inferring mappings.
+    /// Prepares a search from one position to the same or a later one.
     init(_ history: ModelHistory, from start: Int, to end: Int, options: MigrationOptions) {
         (self.history, self.start, self.end, self.options) = (history, start, end, options)
         mappings = history.mappings.enumerated().compactMap { number, mapping in

@@ -24,7 +24,7 @@ extension ConversionOptions {
     /// Publishes a finished store, after waiting until all users of an existing store have closed
     /// it.
     ///
-    /// Processes that open the store later wait for the replacement. See ``ExclusiveRequest``.
+    /// Processes that open a file later wait for the replacement. See ``ExclusiveRequest``.
     ///
     /// - Throws: The errors of ``PersistentStoreType/replace(_:with:overwriting:)``; `cancelled`.
     func replace(

@@ -35,12 +35,12 @@ public struct ConversionOptions: Sendable, Adjustable {
     ///
     /// See ``StoreOptions/typeOptions``.
     public var sourceTypeOptions: [String: String] = [:]
-    /// Whether the source's history is copied to the destination.
+    /// Whether the source's history is copied to a destination that the conversion creates.
     ///
     /// Off by default, because the history can have values of deleted objects. See
-    /// ``AttributeDescription/preservesValueInHistoryOnDeletion``. Tokens of the source are valid
-    /// in the destination too, because both have the same identity. Backups and compaction always
-    /// copy the history. Dumps and migrations never do.
+    /// ``AttributeDescription/preservesValueInHistoryOnDeletion``. The destination then accepts the
+    /// source's tokens, because both have the same UUID. Backups and compaction always copy the
+    /// history. Dumps and migrations never do.
     public var keepsHistory: Bool = false
     /// Options for creating the destination, by name.
     ///

@@ -4,8 +4,8 @@ package import RoostCore
 ///
 /// As JSON: `source` and `destination` (URLs), `objects`, `links` (absent if the source does not
 /// record the count), `entities` (`[{"name","count"}]`), `relationships`
-/// (`[{"relationship","count"}]`), `bytesNeeded` (an estimate), `bytesAvailable` (absent for a
-/// destination that is not a file), `refusals`, `warnings` and `remarks` (messages).
+/// (`[{"relationship","count"}]`), `bytesNeeded` (an estimate), `bytesAvailable` (absent if it is
+/// unknown or no file is created), `refusals`, `warnings` and `remarks` (messages).
 ///
 /// ```swift
 /// let plan = try MigrationManager().plan(
@@ -28,7 +28,8 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
     package var relationships: [RelationshipCount]
     /// The expected size of the destination, in bytes.
     public var bytesNeeded: Int
-    /// The free disk space for the destination, in bytes; nil if the destination is not a file.
+    /// The free disk space for the destination, in bytes; nil if it is unknown or no file is
+    /// created.
     package var bytesAvailable: Int?
     /// The reasons to refuse the conversion; empty if the conversion can run.
     public var refusals: [String]

@@ -32,7 +32,7 @@ public struct ConversionProgress: Sendable, Hashable {
     package var links: Int
     /// The total number of objects; nil while it is unknown.
     package var totalObjects: Int?
-    /// The total number of links; nil if the source records no count.
+    /// The total number of links; nil while it is unknown.
     package var totalLinks: Int?
     /// The seconds since this phase began; 0 if not measured.
     package var seconds: Double

@@ -16,7 +16,7 @@ internal import RoostCore
 /// for warning in report.warnings { print(warning) }
 /// ```
 public struct ConversionReport: Sendable, Hashable, Codable {
-    /// The URL of the source.
+    /// The URL or name of the source.
     package var source: String
     /// The URL of the destination.
     package var destination: String
@@ -57,9 +57,7 @@ public struct ConversionReport: Sendable, Hashable, Codable {
         case relationships, skipped, dangling, warnings, remarks
     }
 
-    /// Encodes every field.
-    ///
-    /// `peakPrivateBytes` is null if unknown.
+    /// Encodes every field, with null for nil.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(source, forKey: .source)

@@ -32,7 +32,7 @@ extension DestinationWriter {
             try? WorkerThread("roost-verifier") { () throws(StoreError) in
                 guard let own = try? store.snapshot() else { return }
                 defer { own.close() }
-                // If another connection commits meanwhile, only the first snapshot is read.
+                // A snapshot of a later commit is not read.
                 if try own.recordedTally()?.generation == generation { reading.run(own) }
             }
         }

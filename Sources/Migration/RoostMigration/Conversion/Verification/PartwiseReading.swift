@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A reading of a finished destination, part by part, on several threads.
+/// A reading of a finished destination, part by part, on one or more threads.
 final class PartwiseReading: Sendable {
     private struct State {
         /// The next unassigned part.
