@@ -256,6 +256,6 @@ struct HistoryFormatTests {
     @Test("bytes that are not the settings of a history are corrupted", arguments: ["", "{}", "{\"start\":1}"])
     func wrongSettings(text: String) {
         let error = #expect(throws: StoreError.self) { _ = try HistorySettings(Array(text.utf8)) }
-        #expect(error?.code == .corrupted)
+        #expect(error?.code == .corrupted && error?.message.hasPrefix("The store's history is damaged") == true)
     }
 }

@@ -37,12 +37,10 @@ final class ResultsWatch {
         if shown.flatMap(\.self) != fetched { problems.append("\(name) has \(shown), a fetch \(fetched)") }
         if rows != shown { problems.append("\(name): the differences give \(rows), not \(shown)") }
         if let section {
-            var names: [String] = []
-            for id in fetched {
-                let name = try Self.name(section, of: context.object(with: id))
-                if names.last != name { names.append(name) }
-            }
-            if controller.sections.map(\.name) != names { problems.append("\(name): the sections") }
+            let shownNames = controller.sections.map(\.name)
+            var names = try Self.names(section, of: fetched, in: context)
+            if shownNames != names { names = try Self.names(section, of: fetched, in: context, onlyFetched: true) }
+            if shownNames != names { problems.append("\(name): the sections \(shownNames), not \(names)") }
         }
         for (number, ids) in shown.enumerated() {
             for (item, id) in ids.enumerated() {
@@ -59,13 +57,32 @@ final class ResultsWatch {
         return problems
     }
 
-    private static func name(_ path: String, of object: ManagedObject) throws -> String {
+    /// Returns the names of the sections of objects.
+    ///
+    /// With `onlyFetched`, an object that a fetch does not find has no name. Such an object was
+    /// deleted by another context, and here only its lists changed.
+    private static func names(
+        _ path: String, of ids: [ObjectID], in context: ManagedObjectContext, onlyFetched: Bool = false
+    ) throws -> [String] {
+        var names: [String] = []
+        for id in ids {
+            let name = try name(path, of: context.object(with: id), onlyFetched: onlyFetched)
+            if names.last != name { names.append(name) }
+        }
+        return names
+    }
+
+    private static func name(_ path: String, of object: ManagedObject, onlyFetched: Bool) throws -> String {
         var current = object
         let names = path.split(separator: ".").map(String.init)
         for name in names.dropLast() {
             // A fetch returns no deleted object, which another context can have connected again.
             guard let next = try current.object(name), !next.isDeleted else { return "" }
             current = next
+            guard onlyFetched, let context = next.context else { continue }
+            let itself = FetchRequest.Predicate.comparison(
+                .init(left: .evaluatedObject, operator: .equal, right: .constant(.objectID(next.objectID))))
+            guard try context.count(FetchRequest(next.objectID.entity, where: itself)) == 1 else { return "" }
         }
         return switch try current.value(names.last ?? "") {
         case .string(let text): text

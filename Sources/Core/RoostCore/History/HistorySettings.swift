@@ -56,7 +56,10 @@ package struct HistorySettings: Hashable, Sendable {
     }
 
     private init(decoding bytes: [UInt8]) throws(StoreError) {
-        let members = try MetadataDocument.decode(bytes)
+        let members: [String: MetadataValue]
+        do throws(StoreError) { members = try MetadataDocument.decode(bytes) } catch {
+            throw HistoryBytesReader.damaged("its settings are not readable")
+        }
         func number(_ name: String) throws(StoreError) -> Int64 {
             guard case .int(let number)? = members[name] else {
                 throw HistoryBytesReader.damaged("its setting '\(name)' is missing")

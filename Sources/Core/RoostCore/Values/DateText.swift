@@ -77,7 +77,8 @@ package enum DateText {
     /// Unlike ``text(_:)``, it does not show tiny errors of computed times. Returns nil for a time
     /// outside the years 0000 to 9999, and for −0.0.
     package static func shortText(_ seconds: Double) -> String? {
-        let second = seconds.rounded(.down)
+        // The addition turns −0.0 into 0.0.
+        let second = seconds.rounded(.down) + 0.0
         let microseconds = ((seconds - second) * 1_000_000).rounded()
         guard microseconds > 0, microseconds < 1_000_000 else {
             return text(microseconds > 0 ? second + 1 : second)

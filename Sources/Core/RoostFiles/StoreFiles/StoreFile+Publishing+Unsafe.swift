@@ -149,7 +149,11 @@ extension StoreFile {
             guard retrying({ link(temporary, target) }) == 0 else {
                 throw error(errno: errno, what: "cannot be put in its place", path: target)
             }
-            try remove(temporary)
+            do throws(StoreError) { try remove(temporary) } catch {
+                // A file with two names has two locks. Without the new name, nothing has changed.
+                try? remove(target)
+                throw error
+            }
         default: throw error(errno: code, what: "cannot be put in its place", path: target)
         }
     }
