@@ -4,7 +4,7 @@ internal import RoostForeignSQLite
 #if SQLite
     /// A foreign SQLite database.
     ///
-    /// The key of a row is its rowid.
+    /// The key of a row is its rowid or its number; see ``SQLiteKeys``.
     final class SQLiteSource: ForeignSource {
         let schema: ForeignSchema
         private let file: SQLiteFile
