@@ -57,7 +57,7 @@ internal import RoostForeignSQLite
 
         func verify() throws(StoreError) { try file.verify() }
 
-        /// Does nothing, because other programs do not wait for this transaction.
+        /// Does nothing. The transaction ends when the database is deallocated.
         func close() {}
 
         /// Returns an expression for a value of table `t`.
