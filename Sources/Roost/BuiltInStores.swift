@@ -53,7 +53,8 @@ extension StoreRegistry {
     /// It contains Roost's store types: `json` and `memory`; `sqlite` and `coredata`, `lmdb`, and
     /// `postgresql` if their traits are on. A program adds its own types with ``register(_:)``.
     public static let standard: StoreRegistry = {
-        // Types are asked in this order. `sqlite` does not recognize a Core Data store, because its header differs.
+        // Files are offered to the types in this order. `sqlite` does not recognize a Core Data
+        // store, because its header differs.
         var types: [any PersistentStoreType] = []
         #if SQLite
             types.append(SQLiteStoreType())

@@ -45,7 +45,8 @@ extension ModelFile {
     /// - Returns: The history with the mapping models, and warnings about content that the import
     ///   changed or left out.
     /// - Throws: The errors of ``history(at:)``; `invalidRequest` for a version that is not in the
-    ///   bundle; `invalidMappingModel` for a mapping model that does not match two versions.
+    ///   bundle or is listed twice, or for a malformed `@FROM..TO`; `invalidMappingModel` for a
+    ///   mapping model that does not match two versions.
     package static func history(
         at path: String, evidence: VersionEvidence
     ) throws(StoreError) -> (history: ModelHistory, warnings: [String])? {
@@ -61,7 +62,8 @@ extension ModelFile {
 
     /// Splits `FILE@VERSION` into the path and the version.
     ///
-    /// The version is nil if the whole text is an existing path, or if FILE does not exist.
+    /// The version is nil without `@VERSION`, if the whole text is an existing path, or if FILE
+    /// does not exist.
     package static func splitVersion(_ text: String) -> (path: String, version: String?) {
         guard !StoreFile.hasEntry(at: text), let at = text.lastIndex(of: "@"), at > text.startIndex else {
             return (text, nil)

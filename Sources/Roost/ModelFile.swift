@@ -17,9 +17,9 @@ public enum ModelFile {
     ///   - version: The version in an Apple bundle; nil for the current one.
     ///   - registry: The store types.
     /// - Returns: The model, and warnings about content that was changed or left out.
-    /// - Throws: `notFound`, `permissionDenied`; `invalidModel` with all problems; `invalidRequest`
-    ///   for a version of a document or store; `notAStore` for any other file; the errors of
-    ///   opening a store.
+    /// - Throws: `notFound`, `permissionDenied`, `limitExceeded`; `invalidModel` with all problems;
+    ///   `invalidRequest` for a version of a document or store; `notAStore` for any other file; the
+    ///   errors of opening a store.
     public static func read(
         _ path: String, version: String? = nil, registry: StoreRegistry = .standard
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [String]) {

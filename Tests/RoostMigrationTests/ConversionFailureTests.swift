@@ -174,7 +174,7 @@ struct ConversionFailureTests {
 
         let copy = try StoreRegistry.standard.open(destination.location)
         let findings = try checkStore(copy, limit: 10_000)
-        // One finding for each missing end: both of the link between the first two persons.
+        // One finding for each missing end; the link between persons 1 and 2 has two.
         #expect(findings.count == 6 + 4 + 600)
         #expect(findings.allSatisfy { $0.severity == .violation })
         try copy.close()

@@ -4,8 +4,8 @@ import RoostCore
 
 // Compares durable commits to a store with a history and to a store without one.
 //
-// The commits alternate, so that both use the same disk. The program prints medians in
-// microseconds, the ratio with its limit, and the bytes of a change.
+// The commits alternate, so that both use the same disk. The program prints medians in microseconds
+// and their ratio, and marks a ratio above the limit.
 
 /// The maximum time of a commit with a history, as a multiple of a commit without one.
 let limit = 1.25

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import Roost
 
-/// A store that measures its own commits.
+/// A store that times the commits of another store.
 ///
-/// It divides a save into the time before its commit, the commit, and the time after it.
+/// The times divide a save into the parts before, in and after its commit.
 final class MeasuredStore: PersistentStore {
     /// The start and the end of a commit.
     struct Commit {
@@ -18,7 +18,7 @@ final class MeasuredStore: PersistentStore {
 
     init(_ base: any PersistentStore) { self.base = base }
 
-    /// The newest commit.
+    /// The last commit that succeeded, if any.
     var lastCommit: Commit? { lock.withLock { last } }
 
     var type: any PersistentStoreType { base.type }

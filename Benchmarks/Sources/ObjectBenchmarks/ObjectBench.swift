@@ -1,7 +1,8 @@
 internal import Foundation
 internal import Roost
 
-/// The program that measures objects of Roost on each type of store, and of other libraries.
+/// The program that measures Roost's objects on several types of store, and objects of other
+/// libraries.
 @main
 struct ObjectBench {
     /// Other libraries, added by hand; see ``ObjectLayer``.
@@ -51,7 +52,7 @@ struct ObjectBench {
         try compare(layers + others(in: directory), count: count, known: layers.count)
     }
 
-    /// Runs the operations that all libraries support, one library after the other.
+    /// Times the operations of ``ObjectLayer`` on all layers, and requires equal results.
     private static func compare(_ layers: [any ObjectLayer], count: Int, known: Int) throws {
         for layer in layers.dropFirst(known) { try layer.insert(count) }
         let operations: [(String, (any ObjectLayer) throws -> Int)] = [

@@ -42,7 +42,7 @@ struct ObjectCosts {
         let albums = try albums(context)
         guard let first = albums.first else { return [] }
         var sum = 0
-        // Each title has ten characters, so that a read allocates no memory.
+        // Each title has at most 13 bytes, so that a read allocates no memory.
         /// Times a loop whose sum stays in a register.
         func clockSum(_ body: (inout Int) -> Void) -> Duration {
             var own = 0
@@ -123,7 +123,7 @@ struct ObjectCosts {
         ]
     }
 
-    /// The times of saves in parts, and of commits of the same changes without a context.
+    /// The times of saves and their parts, and of commits of the same changes without a context.
     private struct SaveTimes {
         var commits: [Duration] = []
         var saves: [Duration] = []
@@ -134,7 +134,7 @@ struct ObjectCosts {
 
     /// Commits changes of all albums without a context.
     ///
-    /// As in a save, neither a context nor a snapshot is open.
+    /// The snapshot is closed before the timed commit.
     private func commit(_ plays: Int64, _ times: inout SaveTimes) throws {
         let snapshot = try layer.store.snapshot()
         let cursor = try snapshot.fetch(FetchRequest("Album"))

@@ -21,10 +21,10 @@ protocol ObjectLayer {
     var name: String { get }
     /// Inserts albums, twenty for each artist, and saves them in one transaction.
     func insert(_ count: Int) throws
-    /// Reads all albums as objects, and returns the sum of their years and the bytes of their
-    /// titles.
+    /// Reads all albums as objects, and returns the sum of their years and of the byte counts of
+    /// their titles.
     func readAll() throws -> Int
-    /// Reads all albums, and returns the bytes of the names of their artists.
+    /// Reads all albums, and returns the total byte count of their artists' names.
     func readReferences() throws -> Int
     /// Adds a play to each album, and saves them in one transaction.
     func updateAll() throws

@@ -5,7 +5,7 @@ internal import Roost
 struct RoostLayer: ObjectLayer {
     let name: String
     let container: PersistentContainer
-    /// The store below the container, which measures the costs of a context.
+    /// The store of the container, which times commits.
     let store: MeasuredStore
 
     init(_ type: String, in directory: URL) throws {

@@ -96,7 +96,7 @@ struct Bench {
         return 0
     }
 
-    /// Measures all operations, and records failures with their reasons.
+    /// Measures all operations for which no server is missing, and records failures.
     private func measure(_ operations: [(Operation, Scale)]) -> Results {
         var results = Results(
             machine: .current, commit: Machine.commit, rounds: options.scale.rounds, operations: [], failures: [])
@@ -116,7 +116,7 @@ struct Bench {
         return results
     }
 
-    /// Writes the requested files, and returns the exit code.
+    /// Prints failures, writes the requested files, and returns the exit code.
     private func finish(_ results: Results) throws -> Int32 {
         for failure in results.failures { print("not measured: \(failure)") }
         if let path = options.json { try results.encoded().write(to: URL(fileURLWithPath: path)) }

@@ -84,7 +84,7 @@ struct Options {
         return number
     }
 
-    /// Returns the operations with the given names (default: those in `standard`).
+    /// Returns the operations that ``names`` selects (default: `standard`, or all if it is empty).
     ///
     /// Throws for an unknown name.
     func operations(standard: [String] = []) throws -> [Operation] {

@@ -23,7 +23,7 @@ struct InPlaceMigrationTests {
         try Data(contentsOf: URL(fileURLWithPath: location.path))
     }
 
-    /// Each note as `title, color, rating: tags`.
+    /// Returns each note as `title, color, rating: tags`.
     private func notes(_ store: any PersistentStore, color: String) throws -> [String] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

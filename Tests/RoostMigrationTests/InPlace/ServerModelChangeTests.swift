@@ -16,8 +16,8 @@
     struct ServerModelChangeTests {
         private let manager = MigrationManager(registry: .standard)
 
-        /// Makes a random evolution into two stores, migrates one in its schema and one into a new
-        /// schema, and compares them.
+        /// Writes the content of a random evolution into two stores, migrates one in its schema and
+        /// one into a new schema, and compares them.
         ///
         /// - Returns: The path of the migration; nil if both failed with the same error.
         private func compare(_ seed: Int) throws -> MigrationPath? {

@@ -113,7 +113,7 @@ struct OrderLossTests {
         #expect(keys == (change.isManyToMany ? [2, 1] : [3, 2, 1]))
     }
 
-    /// The destinations of object 1 of `A`, in their order.
+    /// Returns the destinations of object 1 of `A`, in their order.
     private static func destinations(of relationship: RelationshipName, in store: any PersistentStore) throws -> [Int64]
     {
         let snapshot = try store.snapshot()

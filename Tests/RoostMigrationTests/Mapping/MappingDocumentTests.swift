@@ -156,7 +156,7 @@ struct MappingDocumentTests {
     }
 }
 
-/// Random mapping models of every kind of mapping, right or wrong.
+/// A generator of random mapping models, valid or not.
 private struct RandomMapping {
     private var trees: PredicateTrees
 

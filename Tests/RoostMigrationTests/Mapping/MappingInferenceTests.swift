@@ -4,7 +4,7 @@ import RoostQuery
 import TestSamples
 import Testing
 
-/// Every row of the table of inference, and Roost's additions.
+/// The rows of the table of inferred changes in `MAPPING-FORMAT.md`.
 @Suite("Inferred mapping models")
 struct MappingInferenceTests {
     private typealias A = AttributeDescription

@@ -4,7 +4,7 @@ import RoostQuery
 import TestSamples
 import Testing
 
-/// The rows of the table of inference for relationships, and Roost's additions.
+/// The rows for relationships in the table of inferred changes in `MAPPING-FORMAT.md`.
 @Suite("Inferred mappings of relationships")
 struct RelationshipInferenceTests {
     private typealias R = RelationshipDescription

@@ -26,7 +26,7 @@ struct VersionMatchingTests {
         #expect(mapping.problems(from: old, to: new).map(\.mapping) == ["IEM_Transform_Track"])
     }
 
-    /// The mappings as `name: source to destination`.
+    /// Returns each mapping as `type source>destination`.
     private func mappings(_ old: ManagedObjectModel, to new: ManagedObjectModel) throws -> [String] {
         try MappingModel.inferred(from: old, to: new).entityMappings.map { mapping in
             let ends = [mapping.sourceEntity, mapping.destinationEntity].map { $0?.text ?? "-" }
@@ -34,7 +34,7 @@ struct VersionMatchingTests {
         }
     }
 
-    /// The source of each attribute of the entity `Note`.
+    /// Returns the source of each attribute of `Note`, if any.
     private func values(_ old: [AttributeDescription], to new: [AttributeDescription]) throws -> [String: String] {
         let old = try model(EntityDescription("Note", attributes: old).with { $0.versionHashModifier = "old" })
         let new = try model(EntityDescription("Note", attributes: new))

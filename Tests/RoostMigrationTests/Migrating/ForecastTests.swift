@@ -11,7 +11,8 @@ struct ForecastTests {
 
     /// Plans and runs a migration.
     ///
-    /// The run must fail with `code`, and the plan must report the same message if it can.
+    /// The run must fail with `code`, and the plan must report one refusal, with the same message
+    /// if `saysTheSame` is true.
     private func expectForecast(
         _ code: StoreError.Code, _ source: any PersistentStore, _ model: ManagedObjectModel,
         _ mapping: MappingModel? = nil, to location: StoreLocation = StoreLocation(type: "memory", path: ""),

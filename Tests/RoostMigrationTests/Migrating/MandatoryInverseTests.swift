@@ -30,9 +30,9 @@ struct MandatoryInverseTests {
         return try model(b, .toOne("a", to: "A", inverse: "b"))
     }
 
-    /// An inferred mapping.
+    /// Returns options with an inferred mapping.
     ///
-    /// A policy of another entity requires three passes.
+    /// For three passes, another entity gets a policy.
     private static func options(
         _ source: any PersistentStore, _ path: MigrationPath, _ conversion: ConversionOptions = ConversionOptions()
     ) throws -> MigrationOptions {

@@ -72,9 +72,10 @@ import RoostMigration
             try store.close()
         }
 
-        /// Copied entities keep their part of the digest if their number in records stays the same.
+        /// Checks the reported digests, and that copied entities with unchanged records keep their
+        /// part.
         ///
-        /// Other entities have new parts. Together, the parts are the digest.
+        /// The sum of the parts determines the digest.
         private static func explain(
             _ report: MigrationReport, _ before: StoreTally, _ after: StoreTally, _ old: ManagedObjectModel,
             _ new: ManagedObjectModel, _ mapping: MappingModel

@@ -10,7 +10,7 @@ import Testing
 struct MigrationFailureTests {
     private static let manager = MigrationManager(registry: .standard)
 
-    /// A migration of the sample into a file, which is expected to fail.
+    /// Migrates the sample, and returns the error, which is expected.
     private func failure(
         _ faults: Faults, destination: (any PersistentStore)? = nil, in directory: TemporaryDirectory,
         _ options: MigrationOptions = MigrationOptions(allowsLoss: true)

@@ -126,7 +126,7 @@ struct PlainMigration {
 
     // MARK: Relationships
 
-    /// The pairs of a relationship of the old model, with their places.
+    /// Returns the pairs of a relationship of the old model, with their places.
     private func oldPairs(_ relationship: ManagedObjectModel.Relationship) -> [(Pair, Order)] {
         func flipped(_ pairs: [(Pair, Order)]) -> [(Pair, Order)] {
             pairs.map { (Pair(from: $0.to, to: $0.from), Order(there: $1.back, back: $1.there)) }

@@ -42,7 +42,7 @@ struct RandomEvolution {
 
     // MARK: Content
 
-    /// A store of the old model in memory.
+    /// Creates a store of the old model in memory.
     mutating func store() throws -> any PersistentStore {
         var values: [ObjectID: [String: Value]] = [:]
         for root in old.roots {

@@ -18,8 +18,8 @@ struct RelationshipChangeTests {
         ])
     }
 
-    /// Objects 1 to `count` of `A`, with the keys of their to-one destinations and the links of
-    /// their to-many ones.
+    /// Creates a store of objects 1 to `count` of `A`, with the keys of their to-one destinations
+    /// and the links of their to-many ones.
     static func store(
         _ model: ManagedObjectModel, count: Int64 = 4, s: [Int64: Int64] = [:], links: [Link] = [],
         by relationship: String = "fr", _ type: String = "memory", _ path: String = ""
@@ -46,7 +46,7 @@ struct RelationshipChangeTests {
         return (store, report)
     }
 
-    /// An inferred mapping with a policy that has no effect.
+    /// Returns options with an inferred mapping and a policy that has no effect.
     static func withPolicy(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> MigrationOptions {
         var mapping = try MappingModel.inferred(from: old, to: new)
         for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
@@ -77,7 +77,7 @@ struct RelationshipChangeTests {
         return found
     }
 
-    /// `A.b` or `A.bs`, and `B` with the inverse.
+    /// Returns a model of `A` with a relationship and `B` with its inverse, if any.
     static func two(_ a: R, _ b: R?) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription("A", relationships: [a]), EntityDescription("B", relationships: b.map { [$0] } ?? []),

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Models that differ in transient properties")
 struct TransientPropertyTests {
-    /// A model of messages, with additional or other properties that are not stored.
+    /// Returns a model of messages with the given transient attributes.
     private static func model(_ transients: [AttributeDescription] = [], inverse: Bool = false) throws
         -> ManagedObjectModel
     {

@@ -71,7 +71,7 @@ struct OpeningTests {
         try Notes.store(location).close()
         let file = URL(fileURLWithPath: location.path)
         var bytes = try Data(contentsOf: file)
-        // The bytes that identify the type stay; all others are noise.
+        // The beginning, which identifies the type, stays; the rest is noise.
         let start = type == "json" ? bytes.count / 2 : 200
         for index in start..<bytes.count { bytes[index] = UInt8(truncatingIfNeeded: index &* 37 &+ 11) }
         try bytes.write(to: file)

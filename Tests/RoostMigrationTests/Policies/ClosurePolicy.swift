@@ -44,7 +44,7 @@ final class ClosurePolicy: EntityMigrationPolicy {
 
 /// Migrations of the sample with policies.
 enum PolicySample {
-    /// The sample's inferred mapping, with a policy for each entity mapping that creates objects.
+    /// Returns the sample's inferred mapping, with a policy for each entity mapping.
     static func mapping(_ policy: String = "P") throws -> MappingModel {
         let model = try Sample.model()
         var mapping = try MappingModel.inferred(from: model, to: model)
@@ -68,7 +68,7 @@ enum PolicySample {
         var order: Int64
     }
 
-    /// All links of the sample's relationships, with the entities of their ends.
+    /// Returns all links of the sample's relationships, with the entities of their ends.
     static func links(_ store: any PersistentStore) throws -> Set<Pair> {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

@@ -4,7 +4,7 @@ import RoostMigration
 
 /// Cats and dogs of two hierarchies, which become pets of one.
 enum PetFixture {
-    /// Two cats and two dogs with homes and tags.
+    /// Creates a store of two cats and two dogs with homes and tags.
     static func store(_ type: String, _ path: String) throws -> any PersistentStore {
         let tags = RelationshipDescription.toMany("tags", to: "Tag", inverse: nil)
         func owned(_ name: String) -> EntityDescription {
@@ -37,7 +37,7 @@ enum PetFixture {
             ])
     }
 
-    /// A model in which a home has pets, and a favorite among them.
+    /// Returns a model in which a home has pets, and a favorite among them.
     static func mergedModel() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(

@@ -61,7 +61,8 @@ struct PolicyFunctionTests {
         }
     }
 
-    /// Two items: the first has the flag and parts of the sizes 1 and 2, the second a part of size 2.
+    /// Creates a store of two items: the first has the flag and parts of the sizes 1 and 2, the
+    /// second a part of size 2.
     private static func items(_ path: String) throws -> any PersistentStore {
         let parts = RelationshipDescription.toMany("parts", to: "Part", inverse: nil, isOrdered: true)
         return try Scenario.store(

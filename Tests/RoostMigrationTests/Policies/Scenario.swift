@@ -20,7 +20,7 @@ enum Scenario {
         }
     }
 
-    /// A new store with these objects and links.
+    /// Creates a store with these objects and links.
     static func store(
         _ type: String, _ path: String, _ model: ManagedObjectModel, _ objects: [Object],
         links: [(RelationshipName, Link)] = []
@@ -50,7 +50,7 @@ enum Scenario {
         return store
     }
 
-    /// The values of all objects of an entity, in the order of their keys.
+    /// Returns the IDs and values of all objects of an entity, in the order of their keys.
     static func objects(_ entity: EntityName, in store: any PersistentStore) throws -> [(
         id: ObjectID, values: [String: Value]
     )] {

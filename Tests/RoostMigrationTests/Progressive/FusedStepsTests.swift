@@ -15,7 +15,7 @@ struct FusedStepsTests {
             entities: [EntityDescription("Note", attributes: attributes, relationships: relationships)] + others)
     }
 
-    /// The number of migrations that pass through versions one by one.
+    /// Returns the number of steps after the steps between neighboring versions are fused.
     private func count(_ models: ManagedObjectModel...) throws -> Int {
         let steps = try zip(models, models.dropFirst()).map { old, new in
             MigrationChain.Step(

@@ -35,7 +35,7 @@ enum Notes {
             ])
     }
 
-    /// `hexColor` is renamed to `paint`, ratings are larger, and new notes are done.
+    /// `hexColor` is renamed to `paint`, ratings have a larger type, and new notes are done.
     ///
     /// Notes of the previous version are not done, so one direct step is not equivalent to both
     /// steps.
@@ -80,7 +80,7 @@ enum Notes {
         try ManagedObjectModel(entities: entities, versionIdentifiers: [name])
     }
 
-    /// From ``v3()`` to ``v4(index:)``, without ratings.
+    /// Returns a mapping from ``v3()`` to ``v4(index:)``, without ratings.
     static func withoutRatings() throws(StoreError) -> MappingModel {
         MappingModel([
             EntityMapping(
@@ -106,7 +106,7 @@ enum Notes {
         ])
     }
 
-    /// The versions 1 to 3, with a mapping model between the first two, so that migrations pass
+    /// Returns versions 1 to 3, with a mapping model between the first two, so that migrations pass
     /// through version 2.
     static func history() throws(StoreError) -> ModelHistory {
         var history = try inferredHistory()
@@ -114,7 +114,7 @@ enum Notes {
         return history
     }
 
-    /// The versions 1 to 3 without mapping models.
+    /// Returns versions 1 to 3 without mapping models.
     static func inferredHistory() throws(StoreError) -> ModelHistory {
         try ModelHistory([.init("v1", model: v1()), .init("v2", model: v2()), .init("v3", model: v3())])
     }

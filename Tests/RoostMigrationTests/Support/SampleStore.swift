@@ -137,11 +137,11 @@ enum Sample {
     /// The types of store that a test can create.
     static let writingTypes = StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }.map(
         \.name)
-    /// The types whose stores are files.
+    /// The writable types whose stores are files.
     static let fileTypes = StoreRegistry.standard.all
         .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 
-    /// A filled store of a type, open.
+    /// Creates a filled store of a type.
     ///
     /// The store's UUID and metadata are known.
     static func store(
@@ -157,7 +157,7 @@ enum Sample {
         return store
     }
 
-    /// A registry in which the type `faulty` is `base` with faults.
+    /// Returns a registry in which the type `faulty` is `base` with faults.
     static func registry(_ base: String, _ faults: Faults) throws(StoreError) -> StoreRegistry {
         let registry = StoreRegistry(StoreRegistry.standard.all)
         registry.register(FaultyStoreType(base: try registry.type(named: base), faults: faults))

@@ -40,7 +40,8 @@ struct Machine: Codable {
         return nil
     }
 
-    /// The commit of the checkout, with `+` after local changes; `unknown` without a checkout.
+    /// The commit of the checkout, with `+` if tracked files have changes; `unknown` without a
+    /// checkout.
     static var commit: String {
         guard let commit = git("rev-parse", "--short=10", "HEAD") else { return "unknown" }
         return git("status", "--porcelain", "--untracked-files=no")?.isEmpty == false ? commit + "+" : commit

@@ -13,7 +13,7 @@ struct ResultChart {
     private static let headHeight = 64.0
 
     private let results: Results
-    /// The powers of two at the left and right end of the plot.
+    /// The logarithms (base 2) of the ratios at the left and right end of the plot.
     private let exponents: ClosedRange<Double>
 
     init(_ results: Results) {

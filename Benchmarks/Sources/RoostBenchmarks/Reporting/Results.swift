@@ -3,7 +3,7 @@ internal import Foundation
 /// The results of a run, as stored in a file.
 struct Results: Codable {
     var machine: Machine
-    /// The commit that was measured, with `+` where files had changed since.
+    /// The commit that was measured, with `+` if tracked files had changes.
     var commit: String
     /// The number of measured rounds.
     var rounds: Int
@@ -30,7 +30,7 @@ extension Results {
         }
     }
 
-    /// The met targets and the missed targets, one line each.
+    /// The number of met targets, and a line for each kind of missed target.
     var summary: [String] {
         let withTarget = operations.filter { $0.target != nil }
         let over = withTarget.filter { $0.meetsTarget == false }.map {

@@ -65,7 +65,7 @@ func growthTable(_ results: [OperationResult], sizes: [Int]) -> String {
     return table.text
 }
 
-/// Returns the name of the other side of an operation.
+/// Returns the heading of the row for an operation's baseline.
 private func baselineName(_ name: String, _ results: [OperationResult]) -> String {
     "\(name), \(results.first { $0.name == name }?.baselineTitle ?? "")"
 }

@@ -13,8 +13,8 @@ struct Runner {
     /// Measures one operation.
     ///
     /// The first round of each side is not timed, because it touches memory and reads files for the
-    /// first time. It compares counts and checksums of both sides, and samples memory. Then the
-    /// sides alternate, in reverse order each round.
+    /// first time. Its counts and checksums must be equal on both sides, and it samples memory.
+    /// Then the sides alternate, and each round reverses their order.
     func measure(_ operation: Operation) throws -> OperationResult {
         onStart(operation)
         let workload = scale.workload(of: operation)

@@ -16,14 +16,14 @@ struct WorkerRequest: Codable {
 
 /// The reply of a process after each round.
 struct WorkerReply: Codable {
-    /// The error, with which all numbers are 0.
+    /// The error of the round; all numbers are then 0.
     var error: String?
     var seconds = 0.0
     /// The processor time of all threads.
     var cpuSeconds = 0.0
     var unitCount = 0
     var checksum: UInt64?
-    /// The private memory that the round added to the process; nil unless it was requested.
+    /// The private memory that the round added to the process; nil unless the command was `prove`.
     var peakPrivateBytes: Int?
     /// The size of the operation's files.
     var diskBytes: Int?

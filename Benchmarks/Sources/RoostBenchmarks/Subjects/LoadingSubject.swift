@@ -23,7 +23,8 @@ final class LoadingSubject: Subject {
         if type == BenchmarkServer.type { try BenchmarkServer.clear() }
     }
 
-    /// Loads as a conversion does: into a hidden store, which is flushed and then renamed.
+    /// Loads as a conversion does, into a hidden store that is then renamed, unless the store is in
+    /// memory or the workload has a batch size.
     func run(proving: Bool) throws -> Outcome {
         guard let library else { throw BenchmarkError("the objects to load are missing") }
         if type == BenchmarkServer.type {

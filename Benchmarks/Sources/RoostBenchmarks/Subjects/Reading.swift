@@ -18,7 +18,7 @@ struct Reading {
         ObjectID(TrackSchema.albumEntity, key: Tracks.randomKey(index, count: workload.albumCount))
     }
 
-    /// Reads all records of a cursor; the checksum reads every field.
+    /// Reads all records of a cursor; with `readingFields`, computes a checksum of every field.
     private func drain(
         _ cursor: any RecordCursor, _ batch: inout RecordBatch, readingFields: Bool
     ) throws -> Outcome {

@@ -1,7 +1,7 @@
 internal import Roost
 import RoostCore
 
-/// Opens the fixture, or creates it if it can only be in memory.
+/// Opens the fixture, or creates a store in memory or on the server.
 func openStore(_ type: String, _ workload: Workload, _ schema: TrackSchema) throws -> any PersistentStore {
     if type == BenchmarkServer.type { return try BenchmarkServer.makeStore(workload, schema) }
     guard workload.source.isEmpty else {

@@ -1,7 +1,7 @@
 internal import CTracks
 internal import Roost
 
-/// Changes a store that was opened for one round.
+/// Updates, deletes or inserts tracks of a store.
 final class WritingSubject: Subject {
     /// The kind of change that a round makes.
     enum Change: Sendable { case update, delete, insert }

@@ -13,7 +13,7 @@ struct Operation: Sendable {
         case memory
         /// A store on a server, created by the side that uses it; see ``BenchmarkServer``.
         case server
-        /// A file of this type, created once for each side and read by all operations.
+        /// A file of this type from ``Fixtures``, which several operations read.
         case shared(String)
         /// A shared file that also has an index over the titles of tracks.
         case indexed(String)
@@ -93,7 +93,7 @@ struct Operation: Sendable {
     /// Whether the operation creates a file.
     var makesFile: Bool { madeType != nil && !isProvenBySubject }
 
-    /// Whether the side itself reads its store, because the other side cannot open it as a file.
+    /// Whether each side computes the checksum of its own store, because the store is not a file.
     var isProvenBySubject: Bool { madeType == "memory" || madeType == BenchmarkServer.type }
 
     /// The type of the store whose content must be equal on both sides after a round, if any.

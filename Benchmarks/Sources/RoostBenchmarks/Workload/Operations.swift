@@ -35,8 +35,8 @@ enum Operations {
         "sqlite-sqlite/migrate-policies": 1.667, "lmdb-lmdb/migrate-policies": 1.667,
     ]
 
-    /// The maximum private memory in bytes of a conversion between SQLite and LMDB, and of a
-    /// migration with policies between them.
+    /// The maximum private memory in bytes of a conversion, and of a migration with policies, if
+    /// both stores are SQLite or LMDB.
     private static let memoryTargets = (conversion: 64 << 20, migration: 96 << 20)
 
     // MARK: Reading
@@ -260,8 +260,8 @@ enum Operations {
 
     private static func migration(_ source: String, _ destination: String, _ kind: MigrationKind) -> Operation {
         let name = "\(source)-\(destination)/migrate-\(kind.rawValue)"
-        // A million objects with five links each take long, so only migrations with a target use
-        // them.
+        // A million objects with five links each take long, so only migrations with policies
+        // between different types use them.
         let isWhole = kind == .policies && source != destination
         return Operation(
             name: name, title: "\(source) → \(destination), \(kind.title)", unit: .object, source: .tagged(source),

@@ -37,7 +37,7 @@ final class TrackLibrary {
         if schema.form == .tagged { try appendTags(to: loader, schema) }
     }
 
-    /// Passes the tags, which are computed from their numbers, to a loader.
+    /// Passes the tags and their links with tracks to a loader.
     private func appendTags(to loader: any BulkLoader, _ schema: TrackSchema) throws(StoreError) {
         let layout = try schema.model.requireEntity(TrackSchema.tagEntity).layout
         let title = try layout.requireField("title")

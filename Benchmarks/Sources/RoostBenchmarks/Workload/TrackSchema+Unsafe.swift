@@ -22,7 +22,7 @@ extension TrackSchema {
         try batch.setDouble(value.duration, for: fields.duration)
         try batch.setDouble(value.date, for: fields.date)
         try batch.setInteger(Int64(value.loved), for: fields.loved)
-        // The fields in the tail in the layout's order: texts by name, then data.
+        // The other fields in the layout's order: the UUID, texts by name, then data.
         try withUnsafeBytes(of: value.uuid) { (bytes) throws(StoreError) in try batch.setUUID(bytes, for: fields.uuid) }
         try Self.set(value.artist, value.artist_length, fields.artist, &batch)
         try Self.set(value.title, value.title_length, fields.title, &batch)

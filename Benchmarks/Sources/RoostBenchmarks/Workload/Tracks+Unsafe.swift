@@ -26,7 +26,7 @@ enum Tracks {
     }
 
     /// Returns the tags of the track with this number in ascending order: five different tags, if
-    /// there are 36 tags.
+    /// there are at least 29.
     static func tags(of number: Int, tagCount: Int) -> [Int64] {
         let first = Int(randomKey(number, count: tagCount)) - 1
         return Set((0..<5).map { Int64((first + 7 * $0) % tagCount + 1) }).sorted()

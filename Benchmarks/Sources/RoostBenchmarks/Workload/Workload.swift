@@ -8,9 +8,9 @@ struct Workload: Sendable {
     var repetitions = 0
     /// The number of objects in one transaction.
     var batchSize = 0
-    /// The store that is read or changed; empty for a store in memory.
+    /// The file that is read or changed; empty if the store is not a file.
     var source = ""
-    /// The store that is created; empty for a store in memory.
+    /// The file that is created; empty if the store is not a file.
     var destination = ""
 
     var albumCount: Int { Tracks.albumCount(trackCount: trackCount) }
@@ -20,8 +20,8 @@ struct Workload: Sendable {
 struct Outcome: Sendable {
     /// The number of units of the operation, which is equal on both sides.
     var unitCount: Int
-    /// The sum of the checksums of all objects that were read or written; nil if a round reads only
-    /// some of them.
+    /// A checksum or count of the result, which is equal on both sides; nil if the round computed
+    /// none.
     var checksum: UInt64?
 }
 
@@ -38,8 +38,8 @@ protocol Subject: AnyObject {
     /// - Returns: The outcome, which is equal on both sides.
     /// - Throws: Errors of the operation; ``BenchmarkError`` after a wrong result.
     func run(proving: Bool) throws -> Outcome
-    /// Returns the sum of the checksums of all objects in the store in memory that a round created;
-    /// nil without one.
+    /// Returns the sum of the checksums of all objects in the store that a round created in memory
+    /// or on a server; nil without one.
     func madeChecksum() throws -> UInt64?
     /// Releases everything that a round created, except files.
     func clean() throws

@@ -13,7 +13,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
     private let isReadOnly: Bool
     /// The lock that prevents others from removing the file; nil for a user without write access.
     private let lock: StoreLock?
-    /// The content at the last read or commit; nil after closing.
+    /// The content at the last read or commit; nil after closing or a failed write.
     private let latest: Mutex<SortedFile?>
 
     /// Opens the file at `path`, or prepares to create it by the first commit.

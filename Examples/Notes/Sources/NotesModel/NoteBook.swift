@@ -22,7 +22,7 @@ public final class NoteBook {
 
     // MARK: Reading
 
-    /// Returns the notes, only with the tag and the text `search` in any case if they are given.
+    /// Returns the notes by number, limited by `tag` and by `search` (in any case) if given.
     public func list(tag: String? = nil, search: String? = nil) throws(NoteError) -> [NoteLine] {
         var conditions: [FetchRequest.Predicate] = []
         if let tag { conditions.append(.any("tags.name") == tag) }

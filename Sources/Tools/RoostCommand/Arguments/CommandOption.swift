@@ -78,7 +78,8 @@ struct Subcommand: Sendable {
 enum ExitCode: Int32, Sendable {
     /// The command succeeded.
     case success = 0
-    /// A finding: damage, a difference, a failed check, a missing object, or a declined question.
+    /// A finding, such as damage, a difference, a failed check, a missing object or a declined
+    /// question.
     case finding = 1
     /// The command line or the configuration was wrong.
     case usage = 2

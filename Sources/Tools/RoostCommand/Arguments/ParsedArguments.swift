@@ -16,7 +16,8 @@ struct ParsedArguments: Sendable {
     /// Returns all values of an option that can be repeated, in order.
     func allValues(_ option: String) -> [String] { values[option] ?? [] }
 
-    /// Returns the value of an option as a whole number of at least `minimum`, or nil.
+    /// Returns the value of an option as a whole number of at least `minimum`, or nil if it was not
+    /// given.
     func integer(_ option: String, minimum: Int) throws -> Int? {
         guard let text = value(option) else { return nil }
         guard let number = Int(text), number >= minimum else {
@@ -25,7 +26,7 @@ struct ParsedArguments: Sendable {
         return number
     }
 
-    /// Separates options from positions, and checks both.
+    /// Separates options from positions, adds the default store if needed, and checks all.
     ///
     /// Options are `--name`, `--name=value`, `--name value`, `-n`, `-nm` and `-n value`. All
     /// arguments after `--` are positions.

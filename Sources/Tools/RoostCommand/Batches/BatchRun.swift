@@ -72,7 +72,8 @@ final class BatchRun {
         }
     }
 
-    /// Prepares and prints changes, asks for confirmation, and commits the changes.
+    /// Prepares changes, asks for confirmation without `--yes`, commits without `--dry-run`, and
+    /// reports.
     ///
     /// - Returns: `finding` if the user declines, otherwise `success`.
     func run(

@@ -18,7 +18,8 @@ extension Completer {
 
     /// Returns the candidates in the form that Bash requires.
     ///
-    /// Outside quotes, candidates are escaped and omit the word's part up to its last `:` or `=`.
+    /// Outside quotes, candidates are escaped and omit the word's part up to its last `:` or `=`
+    /// that separates words.
     private func bash(_ line: ShellLine, breaks: String) -> [String] {
         let candidates = candidates(Array(line.words.dropFirst())).map(\.text)
         // Quoted text is not split, and Bash adds the quotes itself.
@@ -52,7 +53,8 @@ struct ShellLine {
         isQuoted = quote != nil
     }
 
-    /// Returns a word with a backslash before each character that is special in a shell.
+    /// Returns a word with a backslash before each character that is special in a shell, except a
+    /// leading `~/` with `keepsHome`.
     static func quoted(_ word: String, keepsHome: Bool) -> String {
         var result = ""
         for (index, character) in word.enumerated() {

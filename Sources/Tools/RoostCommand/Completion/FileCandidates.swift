@@ -10,8 +10,8 @@ enum FileCandidates {
 
     /// Returns the files and directories that can complete a word.
     ///
-    /// Directories end with a slash. Hidden files are included only if the word's last part begins
-    /// with a period.
+    /// Directories end with a slash. Companion files of stores are left out. Hidden files are
+    /// included only if the word's last part begins with a period.
     ///
     /// - Parameters:
     ///   - word: The typed part of a path.

@@ -21,11 +21,11 @@ struct ConformanceSelfTestReport: Encodable {
 
     /// Tries every fault on stores of each type.
     ///
-    /// Prints a line for each fault (with `--quiet` only if it is not caught), or one JSON object
-    /// at the end. If `isCancelled` returns true before a fault, the run ends with a report on the
+    /// Prints a line for each fault (with `--quiet` only if it is missed), or one JSON object at
+    /// the end. If `isCancelled` returns true before a fault, the run ends with a report on the
     /// faults so far.
     ///
-    /// - Returns: `finding` if a fault is not caught, otherwise `success`.
+    /// - Returns: `finding` if a fault is missed, otherwise `success`.
     /// - Throws: `UsageError` for options that exclude each other, for a type that is unknown,
     ///   repeated or cannot be written, and for a filter that finds nothing; `cancelled`.
     static func run(

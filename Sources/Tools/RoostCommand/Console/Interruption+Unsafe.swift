@@ -33,7 +33,7 @@ final class Interruption: Sendable {
     private struct Session {
         /// The task of the current statement.
         var statement: Task<Void, Never>?
-        /// Whether Ctrl-C was pressed since the last query.
+        /// Whether Ctrl-C was pressed since the last ``takeInterrupt()``.
         var wasInterrupted = false
     }
 

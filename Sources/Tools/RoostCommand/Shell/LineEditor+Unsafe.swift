@@ -28,7 +28,7 @@
         ///
         /// The editor shows only the statement's last line.
         var context = ""
-        /// Whether a signal ended reading.
+        /// Whether a signal or an error ended reading.
         private var wasCancelled = false
 
         /// Creates an editor, or returns nil if libedit cannot use the terminal.

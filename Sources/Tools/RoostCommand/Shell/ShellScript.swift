@@ -14,7 +14,8 @@ struct ShellScript {
 
     /// Runs all statements.
     ///
-    /// - Throws: ``ShellFailure`` with the line of the first statement that fails.
+    /// - Throws: ``ShellFailure`` with the line of the first statement that fails; `cancelled`
+    ///   after a signal.
     func run() throws {
         var buffer = ShellStatementBuffer()
         while !session.isEnded {

@@ -37,7 +37,7 @@ struct AttributeInference {
         }
     }
 
-    /// Returns the type of a column without values.
+    /// Returns the attribute type for a declared type.
     private static func declared(_ type: DeclaredType) -> AttributeType {
         switch type {
         case .boolean: .boolean

@@ -12,7 +12,7 @@ struct ColumnFacts {
     var blobs = 0
     /// Whether all whole numbers are 0 or 1.
     var isBoolean = true
-    /// Whether all whole numbers are floating-point numbers too.
+    /// Whether every whole number is exact as a double.
     var isExactDouble = true
     /// Whether all numbers are decimals of at most 38 digits.
     ///
@@ -38,7 +38,7 @@ struct ColumnFacts {
     /// The number of decimals and dates of a database that has types for them.
     var decimals = 0
     var dates = 0
-    /// Whether the seconds of all dates have all digits.
+    /// Whether all dates keep all digits of their seconds.
     var hasExactDates = true
     /// The first row with a text.
     var firstTextRow: Int64?

@@ -7,9 +7,9 @@ internal import RoostSystem
 /// The database is read in one transaction and never changed:
 ///
 /// - Each table becomes an entity, and each row an object. An integer primary key or the rowid is
-///   the key of the object.
+///   the key of the object, if it is positive in all rows.
 /// - Each foreign key becomes a to-one relationship with a to-many inverse.
-/// - Each table that consists of two foreign keys becomes a many-to-many relationship.
+/// - A table that consists of two foreign keys becomes a many-to-many relationship instead.
 ///
 /// ```swift
 /// let content = try DatabaseImport(sqlite: "shop.db", model: nil) { () throws(StoreError) in }
@@ -27,7 +27,7 @@ package final class DatabaseImport: MadeContent {
     private let job: Mutex<AnyImportJob>
     private let checkCancellation: @Sendable () throws(StoreError) -> Void
 
-    /// Reads every row once, and infers a model if none is given.
+    /// Reads every row, and infers a model if none is given.
     ///
     /// - Parameters:
     ///   - source: The database.
@@ -66,8 +66,8 @@ package final class DatabaseImport: MadeContent {
 
     /// Sends a record for each row, then the links of join tables.
     ///
-    /// - Throws: `busy` if another program changed a file that is read without locks; errors of
-    ///   the database and of `sink`.
+    /// - Throws: `busy` if another program changed a file that is read without locks; errors of the
+    ///   database, of `sink` and of the cancellation.
     package func send(to sink: ContentSink) throws(StoreError) {
         let checkCancellation = checkCancellation
         try job.withLock { (job) throws(StoreError) in

@@ -16,7 +16,7 @@ struct ForeignTable {
         let defaultLiteral: SchemaLiteral?
         /// The collation, or `BINARY` for the usual one.
         let collation: String
-        /// Whether different texts in the column can be equal, such as texts without case.
+        /// Whether different texts in the column can be equal, such as `A` and `a`.
         let isFolding: Bool
         let isGenerated: Bool
     }
@@ -31,7 +31,7 @@ struct ForeignTable {
         let parentColumns: [Int]
         /// The ON DELETE clause, in capital letters.
         let onDelete: String
-        /// The operators that compare the columns with the key's columns, or none for `=`.
+        /// The operators that compare `parentColumns` with `columns`, or none for `=`.
         var operators: [String] = []
     }
 
@@ -125,7 +125,7 @@ enum DeclaredType {
 /// Everything that a database declares.
 struct ForeignSchema {
     var tables: [ForeignTable] = []
-    /// Sentences about views, triggers and virtual tables, which an import leaves out.
+    /// Sentences about parts that an import leaves out, such as views and triggers.
     var remarks: [String] = []
     private var names = SchemaNames()
 

@@ -31,7 +31,7 @@ protocol ForeignSource: AnyObject {
     /// - Parameters:
     ///   - values: The values to read for each row, at most ``maximumColumnCount``.
     ///   - table: The position of the table.
-    /// - Returns: The rows, before the first one.
+    /// - Returns: The rows, positioned before the first one.
     /// - Throws: Errors of the database.
     func rows(_ values: [ForeignValue], of table: Int) throws(StoreError) -> Rows
 

@@ -38,7 +38,7 @@ struct DateForm: OptionSet, Hashable {
         return (seconds, form)
     }
 
-    /// Digits without the zeros at their end.
+    /// Returns the first digits, without the zeros at their end.
     private static func digits(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         var digits = bytes.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.map { $0 }
         while digits.last == UInt8(ascii: "0") { digits.removeLast() }
@@ -51,7 +51,7 @@ struct DateForm: OptionSet, Hashable {
         return digits(text[text.index(after: point)...].utf8)
     }
 
-    /// Reads `yyyy-mm-dd` and `yyyy-mm-dd hh:mm:ss`, the most frequent forms, without
+    /// Reads most dates of the usual forms `yyyy-mm-dd` and `yyyy-mm-dd hh:mm:ss`, without
     /// allocating.
     private static func plain(_ bytes: UnsafeRawBufferPointer) -> (seconds: Double, form: DateForm)? {
         guard bytes.count == 10 || bytes.count == 19 else { return nil }

@@ -47,7 +47,7 @@ struct ImportBinding {
     /// - Parameters:
     ///   - model: The model to fill.
     ///   - inference: The inferred model, whose names are used if a model stores no source.
-    /// - Throws: `invalidModel`, with a list of everything without a matching table or column.
+    /// - Throws: `invalidModel`, with a list of everything that the database cannot fill.
     init(_ model: ManagedObjectModel, inference: ModelInference) throws(StoreError) {
         (self.model, self.inference, schema) = (model, inference, inference.schema)
         for entity in model.entities { bindTable(of: entity) }

@@ -111,7 +111,7 @@ internal import RoostCore
     extension SchemaLiteral {
         /// Reads the expression of a DEFAULT clause, as the server shows it.
         ///
-        /// Returns nil for an expression that is not a literal with a cast.
+        /// Returns nil for an expression that is not a literal, with or without casts.
         init?(postgreSQL text: String, type: PostgreSQLType) {
             guard let content = Self.uncast(text) else { return nil }
             switch type.kind {

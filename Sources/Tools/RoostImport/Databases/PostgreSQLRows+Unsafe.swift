@@ -51,7 +51,7 @@ internal import RoostCore
             }
         }
 
-        /// Reads decimal digits with an optional sign; returns nil for other text.
+        /// Reads decimal digits with an optional minus; returns nil for other text.
         private static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
             let isNegative = text.first == UInt8(ascii: "-")
             var value: Int64 = 0

@@ -151,7 +151,7 @@ internal import RoostCore
 
         // MARK: Others
 
-        /// Reads the names of everything that an import leaves out.
+        /// Adds remarks about triggers, rules, policies, functions and types, which are left out.
         mutating func readOthers() throws(StoreError) {
             let isTable = try isInSchema("c.relnamespace")
             try leaveOutParts(
@@ -186,7 +186,7 @@ internal import RoostCore
             "NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = '\(catalog)'::regclass AND d.objid = \(alias).oid AND d.deptype = 'e')"
         }
 
-        /// Names parts of imported tables.
+        /// Adds a remark for each part of an imported table.
         private mutating func leaveOutParts(_ kind: String, found sql: String) throws(StoreError) {
             for row in try database.query(sql) {
                 let row = CatalogRow(row)

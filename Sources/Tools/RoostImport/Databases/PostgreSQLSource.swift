@@ -94,7 +94,7 @@ internal import RoostCore
                 try database.rows(sql, hasLargeValues: false), kinds: [.integer, .integer, .integer])
         }
 
-        /// Returns the key of the objects for the rows of table `p`.
+        /// Returns SQL for the key of the object for a row of table `p`.
         private func key(of table: Int) -> String {
             if let name = schema.tables[table].rowIDName, table < isNumbered.count, !isNumbered[table] {
                 return "p.\(name)"

@@ -133,10 +133,10 @@ struct RowWriter<Source: ForeignSource> {
         return number
     }
 
-    /// Sets a number or truth value of another kind.
+    /// Sets a number or boolean field from a value of another storage class.
     ///
-    /// A text or decimal becomes the nearest floating-point number. Any other conversion is exact,
-    /// or fails.
+    /// A text or decimal becomes the nearest double. Any other conversion, also to a float, is
+    /// exact or fails.
     private func setConverted(
         _ cell: ForeignCell, reading: ImportBinding.Reading, place: RowReader<Source>.Place,
         batch: inout RecordBatch

@@ -19,7 +19,8 @@ internal import RoostForeignSQLite
 
         /// Examines the file at `path` and refuses a file that is not a foreign SQLite database.
         ///
-        /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`, `ioFailure`.
+        /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`, `ioFailure`;
+        ///   `invalidRequest` for a store of Roost.
         init(path: String) throws(StoreError) {
             guard !path.isEmpty, !path.utf8.contains(0) else {
                 throw StoreError(.notFound, "The file '\(path)' does not exist. Check the path.")

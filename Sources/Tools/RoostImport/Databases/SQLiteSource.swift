@@ -4,7 +4,7 @@ internal import RoostForeignSQLite
 #if SQLite
     /// A foreign SQLite database.
     ///
-    /// The key of a row is its rowid.
+    /// The key of a row is its rowid or its number; see ``SQLiteKeys``.
     final class SQLiteSource: ForeignSource {
         let schema: ForeignSchema
         private let file: SQLiteFile
@@ -57,7 +57,7 @@ internal import RoostForeignSQLite
 
         func verify() throws(StoreError) { try file.verify() }
 
-        /// Does nothing, because other programs do not wait for this transaction.
+        /// Does nothing. The transaction ends when the database is deallocated.
         func close() {}
 
         /// Returns an expression for a value of table `t`.

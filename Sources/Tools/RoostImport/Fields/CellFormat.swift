@@ -8,7 +8,7 @@ package struct CellFormat: Sendable {
     var decimalSeparator = UInt8(ascii: ".")
     /// The form of dates, or nil for ISO 8601, `2024-05-01` or `2024-05-01T12:30:00Z`.
     var datePattern: DatePattern?
-    /// The time zone of times without a zone.
+    /// The time zone of times without a zone, or nil for UTC.
     var timeZone: TimeZone?
 
     /// Creates the default rules: a decimal point, dates in ISO 8601, UTC.
@@ -101,8 +101,8 @@ package struct CellFormat: Sendable {
         return index == text.count
     }
 
-    /// Returns true for `true`, `yes`, `t`, `y` and `1`, in any case, and false for their
-    /// opposites.
+    /// Returns true for `true`, `yes`, `t`, `y` and `1`, in any case, false for their opposites,
+    /// and otherwise nil.
     static func boolean(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         let text = trimmed(bytes)
         guard text.count <= 5 else { return nil }

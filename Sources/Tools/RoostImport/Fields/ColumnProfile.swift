@@ -4,8 +4,8 @@ internal import RoostJSONText
 /// The common type of all values of a column.
 ///
 /// Whole numbers become integers. Other numbers become floating-point numbers, or decimal numbers
-/// if digits would be lost. Digits after a leading zero, as in postal codes, are text. All other
-/// columns are text, which keeps each cell unchanged.
+/// if digits would be lost. Digits after a leading zero, as in postal codes, are text. Booleans,
+/// dates and UUIDs keep their types. All other columns are text, which keeps each cell unchanged.
 struct ColumnProfile {
     /// The number of digits that every floating-point number preserves.
     private static let doubleDigitCount = 15

@@ -4,7 +4,7 @@ internal import RoostCore
 /// The form of the dates of a text.
 ///
 /// The parts are `yyyy`, `yy` (1970 to 2069), `MM`, `M`, `MMM` (English), `dd`, `d`, `HH`, `H`,
-/// `mm`, `ss` and `SSS` (any number of digits). All other characters are literal. Other letters
+/// `mm`, `ss` and `SSS` (1 to 9 digits). All other characters are literal, and letters among them
 /// must be in single quotes.
 struct DatePattern: Sendable {
     private enum Part: Sendable, Equatable {
@@ -23,7 +23,7 @@ struct DatePattern: Sendable {
 
     /// Reads a pattern.
     ///
-    /// Returns nil for one that is not as described, or has no year, month and day.
+    /// Returns nil for one that is not as described, or lacks a year, month or day.
     init?(_ text: String) {
         var parts: [(Part, ClosedRange<Int>)] = []
         var rest = Array(text.utf8)[...]

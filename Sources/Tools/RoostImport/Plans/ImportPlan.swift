@@ -6,7 +6,8 @@ package struct ImportPlan: Sendable, Hashable, Encodable {
         package var name: String
         /// The property for the column's values, or nil for a column that is left out.
         package var property: String?
-        /// The type of the property: an attribute type as in model documents, or `to Artist`.
+        /// The type of the property: an attribute type as in model documents, or a relationship
+        /// such as `to Artist`.
         package var type: String?
         /// A remark for the user.
         package var remark: String?
@@ -26,7 +27,7 @@ package struct ImportPlan: Sendable, Hashable, Encodable {
         package var rows: Int
         /// The columns, in the table's order.
         package var columns: [Column] = []
-        /// A remark for the user.
+        /// Remarks for the user.
         package var remarks: [String] = []
 
         package init(_ name: String, entity: String?, rows: Int) {

@@ -14,8 +14,8 @@ package struct ModelNames {
 
     /// Returns the name itself if it is valid in a model and not used yet.
     ///
-    /// Otherwise control characters and the separators of paths become underscores, and a number is
-    /// appended to a name that is already used. Names are compared without case.
+    /// Otherwise control characters and the separators of paths become underscores, a long name is
+    /// cut, and a used name gets a number. Names are compared without case.
     package mutating func name(for text: String, orElse fallback: String) -> String {
         var name = ""
         for character in text.precomposedStringWithCanonicalMapping.trimmingCharacters(in: .whitespacesAndNewlines) {

@@ -46,7 +46,7 @@ final class DelimitedReader: TextRowReader {
     ///   - delimiter: The separator of cells, or nil for the most frequent separator in the first
     ///     line.
     ///   - hasHeader: Whether the first row has the names of the columns.
-    /// - Throws: `invalidValue` for a text without a row; `ioFailure`.
+    /// - Throws: `invalidValue` for a text without a valid first row; `ioFailure`, `limitExceeded`.
     init(
         _ input: ImportInput, encoding: TextEncoding?, delimiter: UInt8?, hasHeader: Bool
     ) throws(StoreError) {

@@ -57,7 +57,8 @@ struct ColumnMapping {
     /// Finds the fields of columns that were found since the last call.
     ///
     /// - Parameter columns: All columns.
-    /// - Throws: `unknownProperty` for a column without a property.
+    /// - Throws: `unknownProperty` for a column without a property; `invalidRequest` for one that
+    ///   does not fit its property.
     mutating func extend(to columns: [String]) throws(StoreError) {
         while columnCount < columns.count {
             let (position, column) = (columnCount, columns[columnCount])

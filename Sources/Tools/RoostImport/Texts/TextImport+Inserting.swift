@@ -17,8 +17,8 @@ extension TextImport {
     /// Inserts an object for each row, or updates the object with its key.
     ///
     /// Missing objects of relations are inserted first, in separate transactions. Without a key,
-    /// all rows form one transaction. With a key, each transaction has 20 000 rows, because its
-    /// rows are held in memory. After an error, the committed transactions remain.
+    /// all rows form one transaction. With a key, each transaction has at most 20 000 rows, because
+    /// its rows are held in memory. After an error, the committed transactions remain.
     ///
     /// - Parameters:
     ///   - store: The store.

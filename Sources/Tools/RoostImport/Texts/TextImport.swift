@@ -10,8 +10,7 @@ internal import RoostSystem
 /// objects of a new store with the keys 1, 2, …, and ``insert(into:author:isNew:)`` inserts them
 /// into any store. The memory is bounded regardless of the size of the text.
 package final class TextImport: MadeContent {
-    /// The number of rows that are inserted or updated together, and whose related objects are
-    /// found together.
+    /// The number of rows that are read, and whose related objects are found, together.
     static let chunkCount = 2_000
     /// The maximum number of rows in one change set of an import with a key.
     ///
@@ -40,7 +39,8 @@ package final class TextImport: MadeContent {
     ///   - faults: Receives the rows that are left out.
     ///   - checkCancellation: Throws to end the import.
     /// - Throws: `invalidValue` with line and column for a text that cannot be read;
-    ///   `unknownEntity`, `unknownProperty`, `invalidRequest`, `invalidModel`, `ioFailure`.
+    ///   `unknownEntity`, `unknownProperty`, `invalidRequest`, `invalidModel`, `limitExceeded`,
+    ///   `ioFailure`; `conflict` if the text changes.
     package init(
         _ input: ImportInput, options: TextImportOptions, model: ManagedObjectModel?, faults: FaultyRowList,
         checkCancellation: @escaping @Sendable () throws(StoreError) -> Void

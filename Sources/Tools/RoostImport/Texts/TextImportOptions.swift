@@ -19,7 +19,7 @@ package struct TextImportOptions: Sendable {
 
     /// The treatment of an invalid row.
     package enum FaultyRows: String, Sendable, CaseIterable {
-        /// The import ends, and nothing is imported.
+        /// The import ends, and its current transaction is rolled back.
         case stop
         /// The row is left out and counted.
         case skip

@@ -18,8 +18,8 @@ struct TextModel {
     ///
     /// - Parameter columns: The columns with the types of their values.
     /// - Returns: The model.
-    /// - Throws: `invalidModel`; `unknownProperty` for a column in the options that is missing in
-    ///   the text.
+    /// - Throws: `invalidModel`; `limitExceeded`; `unknownProperty` for a column in the options
+    ///   that is missing in the text.
     func make(_ columns: [(name: String, type: AttributeType)]) throws(StoreError) -> ManagedObjectModel {
         guard columns.count <= Self.maximumColumnCount else {
             throw StoreError(

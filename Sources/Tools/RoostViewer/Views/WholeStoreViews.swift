@@ -36,7 +36,7 @@
         }
     }
 
-    /// A page of the transactions in a store's history, after a given token.
+    /// A page of the transactions in a store's history, after a token if one is given.
     struct HistoryView {
         private static let changeCount = 100
 
