@@ -23,7 +23,9 @@ struct OneSidedPairTests {
     }
 
     /// Creates a store with pair 1 at the person only, pair 3 at the passport only, and pair 2 at
-    /// both. With `hasRival`, passport 4 refers to person 2 too.
+    /// both.
+    ///
+    /// With `hasRival`, passport 4 refers to person 2 too.
     private static func store(_ type: String = "memory", _ path: String = "", hasRival: Bool = false) throws
         -> any PersistentStore
     {
