@@ -57,7 +57,7 @@ internal import RoostForeignSQLite
 
         func verify() throws(StoreError) { try file.verify() }
 
-        /// Does nothing. The transaction ends when the database is deallocated.
+        /// Does nothing, because the transaction ends when the database is deallocated.
         func close() {}
 
         /// Returns an expression for a value of table `t`.

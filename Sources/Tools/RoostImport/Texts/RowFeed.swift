@@ -18,7 +18,7 @@ final class RowFeed {
     /// Rows with their objects, the next row last.
     private var ready: [NumberedRow] = []
     private(set) var rowCount = 0
-    /// The rules of single records, or nil if there are none or rows can update objects.
+    /// The rules of single records, or nil: without rules, or if rows can update objects.
     private var recordRules: RecordRules?
     private let defaults: BatchInsertRequest.Row
 
