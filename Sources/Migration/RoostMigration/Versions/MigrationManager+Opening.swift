@@ -74,6 +74,9 @@ extension MigrationManager {
     ) throws(StoreError) {
         let location = description.location
         let type = try registry.type(named: location.type)
+        if let type = type as? any ServerStoreType {
+            return try recreate(description, onServer: type, model: model)
+        }
         guard type.capabilities.contains(.file) else {
             try type.destroy(location)
             return try type.create(location, model: model, options: description.options).close()
@@ -109,6 +112,44 @@ extension MigrationManager {
             // files.
             try? type.destroy(new)
             throw error.naming(location.path)
+        }
+    }
+}
+
+extension MigrationManager {
+    /// Replaces a store on a server with an empty one, unless another program replaces or changes
+    /// it first.
+    private func recreate(
+        _ description: PersistentStoreDescription, onServer type: any ServerStoreType, model: ManagedObjectModel
+    ) throws(StoreError) {
+        let location = description.location
+        var reading = description.options
+        (reading.model, reading.isReadOnly, reading.tracksHistory, reading.historyRetention) = (nil, true, nil, nil)
+        let generation: Generation?
+        do throws(StoreError) {
+            let old = try type.open(location, options: reading)
+            generation = try old.closing { () throws(StoreError) -> Generation? in
+                model.isCompatible(with: try old.metadata()) ? nil : try old.currentGeneration()
+            }
+        } catch {
+            // A damaged store has no generation to compare.
+            guard error.code == .corrupted else { throw error }
+            try type.destroy(location)
+            return try type.create(location, model: model, options: description.options).close()
+        }
+        // Nil if another process has already replaced the store.
+        guard let generation else { return }
+        let new = try type.temporaryLocation(beside: location)
+        do throws(StoreError) {
+            try type.create(new, model: model, options: description.options.with { $0.isUnpublished = true }).close()
+            try type.replace(location, at: generation, with: new, keepingAs: nil)
+        } catch {
+            // The first error is reported. The next program that creates a store there removes a
+            // store that remains.
+            try? type.destroy(new)
+            // Another process may have replaced the store meanwhile.
+            guard error.code == .busy, let made = try? registry.open(description) else { throw error }
+            try made.close()
         }
     }
 }
