@@ -110,7 +110,9 @@
         func portable() throws {
             let location = try makeStore(profile: .portable)
             defer { try? type.destroy(location) }
-            #expect(try manager.migrateInPlace(location, model: try model(country: true)).path == .onePass)
+            let new = try model(country: true)
+            #expect(try manager.planMigrationInPlace(location, model: new).path == .onePass)
+            #expect(try manager.migrateInPlace(location, model: new).path == .onePass)
             try requireAll(at: location, countries: ["none", "none"])
         }
 

@@ -5,16 +5,17 @@
     extension PostgreSQLDatabase: SQLRebuilding {
         private static let tallies = "_roost_tallies"
 
+        /// False in the portable profile, in which a transaction changes tables or rows, never both.
+        var canRebuild: Bool { settings.profile == .postgresql }
+
         /// Begins a transaction that creates the new tables in another schema.
         ///
         /// A dropped or renamed table would lock out this store's own snapshots. So the old tables
         /// stay until ``finishRebuilding(_:to:on:)``. The table of tallies is created again as
         /// well: a program that has lost its lock finds another store then
         /// (``PostgreSQLIncarnation``).
-        ///
-        /// In the portable profile, a transaction cannot change tables and rows.
         func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
-            guard settings.profile == .postgresql,
+            guard
                 let connection = try beginWritingAlone(if: { (connection) throws(StoreError) in
                     try areFree(difference, on: connection)
                 })

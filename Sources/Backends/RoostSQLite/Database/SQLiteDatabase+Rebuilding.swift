@@ -3,6 +3,9 @@ internal import RoostFiles
 internal import RoostSQL
 
 extension SQLiteDatabase {
+    /// Always true.
+    var canRebuild: Bool { true }
+
     /// Begins a transaction that may drop tables, while holding the store's lock exclusively; see
     /// `SQLRebuilding`.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {

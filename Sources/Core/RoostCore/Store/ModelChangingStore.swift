@@ -4,6 +4,9 @@
 /// Migrations in place use this protocol. A store type conforms if such a change is faster than a
 /// new store.
 package protocol ModelChangingStore: PersistentStore {
+    /// Whether this store can change its model, if nothing in it prevents that.
+    var changesModels: Bool { get }
+
     /// Begins to change the model of the store.
     ///
     /// Until the change ends, no other process or connection can open the store, and snapshots of

@@ -77,12 +77,14 @@ public protocol SQLUnjournaledLoading: AnyObject, Sendable {
 ///
 /// In other databases, a change of the model copies the content into a new store.
 package protocol SQLRebuilding: SQLDatabase {
+    /// Whether the database can change tables and rows in one transaction.
+    var canRebuild: Bool { get }
+
     /// Returns the writing connection in a transaction in which the new tables can be created.
     ///
     /// No other process has the store open, or can open it, until the caller closes the store after
     /// the transaction. Readers that begin now see the old content.
-    /// - Returns: The connection; nil if an object that is not Roost's has a required name, or if
-    ///   the database cannot change tables and rows in one transaction.
+    /// - Returns: The connection; nil if an object that is not Roost's has a required name.
     /// - Throws: `busy` if the store is open elsewhere, or another writer is active, for longer
     ///   than the timeout.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)?

@@ -57,6 +57,9 @@ final class SQLTransactionDatabase: SQLRebuilding {
 
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError) { try base.beginIndexing(connection) }
 
+    /// Always false.
+    var canRebuild: Bool { false }
+
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
         throw unsupported
     }

@@ -1,6 +1,9 @@
 package import RoostCore
 
 extension SQLStore: ModelChangingStore {
+    /// Whether the database can rebuild its tables in a transaction (`SQLRebuilding`).
+    package var changesModels: Bool { (database as? any SQLRebuilding)?.canRebuild ?? false }
+
     /// Starts to change the model of the store in one transaction; see ``ModelChangingStore``.
     ///
     /// Tables that are equal in both models, and whose content is kept, remain with all rows and
@@ -9,7 +12,7 @@ extension SQLStore: ModelChangingStore {
         to model: ManagedObjectModel, keeping kept: KeptContent
     ) throws(StoreError) -> (any ModelChange)? {
         try requireWritable()
-        guard let rebuilding = database as? any SQLRebuilding else { return nil }
+        guard let rebuilding = database as? any SQLRebuilding, rebuilding.canRebuild else { return nil }
         let new = try SQLSchema(model, dialect: schema.dialect, formatVersion: schema.formatVersion)
         let difference = SQLSchemaDifference(from: schema, to: new, keeping: kept)
         guard let connection = try rebuilding.beginRebuilding(difference) else { return nil }

@@ -49,7 +49,7 @@ extension InPlaceMigration {
     /// because rewritten content goes into the log first and leaves gaps in the file.
     func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
         // A store that accepts changes may have wrong checksums, which unchanged rows would keep.
-        guard !options.keepsBackup, !store.takesChanges, store is any ModelChangingStore,
+        guard !options.keepsBackup, !store.takesChanges, (store as? any ModelChangingStore)?.changesModels ?? false,
             let chain = try steps(from: store.metadata()),
             chain.steps.count == 1, let step = chain.steps.first,
             step.stage?.willMigrate == nil, step.stage?.didMigrate == nil
