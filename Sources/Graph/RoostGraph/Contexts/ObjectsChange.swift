@@ -27,7 +27,7 @@ public final class ObservationToken {
 
 extension ManagedObjectContext {
     /// Calls `body` at the end of each event that changed or refreshed objects, and after each
-    /// merge, until the token is released.
+    /// merge that affects objects, until the token is released.
     ///
     /// `body` runs in the context's isolation.
     public func observe(_ body: @escaping (ObjectsChange) -> Void) -> ObservationToken {
