@@ -37,7 +37,7 @@ extension ManagedObjectContext {
         return ObservationToken { [weak self] in self?.observers.removeAll { $0.id == id } }
     }
 
-    /// Calls `body` after each save of the context, until the token is released.
+    /// Calls `body` after each commit of the context to a store, until the token is released.
     public func observeSaves(_ body: @escaping (SaveNotice) -> Void) -> ObservationToken {
         nextObserver += 1
         let id = nextObserver
