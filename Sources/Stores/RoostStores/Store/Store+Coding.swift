@@ -182,7 +182,7 @@ extension Store {
     ///
     /// The insert is atomic and durable on return. Coding keys are the names of properties. A key
     /// that a value does not encode, such as that of an optional that is nil, gets the default of
-    /// the model. Without a conflict rule, `objectID` must be nil, because the store assigns new
+    /// the model. With ``ConflictRule/fail``, `objectID` must be nil, because the store assigns new
     /// IDs. If the first value has IDs for to-many relationships, all values are one change set;
     /// otherwise such IDs are an error.
     ///
