@@ -39,9 +39,10 @@ package final class RecordEncoder {
     /// Encodes a value as an object of an entity.
     ///
     /// - Throws: `unknownEntity`; `unknownProperty` for a key that is not a property, with the
-    ///   nearest name; `invalidValue` for a property with the wrong Swift type or an invalid value;
-    ///   `invalidRequest` for containers that rows do not have. An error of the type's own
-    ///   `encode(to:)` is the `underlying` error, except that a `StoreError` is thrown unchanged.
+    ///   nearest name, or is transient; `invalidValue` for a property with the wrong Swift type or
+    ///   an invalid value; `invalidRequest` for containers that rows do not have. An error of the
+    ///   type's own `encode(to:)` is the `underlying` error, except that a `StoreError` is thrown
+    ///   unchanged.
     package func encode<T: Encodable>(_ value: T, for entity: EntityName) throws(StoreError) -> EncodedRow {
         let entity = try model.requireEntity(entity)
         let row = RowEncoding(type: T.self)

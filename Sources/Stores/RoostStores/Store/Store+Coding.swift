@@ -28,7 +28,7 @@ extension StoreView {
     ///   - limit: The maximum number of objects, or nil for all.
     /// - Returns: The values. All of them are in memory, but ``forEach(_:of:where:_:)`` uses
     ///   bounded memory.
-    /// - Throws: `unknownEntity`; `unknownProperty` for a key that is not a property;
+    /// - Throws: `unknownEntity`; `unknownProperty` for a key that is not a stored property;
     ///   `invalidValue` for a property that does not fit its Swift type, with both names.
     public func fetch<Element: Decodable>(
         _ type: Element.Type, of entity: EntityName? = nil, where predicate: FetchRequest.Predicate? = nil,
