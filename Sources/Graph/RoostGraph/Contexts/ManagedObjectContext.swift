@@ -18,9 +18,9 @@ internal import RoostStores
 /// ```
 ///
 /// All reads within one event see the same state of the stores, from the first read to the end of
-/// the event. `save`, a merge, ``processPendingChanges()`` and the end of `perform` end an event.
-/// The view context and the context of an attached actor also end an event soon after its first
-/// change or read. In all other contexts, each fetch and count begins a new event. A refresh, a
+/// the event. `save`, ``processPendingChanges()`` and the end of `perform` end an event. The view
+/// context and the context of an attached actor also end an event soon after its first change or
+/// read. In all other contexts, each fetch and count begins a new event. A merge, a refresh, a
 /// rollback and a reset also make the next read use the newest state.
 public final class ManagedObjectContext {
     let core: GraphCore

@@ -373,8 +373,6 @@ extension ManagedObjectContext {
 
     /// Returns columns, groups and aggregates of saved data.
     ///
-    /// As in Core Data, unsaved changes are not included.
-    ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func rows(_ request: RowRequest) throws(StoreError) -> [RowBatch] {
         if let parent { return try parent.rows(request) }

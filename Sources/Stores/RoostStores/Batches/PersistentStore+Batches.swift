@@ -22,8 +22,7 @@ extension PersistentStore {
     ///
     /// - Parameters:
     ///   - request: The rows to insert.
-    ///   - model: The program's model with the rules, or nil for the store's own model. It must be
-    ///     compatible with the store's model.
+    ///   - model: The program's model with the rules, or nil for the store's own model.
     /// - Returns: The result in the form of the request's result type.
     /// - Throws: `modelMismatch` for an incompatible model; `unknownEntity`; `invalidRequest` for
     ///   an abstract entity, a to-many relationship, a derived attribute, and a conflict rule
@@ -55,8 +54,7 @@ extension PersistentStore {
     ///
     /// - Parameters:
     ///   - request: The objects to update, and their new values.
-    ///   - model: The program's model with the rules, or nil for the store's own model. It must be
-    ///     compatible with the store's model.
+    ///   - model: The program's model with the rules, or nil for the store's own model.
     /// - Returns: The result in the form of the request's result type.
     /// - Throws: `modelMismatch` for an incompatible model; `invalidRequest`; `unknownProperty`;
     ///   `invalidValue` with object and property; `validationFailed` with all
@@ -82,8 +80,7 @@ extension PersistentStore {
     ///
     /// - Parameters:
     ///   - request: The objects to delete.
-    ///   - model: The program's model with the delete rules, or nil for the store's own model. It
-    ///     must be compatible with the store's model.
+    ///   - model: The program's model with the delete rules, or nil for the store's own model.
     /// - Returns: The result in the form of the request's result type.
     /// - Throws: `modelMismatch` for an incompatible model; `deleteDenied` with all
     ///   ``StoreError/denials``; `validationFailed`; `conflict` after ten attempts; the errors of

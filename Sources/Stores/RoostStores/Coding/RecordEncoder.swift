@@ -4,8 +4,6 @@ package import RoostCore
 /// The values of an encoded object.
 package struct EncodedRow: Sendable {
     /// Attributes and to-one relationships by name, in the form of a batch insert's row.
-    ///
-    /// A property that was not encoded has no value here, so its default applies.
     package var values: [String: Value] = [:]
     /// The destinations of to-many relationships by name.
     package var members: [String: [ObjectID]] = [:]
