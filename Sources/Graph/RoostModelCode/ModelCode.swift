@@ -64,8 +64,8 @@ package struct ModelCode {
     /// Generates the code.
     ///
     /// - Returns: The files, in the order of their names.
-    /// - Throws: `invalidModel` if names cannot be used in Swift, or if file names differ only in
-    ///   case.
+    /// - Throws: `invalidModel` if a name or type cannot be used in Swift, if names of classes are
+    ///   equal, or if names of files differ only in case.
     package func files(_ layout: Layout) throws(StoreError) -> [File] {
         let names = try ModelNames(model, source: source)
         let sections = try ModelSections(self, names: names)

@@ -37,7 +37,7 @@ struct ModelNames {
 
     /// Determines the names of the types, and checks the names of properties.
     ///
-    /// - Throws: `invalidModel`. The message has a line for each name that cannot be used.
+    /// - Throws: `invalidModel`. The message has a line for each problem.
     init(_ model: ManagedObjectModel, source: String) throws(StoreError) {
         var problems: [ModelProblem] = []
         func add(_ message: String, to entity: EntityDescription) {
@@ -82,8 +82,8 @@ struct ModelNames {
         }
     }
 
-    /// Returns the class name in the model without its module, or the entity's name without a
-    /// usable class name.
+    /// Returns the class name in the model without its module, or, if it is missing or unusable,
+    /// the entity's name.
     private static func className(of entity: EntityDescription) -> String {
         guard let text = entity.managedObjectClassName else { return entity.name }
         let name = text.split(separator: ".", omittingEmptySubsequences: false).last.map(String.init) ?? text

@@ -121,8 +121,8 @@
 
     /// Excludes a property of a `@Model` class from stores.
     ///
-    /// If its type is a simple attribute type, the property is a transient attribute of the model,
-    /// and contexts track its changes. Otherwise, it is an ordinary Swift property.
+    /// If its type is a simple attribute type or `ObjectID`, the property is a transient attribute
+    /// of the model, and contexts track its changes. Otherwise, it is an ordinary Swift property.
     @attached(peer)
     public macro Transient() = #externalMacro(module: "RoostMacros", type: "PropertyMacro")
 

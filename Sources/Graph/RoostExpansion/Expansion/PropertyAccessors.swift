@@ -2,8 +2,7 @@
     /// The code of a property's getter and setter.
     ///
     /// The code identifies a property by its position in the class, because a macro does not know
-    /// the offsets of fields in records. Generated classes of entities with a superentity or
-    /// subentities also use positions.
+    /// the offsets of fields in records.
     struct PropertyAccessors {
         private let getter: String
         private let setter: String

@@ -10,8 +10,7 @@ struct WeakCore {
 extension GraphCore {
     /// Finds this context's instances of the objects that a child changed, and reads them.
     ///
-    /// Runs before any change is applied to this context, because an error must leave this context
-    /// unchanged.
+    /// Runs before any change is applied, because an error must leave this context unchanged.
     ///
     /// - Parameter child: The core of the child.
     /// - Returns: A dictionary from changed objects of the child to objects of this context. It

@@ -86,7 +86,7 @@ extension ManagedObjectContext {
 
     /// Runs `body` as one event, and reverts its changes after an error.
     ///
-    /// The error is thrown by `body`, or by a getter that `body` calls and that cannot throw.
+    /// The error is thrown by `body`, or stored by a getter that `body` calls.
     private func undoingErrors(_ name: String?, _ body: () throws(StoreError) -> Void) throws(StoreError) {
         let former = undo
         let stack = former ?? UndoStack()

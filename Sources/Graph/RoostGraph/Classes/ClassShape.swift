@@ -55,7 +55,7 @@ public struct ClassShape: Sendable {
         /// A to-one relationship, whose destination may have subentities.
         package static func toOne(_ name: String) -> Property { Property(name: name, kind: .toOne) }
 
-        /// A transient attribute, which is not stored.
+        /// A transient attribute.
         public static func transient(_ name: String, as type: AttributeType) -> Property {
             Property(name: name, kind: .transient(type))
         }

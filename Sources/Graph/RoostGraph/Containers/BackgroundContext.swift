@@ -93,7 +93,7 @@ public final class ContextExecutor: SerialExecutor {
 
         /// Runs the waiting jobs on the calling thread, one after the other.
         ///
-        /// The next job after the last of them starts a thread again.
+        /// Afterwards, the next added job starts a thread.
         func runWaitingJobs() {
             while let next = takeJob() { next.job.runSynchronously(on: next.executor.asUnownedSerialExecutor()) }
         }

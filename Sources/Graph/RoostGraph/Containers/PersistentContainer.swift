@@ -30,7 +30,7 @@ public final class PersistentContainer: Sendable {
     ///     store needs none.
     /// - Throws: `invalidModel` if a class does not match its entity, if a hierarchy is in no store
     ///   or in two, or if a relationship connects two stores; `invalidRequest` if `stores` is empty
-    ///   or the configurations do not match; `unknownEntity`; `modelMismatch`.
+    ///   or `configurations` has no known name for each store; `unknownEntity`; `modelMismatch`.
     public init(
         _ stores: [Store], model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = [],
         configurations: [String] = []
@@ -224,7 +224,8 @@ public final class PersistentContainer: Sendable {
         return id.uriRepresentation(storeUUID: try store.metadata().storeUUID)
     }
 
-    /// Returns the ID for a URI, or nil if the URI is invalid or refers to another store.
+    /// Returns the ID for a URI, or nil if the URI is invalid or refers to another store or an
+    /// unknown entity.
     ///
     /// - Throws: Errors from reading the stores' metadata.
     public func objectID(uri: String) throws(StoreError) -> ObjectID? {
@@ -235,7 +236,7 @@ public final class PersistentContainer: Sendable {
     /// Closes all stores.
     ///
     /// Contexts then throw `closed`. If a context has read from a store, the store stays in use
-    /// until the context's event ends or the context is reset.
+    /// until the context's event and pin end or the context is reset.
     ///
     /// - Throws: The first error from closing. All stores are closed even after an error.
     public func close() throws(StoreError) {

@@ -145,8 +145,6 @@ extension GraphCore {
     }
 
     /// Calls `awakeFromFetch` of an object whose row was read.
-    ///
-    /// Values that the hook sets are not changes.
     func wake(_ object: ManagedObject) {
         let wasTracking = isTracking
         isTracking = isPlanted(.tracksAwaking)

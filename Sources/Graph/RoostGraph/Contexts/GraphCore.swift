@@ -250,7 +250,7 @@ final class GraphCore {
         object.state.remove(.touched)
         object.extra = nil
         object.core = orphanage
-        // The object retains the new core. The object's `deinit` releases the core.
+        // The object's `deinit` releases the new core.
         _ = Unmanaged.passRetained(orphanage)
     }
 
@@ -260,7 +260,7 @@ final class GraphCore {
         let object = table.type(entity).init(
             place: ObjectSeat(core: orphanage, entity: UInt16(truncatingIfNeeded: entity), key: key))
         object.flags = [.orphan]
-        // The object retains the core. The object's `deinit` releases the core.
+        // The object's `deinit` releases the core.
         _ = Unmanaged.passRetained(orphanage)
         return object
     }

@@ -227,7 +227,7 @@ extension GraphCore {
 
     /// Reads the current rows of objects.
     ///
-    /// Objects keep their changes. An object that is being saved is skipped.
+    /// Objects keep their changes. Faults and objects that are being saved are skipped.
     ///
     /// - Parameter objects: Objects of the context.
     /// - Returns: The objects whose rows changed or are missing.

@@ -3,7 +3,8 @@ package import RoostCore
 // Access for tools that read a context like a store.
 
 extension ManagedObjectContext {
-    /// Returns the context's current state, including unsaved changes, as a snapshot of a store.
+    /// Returns the context's current state, including unsaved changes, as a snapshot of the first
+    /// store.
     ///
     /// The snapshot is valid until the end of the event. Later changes of the context may appear in
     /// it.

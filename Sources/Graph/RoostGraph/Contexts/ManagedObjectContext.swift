@@ -18,9 +18,9 @@ internal import RoostStores
 /// ```
 ///
 /// All reads within one event see the same state of the stores, from the first read to the end of
-/// the event. `save`, a merge, ``processPendingChanges()`` and the end of `perform` end an event.
-/// The view context and the context of an attached actor also end an event soon after its first
-/// change or read. In all other contexts, each fetch and count begins a new event. A refresh, a
+/// the event. `save`, ``processPendingChanges()`` and the end of `perform` end an event. The view
+/// context and the context of an attached actor also end an event soon after its first change or
+/// read. In all other contexts, each fetch and count begins a new event. A merge, a refresh, a
 /// rollback and a reset also make the next read use the newest state.
 public final class ManagedObjectContext {
     let core: GraphCore
@@ -54,14 +54,14 @@ public final class ManagedObjectContext {
     }
     /// Whether an object whose row is missing counts as deleted.
     ///
-    /// If true, the properties of such a fault read as null, and the object is not validated.
-    /// Values that were already read stay readable. If false, reading the fault is an error that
-    /// the next save, fetch or count throws.
+    /// If true (default), the properties of such a fault are null, zero or empty, and the object is
+    /// not validated. Values that were already read stay readable. If false, reading the fault is
+    /// an error that the next save, fetch or count throws.
     public var deletesInaccessibleFaults: Bool {
         get { core.deletesInaccessibleFaults }
         set { core.deletesInaccessibleFaults = newValue }
     }
-    /// Whether delete rules apply at the end of the event instead of at once.
+    /// Whether delete rules apply at the next fetch, save or end of the event instead of at once.
     public var propagatesDeletesAtEndOfEvent = true
     /// Whether the context keeps the objects alive that it inserts, fetches and merges, not only
     /// objects with changes.
@@ -298,7 +298,7 @@ public final class ManagedObjectContext {
 
     /// Marks an object for deletion.
     ///
-    /// Delete rules apply at the end of the event (``propagatesDeletesAtEndOfEvent``). If a rule
+    /// By default, delete rules apply later; see ``propagatesDeletesAtEndOfEvent``. If a rule
     /// denies the deletion, the save fails. An object that was never saved leaves the context.
     public func delete(_ object: ManagedObject) {
         guard object.core === core else { return }

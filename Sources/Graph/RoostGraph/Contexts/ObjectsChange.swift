@@ -27,7 +27,7 @@ public final class ObservationToken {
 
 extension ManagedObjectContext {
     /// Calls `body` at the end of each event that changed or refreshed objects, and after each
-    /// merge, until the token is released.
+    /// merge that affects objects, until the token is released.
     ///
     /// `body` runs in the context's isolation.
     public func observe(_ body: @escaping (ObjectsChange) -> Void) -> ObservationToken {
@@ -37,7 +37,7 @@ extension ManagedObjectContext {
         return ObservationToken { [weak self] in self?.observers.removeAll { $0.id == id } }
     }
 
-    /// Calls `body` after each save of the context, until the token is released.
+    /// Calls `body` after each commit of the context to a store, until the token is released.
     public func observeSaves(_ body: @escaping (SaveNotice) -> Void) -> ObservationToken {
         nextObserver += 1
         let id = nextObserver

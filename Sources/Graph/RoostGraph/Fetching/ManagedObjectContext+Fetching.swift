@@ -186,7 +186,7 @@ extension ManagedObjectContext {
         return PagedObjects(self, ids: ids, pageCount: max(1, count))
     }
 
-    /// Reads the rows of all faults among the objects in one step, then the objects of each path.
+    /// Reads the rows of all faults among the objects together, then the objects of each path.
     ///
     /// - Parameters:
     ///   - objects: Objects of the context.
@@ -308,7 +308,7 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     /// The object at a position, or nil for an object of another class.
     ///
     /// If the object is a fault, its page is read. The properties of a fault that was deleted
-    /// meanwhile are null.
+    /// meanwhile are null, zero or empty.
     public subscript(position: Int) -> Object? {
         let object = context.object(with: ids[position])
         if object.isFault, context.core.isReadAhead(object) {
@@ -332,8 +332,8 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 extension ManagedObjectContext {
     /// Returns the objects of a request, and reads them on a thread of Roost.
     ///
-    /// If the context is pinned, is a child, or has unsaved changes that the request includes, the
-    /// request is executed in the caller's isolation.
+    /// If the context is pinned, is a child, or has or gets unsaved changes that the request
+    /// includes, the request is executed in the caller's isolation.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(
@@ -372,8 +372,6 @@ extension ManagedObjectContext {
     }
 
     /// Returns columns, groups and aggregates of saved data.
-    ///
-    /// As in Core Data, unsaved changes are not included.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public func rows(_ request: RowRequest) throws(StoreError) -> [RowBatch] {

@@ -142,7 +142,7 @@ extension Int: AttributeValue {
 }
 
 extension Float: AttributeValue {
-    /// Unwraps `value`, or returns nil if it has another type.
+    /// Rounds `value`, or returns nil if it has another type.
     public init?(attribute value: Value) {
         guard case .double(let number) = value else { return nil }
         self.init(number)

@@ -273,7 +273,7 @@ struct Members {
     mutating func abort() {
         guard let flight = inFlight else { return }
         inFlight = nil
-        // Opposite changes cancel out: a key that was removed and added again is in neither set.
+        // Of two opposite changes of a key, the later one remains.
         added.formUnion(flight.added.subtracting(removed))
         removed.formUnion(flight.removed.subtracting(added))
         isReordered = isReordered || flight.isReordered

@@ -122,8 +122,8 @@ open class ManagedObject {
     public final var entity: ManagedObjectModel.Entity { info.entity }
     /// The context, or nil after the object has left it.
     ///
-    /// An object leaves its context if its unsaved insertion is discarded or deleted, its deletion
-    /// is saved, or the context is reset or deallocated.
+    /// An object leaves its context if its insertion is discarded, it is deleted before its first
+    /// save, its deletion is saved, or the context is reset or deallocated.
     public final var context: ManagedObjectContext? { core.context }
 
     // MARK: State

@@ -6,8 +6,8 @@ internal import RoostCore
 ///
 /// The table uses open addressing. A slot consists of a tag of 4 bytes and a pointer of 8. The tag
 /// contains the hash, so growing does not access the objects. At most two thirds of the slots are
-/// used, and the capacity grows by a half, so an object takes 18 to 29 bytes. The capacity is a
-/// multiple of 16. A multiplication maps a hash to a group of 16 slots.
+/// used, and the capacity grows by a half, so a growing table takes 18 to 29 bytes for each object.
+/// The capacity is a multiple of 16. A multiplication maps a hash to a group of 16 slots.
 ///
 /// SAFETY: an object is removed from the registry in its `deinit`, or earlier when it leaves its
 /// context. So every pointer in the registry refers to a living object.
@@ -34,7 +34,7 @@ struct Registry: ~Copyable {
 
     /// Returns the hash of a key.
     ///
-    /// Consecutive keys have tags in the same cache line.
+    /// Consecutive keys mostly have tags in the same cache line.
     @inline(__always)
     private static func hash(_ root: Int, key: Int64) -> UInt32 {
         let bits = UInt64(bitPattern: key)

@@ -3,10 +3,10 @@ internal import RoostCore
 
 /// The observation of a context's objects.
 ///
-/// A setter reports its property to observers before and after it writes. All other changes are
-/// first collected, because code of the program must not run while they are applied. Examples are
-/// changes by merges, rollback and undo. These changes are reported at the end of the call, when
-/// the graph is consistent again.
+/// A setter reports its property to observers before and after it writes. All other changes, for
+/// example by merges, rollback and undo, are first collected, because code of the program must not
+/// run while they are applied. They are reported at the end of the call, when the graph is
+/// consistent again.
 ///
 /// An object gets an `ObservationRegistrar` when one of its properties is first read. Its earlier
 /// changes are not collected.

@@ -2,8 +2,8 @@ public import RoostCore
 
 /// The members of a to-many relationship: a set, in the order of the objects' keys.
 ///
-/// Changes immediately update the inverse, without reading the members. The members are read when
-/// the program accesses them.
+/// Changes immediately update the inverse. Inserting or removing a given object does not read the
+/// members.
 ///
 /// ```swift
 /// artist.albums.insert(album)

@@ -46,7 +46,7 @@ internal import RoostStores
 /// After a rollback or a refresh, the controller reads the objects whose changes were discarded.
 ///
 /// The controller keeps the context alive, but not the objects. It computes differences in the
-/// isolation of the context. A context without controllers has no costs.
+/// isolation of the context.
 ///
 /// - Complexity: Each row takes about 60 to 100 bytes of memory and the bytes of its sort keys.
 ///   Rows outside of a window take none. An event with *m* changed objects takes O(*m* log *n*)
@@ -121,7 +121,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// All objects in their order.
     ///
-    /// - Complexity: O(*n*). Objects that are not in the context are read in groups of 64.
+    /// - Complexity: O(*n*). Objects without values in memory are read in groups of up to 64.
     public var objects: [Object] {
         var objects: [Object] = []
         objects.reserveCapacity(count)
@@ -133,7 +133,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// The object at a place, which must exist.
     ///
-    /// An object that is not in the context is read, with up to 63 of its neighbors. If this fails,
+    /// An object without values in memory is read, with up to 63 of its neighbors. If this fails,
     /// the next save, fetch or count throws the error.
     public subscript(place: ResultsPlace) -> Object {
         let sections = result.list.sections

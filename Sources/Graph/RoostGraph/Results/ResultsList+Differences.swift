@@ -170,9 +170,7 @@ struct ResultsDifference {
         let key: Int64
         let entity: Int
         let from: ResultsPlace?
-        /// Whether the values of the row changed.
-        ///
-        /// If so, the row is always reported.
+        /// Whether the row is reported even if it did not move.
         let isChanged: Bool
         var to: ResultsPlace?
         /// The numbers of rows before this row that are not displaced, in its old and its new

@@ -149,7 +149,7 @@ package struct ResultsList: Sendable {
 
     /// Adds a row.
     ///
-    /// Call this method in the order of the rows if possible, because adding at the end is faster.
+    /// Adding rows in their order is faster.
     package mutating func append(_ row: ResultsRow) {
         guard isAfterLast(row) else { return insert(row, former: [:]) }
         if let last = sections.indices.last, isOneSection || sections[last].name == row.section {

@@ -58,7 +58,7 @@ public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
         }
     }
 
-    /// Returns whether two sections have the same name and the same objects.
+    /// Returns whether two sections have the same name and the same objects in the same order.
     public static func == (left: ResultsSection, right: ResultsSection) -> Bool {
         left.name == right.name && left.elementsEqual(right)
     }

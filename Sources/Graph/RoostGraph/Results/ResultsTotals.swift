@@ -18,7 +18,8 @@ internal import RoostStores
 /// exactly and rounded once, so it does not depend on the order of changes. Null is ignored.
 ///
 /// - Complexity: Each object of the result takes about 30 bytes of memory, and about 100 bytes more
-///   if there are sums. The time of an event is proportional to the number of changed objects.
+///   if there are sums. The time of an event is proportional to the number of changed objects,
+///   unless the request is executed again.
 public final class ResultsTotals {
     private let totals: FollowedTotals
 
@@ -57,8 +58,8 @@ public final class ResultsTotals {
     /// - Complexity: O(1).
     public func sum(_ attribute: String) -> Value { totals.sum(attribute) }
 
-    /// Called in the isolation of the context, after each event that changed an object's
-    /// contribution to the count or a sum.
+    /// Called in the isolation of the context, at least after each event that changed the count or
+    /// a sum.
     public var onChange: (() -> Void)? {
         get { totals.onChange }
         set { totals.onChange = newValue }

@@ -27,7 +27,7 @@ struct ResultsNote: OptionSet {
 
 /// A tracker of the objects that an event changes, for the results of a context.
 ///
-/// A context without results has no tracker, so it has no overhead.
+/// A context without results has no tracker, unless a child context has results.
 final class ResultsTracker {
     private struct WeakFollower {
         weak var follower: (any ResultsFollower)?
@@ -142,8 +142,8 @@ extension GraphCore {
         let isChanged = results.update()
         if !wasReading { closeReader() }
         guard isChanged, !children.isEmpty else { return }
-        // Some changes, such as a rollback, do not notify children. So the results of children are
-        // fetched again.
+        // Some changes, such as a rollback, do not notify children. So the results of children that
+        // merge automatically are fetched again.
         forEachChild { child in
             guard let own = child.results, child.context?.mergesChangesAutomatically ?? false else { return }
             own.noteAll()

@@ -33,11 +33,11 @@ struct PendingChanges {
 }
 
 extension ManagedObjectContext {
-    /// Returns the change set that a save would commit to the first store.
+    /// Returns the change set of a save to the first store, before the model's rules extend it.
     ///
     /// Used by benchmarks.
     ///
-    /// - Throws: Errors from reading ordered links.
+    /// - Throws: Errors from reading.
     package func pendingChangeSet() throws(StoreError) -> ChangeSet {
         core.survey = SaveSurvey()
         core.changed.forEachUncounted { core.survey.note($0, flags: $0.flags, state: $0.state) }

@@ -134,7 +134,6 @@ extension GraphCore {
     private func hasChangesLeft(_ object: ManagedObject, gone: inout [ManagedObject]) -> Bool {
         if object.flags.contains(.orphan) { return false }
         if object.flags.isSuperset(of: [.deleted, .inaccessible]) {
-            // Both this context and another context deleted the object, so nothing is left to do.
             gone.append(object)
             return false
         }

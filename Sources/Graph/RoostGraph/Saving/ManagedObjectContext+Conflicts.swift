@@ -308,8 +308,8 @@ extension GraphCore {
 
     /// Replaces an object's content with the store's content, and discards its changes.
     ///
-    /// Added and removed members of its to-many relationships remain, unless the object was
-    /// deleted.
+    /// Added and removed members of its to-many relationships remain, unless this context deleted
+    /// the object.
     func accept(_ record: Record, object: ManagedObject) throws(StoreError) {
         let wasDeleted = object.flags.contains(.deleted)
         if wasDeleted {

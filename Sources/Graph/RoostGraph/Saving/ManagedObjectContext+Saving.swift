@@ -19,7 +19,8 @@ extension ManagedObjectContext {
     /// - Throws: The error of a getter since the last call; `validationFailed` with all
     ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``;
     ///   `constraintViolation`; `objectNotFound` with all ``StoreError/missingObjects``;
-    ///   `deleteDenied`; `invalidRequest` during another save; errors from committing.
+    ///   `deleteDenied`; `invalidRequest` during another save, or if `willSave` never stops
+    ///   changing objects; errors from committing.
     public func save() throws(StoreError) {
         if let parent = core.parent { return try save(to: parent) }
         guard !isSaving else {
@@ -53,7 +54,7 @@ extension ManagedObjectContext {
 
     /// Saves all changes.
     ///
-    /// A thread of Roost commits, without blocking the isolation.
+    /// A thread of Roost commits, without blocking the isolation. A child saves like ``save()``.
     ///
     /// Changes that are made during the commit remain pending. After an error, all changes that
     /// were not committed remain pending. An earlier background save is finished first.

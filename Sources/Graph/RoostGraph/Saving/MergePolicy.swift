@@ -18,7 +18,7 @@ public import RoostCore
 ///
 /// If a new object has a stored object's unique value, `error` makes the save fail. The other
 /// built-in policies drop the new object; `mergeByPropertyObjectTrump` and `overwrite` copy its
-/// values to the stored object.
+/// values other than null to the stored object.
 ///
 /// ```swift
 /// context.mergePolicy = .mergeByPropertyObjectTrump
@@ -97,7 +97,8 @@ public struct MergeConflict: Sendable {
 public enum MergeResolution: Sendable {
     /// The object gets the given values.
     ///
-    /// Missing properties become null.
+    /// Missing properties become null. If another context deleted the object, this context's values
+    /// are inserted instead.
     case keep([String: Value])
     /// The state in the store is accepted, even if another context deleted the object.
     case acceptTheirs
@@ -123,7 +124,7 @@ public struct ConstraintConflict: Sendable {
 
 /// The result of resolving two objects with equal unique values.
 public enum ConstraintResolution: Sendable {
-    /// The stored object gets the given values.
+    /// The stored object gets the given values, and keeps its others.
     ///
     /// The object of this context is dropped.
     case keep([String: Value])

@@ -33,7 +33,6 @@ enum OrderedPlaces {
             while end < present.count, !kept.contains(end) { end += 1 }
             let high: Int64? = end < present.count ? present[end] : nil
             guard fill(&result, range: index..<end, after: low, before: high) else {
-                // The gap is too small, so all members get new places.
                 return present.indices.map { Int64($0 + 1) * distance }
             }
             low = result[end - 1]

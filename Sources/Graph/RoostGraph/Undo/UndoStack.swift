@@ -2,8 +2,6 @@ package import RoostCore
 
 /// A record of a context's events, for undo and redo.
 ///
-/// By default, a context has no undo stack and records nothing.
-///
 /// ```swift
 /// let undo = UndoStack()
 /// context.undo = undo

@@ -15,22 +15,23 @@ extension PersistentStore {
     /// Up to 16 MiB of records are collected and written as one change set, which blocks other
     /// writers only briefly. More records go through ``bulkLoader(_:)``, which blocks other writers
     /// to the end, so the function that provides the rows must not write to the same store. The
-    /// insert always remains one change set with a conflict rule, or if rows can change other
-    /// objects: with a to-one relationship that has a to-one inverse, with limited counts, and with
-    /// derived attributes that follow a relationship.
+    /// insert always remains one change set with ``ConflictRule/update`` or ``ConflictRule/skip``,
+    /// or if rows can change other objects: with lists of objects, with a to-one relationship that
+    /// has a to-one inverse, with limited counts, and with derived attributes that follow a
+    /// relationship.
     ///
     /// - Parameters:
     ///   - request: The rows to insert.
-    ///   - model: The program's model with the rules, or nil for the store's own model. It must be
-    ///     compatible with the store's model.
+    ///   - model: The program's model with the rules, or nil for the store's own model.
     /// - Returns: The result in the form of the request's result type.
     /// - Throws: `modelMismatch` for an incompatible model; `unknownEntity`; `invalidRequest` for
-    ///   an abstract entity, a to-many relationship and a derived attribute; `unknownProperty`;
-    ///   `invalidValue` with row and property; `validationFailed` with all ``StoreError/failures``;
-    ///   `objectNotFound` with all missing objects to which rows refer; `constraintViolation`;
-    ///   `conflict` after ten attempts, or a hundred if rows can change other objects or extend
-    ///   ordered relationships; and the errors of ``reserveKeys(_:for:)``, ``commit(_:)`` and the
-    ///   rows. After an error nothing was inserted, but keys may remain unused.
+    ///   an abstract entity, a to-many relationship, a derived attribute, and a conflict rule
+    ///   without a constraint; `unknownProperty`; `invalidValue` with row and property;
+    ///   `validationFailed` with all ``StoreError/failures``; `objectNotFound` with all missing
+    ///   objects to which rows refer; `constraintViolation`; `conflict` after ten attempts, or a
+    ///   hundred if rows can change other objects or extend ordered relationships; and the errors
+    ///   of ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows. After an error nothing was
+    ///   inserted, but keys may remain unused.
     /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory to commit or load
     ///   them. If the insert remains one change set, memory holds all records, and with a conflict
     ///   rule all rows.
@@ -53,8 +54,7 @@ extension PersistentStore {
     ///
     /// - Parameters:
     ///   - request: The objects to update, and their new values.
-    ///   - model: The program's model with the rules, or nil for the store's own model. It must be
-    ///     compatible with the store's model.
+    ///   - model: The program's model with the rules, or nil for the store's own model.
     /// - Returns: The result in the form of the request's result type.
     /// - Throws: `modelMismatch` for an incompatible model; `invalidRequest`; `unknownProperty`;
     ///   `invalidValue` with object and property; `validationFailed` with all
@@ -75,16 +75,15 @@ extension PersistentStore {
     ///
     /// The delete is atomic and durable on return. If another writer changes one of the objects
     /// meanwhile, the change set is computed again, up to ten times in all. The same happens if
-    /// another writer sets a reference to a deleted object, unless a relationship of the model has
-    /// the rule `noAction`.
+    /// another writer sets a reference to a deleted object, unless a relationship with an inverse
+    /// has the rule `noAction`.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.
-    ///   - model: The program's model with the delete rules, or nil for the store's own model. It
-    ///     must be compatible with the store's model.
+    ///   - model: The program's model with the delete rules, or nil for the store's own model.
     /// - Returns: The result in the form of the request's result type.
     /// - Throws: `modelMismatch` for an incompatible model; `deleteDenied` with all
-    ///   ``StoreError/denials``; `conflict` after ten attempts; the errors of
+    ///   ``StoreError/denials``; `validationFailed`; `conflict` after ten attempts; the errors of
     ///   ``StoreSnapshot/fetch(_:)`` and ``commit(_:)``. After an error nothing was deleted.
     /// - Complexity: O(*n*) in the deleted and changed objects, and one traversal of each to-many
     ///   relationship that a rule follows. If more than 1 000 objects are deleted, this includes a

@@ -79,7 +79,8 @@ struct RecordEditing {
     /// - Parameters:
     ///   - changes: The change set to complete.
     ///   - subject: A closure that returns the subject of failures of an insert.
-    /// - Throws: `validationFailed`; errors of reading the snapshot.
+    /// - Throws: `validationFailed`; `invalidRequest` for contradictory references; the errors of
+    ///   ``ChangeRules/apply(to:failures:subject:)``.
     mutating func finish(
         _ changes: inout ChangeSet, subject: (Int) -> ValidationFailure.Subject
     ) throws(StoreError) {
@@ -103,7 +104,8 @@ struct RecordEditing {
     ///   - object: The object, and whether the change set inserts it.
     ///   - ids: The new objects of the relationship.
     ///   - owner: A closure that returns the name of the object or the row for messages.
-    /// - Throws: `invalidValue` for an object of another entity.
+    /// - Throws: `invalidValue` for an object of another entity; `limitExceeded` without a free
+    ///   position.
     mutating func setMembers(
         _ relationship: ManagedObjectModel.Relationship, of object: (id: ObjectID, isNew: Bool), to ids: [ObjectID],
         _ owner: () -> String
@@ -133,7 +135,8 @@ struct RecordEditing {
     ///   - plan: The plan of the record's entity.
     ///   - owner: A closure that returns the name of the object or the row for messages.
     /// - Returns: The fields with their new values.
-    /// - Throws: `invalidValue` for a value that a property cannot hold; errors of reading the
+    /// - Throws: `invalidValue` for a value that a property cannot hold; `invalidRequest` if two
+    ///   objects claim one partner; `limitExceeded` without a free position; errors of reading the
     ///   snapshot.
     mutating func fields(
         of record: RecordReader, values: [Value], plan: Plan, _ owner: () -> String

@@ -16,7 +16,7 @@ package import RoostCore
 /// - To-one relationships are `ObjectID`, to-many relationships `[ObjectID]` or `Set<ObjectID>`.
 /// - Composite attributes are types with a key for each element.
 /// - An optional is nil if the value is null, or if only other entities of the hierarchy have the
-///   property. Any other key that is not a property is an error.
+///   property. Any other key that is not a stored property is an error.
 ///
 /// Properties without a key are not read. A decoder keeps tables of names, so use one for many
 /// records, from one thread at a time.
@@ -59,11 +59,11 @@ package final class RecordDecoder {
     ///   - record: A record of a model that is compatible with the decoder's model.
     ///   - members: The function that reads to-many relationships, or nil for types without them.
     /// - Returns: The decoded value.
-    /// - Throws: `unknownProperty` for a key that is not a property, with the nearest name;
-    ///   `invalidValue` for a property with the wrong Swift type, or with a type that is not
-    ///   optional although the value is null; `invalidRequest` for containers that records do not
-    ///   have. An error of the type's own `init(from:)` is the `underlying` error, except that a
-    ///   `StoreError` is thrown unchanged.
+    /// - Throws: `unknownProperty` for a key that is not a property, with the nearest name, or is
+    ///   transient; `invalidValue` for a property with the wrong Swift type, or with a type that is
+    ///   not optional although the value is null; `invalidRequest` for containers that records do
+    ///   not have. An error of the type's own `init(from:)` is the `underlying` error, except that
+    ///   a `StoreError` is thrown unchanged.
     package func decode<T: Decodable>(
         _ type: T.Type, from record: RecordReader, members: Members? = nil
     ) throws(StoreError) -> T {

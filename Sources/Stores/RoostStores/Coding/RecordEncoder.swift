@@ -4,8 +4,6 @@ package import RoostCore
 /// The values of an encoded object.
 package struct EncodedRow: Sendable {
     /// Attributes and to-one relationships by name, in the form of a batch insert's row.
-    ///
-    /// A property that was not encoded has no value here, so its default applies.
     package var values: [String: Value] = [:]
     /// The destinations of to-many relationships by name.
     package var members: [String: [ObjectID]] = [:]
@@ -39,9 +37,10 @@ package final class RecordEncoder {
     /// Encodes a value as an object of an entity.
     ///
     /// - Throws: `unknownEntity`; `unknownProperty` for a key that is not a property, with the
-    ///   nearest name; `invalidValue` for a property with the wrong Swift type or an invalid value;
-    ///   `invalidRequest` for containers that rows do not have. An error of the type's own
-    ///   `encode(to:)` is the `underlying` error, except that a `StoreError` is thrown unchanged.
+    ///   nearest name, or is transient; `invalidValue` for a property with the wrong Swift type or
+    ///   an invalid value; `invalidRequest` for containers that rows do not have. An error of the
+    ///   type's own `encode(to:)` is the `underlying` error, except that a `StoreError` is thrown
+    ///   unchanged.
     package func encode<T: Encodable>(_ value: T, for entity: EntityName) throws(StoreError) -> EncodedRow {
         let entity = try model.requireEntity(entity)
         let row = RowEncoding(type: T.self)

@@ -96,8 +96,8 @@ public struct RoostConfiguration: Sendable {
     ///   - environment: The environment, or nil for the process's environment.
     ///   - registry: The store types that the configuration may use.
     ///   - readModel: A closure that reads a model's file.
-    /// - Throws: Only `invalidConfiguration`: if the file cannot be read, with every problem of the
-    ///   file, including key, line and column, or for an invalid `ROOST_STORE`.
+    /// - Throws: Only `invalidConfiguration`: if the file cannot be read, for an invalid
+    ///   `ROOST_STORE`, or with every problem of the file, including key, line and column.
     package init(
         file: String?, workingDirectory: String?, environment: [String: String]?, registry: StoreRegistry,
         readModel: @escaping @Sendable (String) throws(StoreError) -> ManagedObjectModel
@@ -136,8 +136,8 @@ public struct RoostConfiguration: Sendable {
 
     /// All effective values with their origins.
     ///
-    /// Includes type options that the configuration does not set, but not such history options,
-    /// because a store has its own values of them.
+    /// Includes type options that are not set, with their defaults. Excludes history options that
+    /// are not set, because a store has its own values of them.
     package var settings: [Setting] {
         var settings = [fileSetting, modelSetting].compactMap { $0 }
         if let (store, origin) = defaultStore {

@@ -268,7 +268,7 @@ struct DeletePropagation {
         }
     }
 
-    /// Reads the objects of an entity with these keys in chunks.
+    /// Reads the objects of an entity with the given keys, in chunks.
     private mutating func forEachChunk(
         of keys: [Int64], entity: Int,
         _ body: (inout Self, any RecordCursor) throws(StoreError) -> Void

@@ -23,7 +23,7 @@ package struct ChangeRules {
 
     /// The maximum number of objects in one request.
     private static let chunkCount = 500
-    /// The maximum length of a chain of new objects in which derived attributes depend on each
+    /// The maximum length of a chain of changed objects in which derived attributes depend on each
     /// other.
     private static let mostRounds = 1_000
 
@@ -66,8 +66,8 @@ package struct ChangeRules {
         try removeUpdated(from: &changes)
     }
 
-    /// Removes updated objects from the unchanged objects, because an update already requires its
-    /// version.
+    /// Removes updated and deleted objects from ``ChangeSet/unchanged``, because a commit already
+    /// requires their versions.
     private func removeUpdated(from changes: inout ChangeSet) throws(StoreError) {
         guard !changes.unchanged.isEmpty else { return }
         var changed: Set<ObjectPlace> = []

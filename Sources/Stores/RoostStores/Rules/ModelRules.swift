@@ -70,8 +70,8 @@ package final class ModelRules: Sendable {
     /// Returns whether objects of an entity must be inserted with a change set instead of a bulk
     /// load.
     ///
-    /// True if derived attributes depend on these objects or read others, or if a relationship has
-    /// a limited count. The objects' own counts are known only after all rows.
+    /// True if derived attributes depend on these objects or read others, or if a relationship or
+    /// its inverse has a limited count. The objects' own counts are known only after all rows.
     func needsChangeSet(_ entity: ManagedObjectModel.Entity) -> Bool {
         derived.dependsOnObjects(of: entity.number)
             || derived.attributes[entity.number].contains { !$0.path.isEmpty } || !counts[entity.number].isEmpty

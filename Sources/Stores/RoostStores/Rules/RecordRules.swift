@@ -6,7 +6,7 @@ internal import RoostQuery
 /// The rules that concern a single record, compiled for each entity.
 ///
 /// If mandatory properties have no nulls, checking them compares at most one byte for eight fields.
-/// Every other rule costs one comparison.
+/// Every other rule is compared separately.
 package struct RecordRules: Sendable {
     /// The condition of a rule.
     private enum Limit: Sendable {

@@ -16,7 +16,8 @@ internal import RoostSystem
 /// more than ``SaveNotice/mostIDs`` IDs is incomplete, which bounds the memory. Iterators of one
 /// sequence share its notices, and each notice is returned by one iterator.
 ///
-/// The sequence ends when the store is closed or replaced, or when the task is cancelled.
+/// The sequence ends when a store is closed or replaced, the context is deallocated, or the task is
+/// cancelled.
 public struct SaveNotices: AsyncSequence, Sendable {
     /// A notice of one commit or of several commits.
     public typealias Element = SaveNotice

@@ -39,9 +39,9 @@ extension Store {
 
     /// Copies the store's current state to a new store of any type.
     ///
-    /// Other programs may read and write the store meanwhile. Objects keep their IDs. The copy is
-    /// read again and compared before it is published. After an error the copy is removed. Memory
-    /// is bounded.
+    /// Other programs may read and write the store meanwhile. Objects keep their IDs. By default,
+    /// the copy is read again and compared before it is published. After an error the copy is
+    /// removed. Memory is bounded.
     ///
     /// - Parameters:
     ///   - destination: The location of the copy.

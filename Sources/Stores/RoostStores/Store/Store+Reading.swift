@@ -38,7 +38,8 @@ extension Store {
     ///   - offset: The number of objects to skip.
     /// - Returns: The objects. All of them are in memory, but ``forEach(_:_:)`` uses bounded
     ///   memory.
-    /// - Throws: `unknownEntity`, `unknownProperty` or `invalidRequest` before anything is read.
+    /// - Throws: `unknownEntity`, `unknownProperty` or `invalidRequest` before anything is read;
+    ///   `closed`; errors of reading.
     public func fetch(
         _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil,
         sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [], limit: Int? = nil, offset: Int? = nil
@@ -60,21 +61,21 @@ extension Store {
 
     /// Returns the object with an ID, or nil if it does not exist.
     ///
-    /// - Throws: `unknownEntity`.
+    /// - Throws: `unknownEntity`; `closed`; errors of reading.
     public func record(_ id: ObjectID) throws(StoreError) -> Record? {
         try reading { (view) throws(StoreError) in try view.record(id) }
     }
 
     /// Returns the object of an entity with a key, or nil if it does not exist.
     ///
-    /// - Throws: `unknownEntity`.
+    /// - Throws: `unknownEntity`; `closed`; errors of reading.
     public func record(_ entity: EntityName, key: Int64) throws(StoreError) -> Record? {
         try record(ObjectID(entity, key: key))
     }
 
     /// Returns the number of objects that meet a condition.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`.
+    /// - Throws: The errors of ``fetch(_:where:sortedBy:limit:offset:)``.
     public func count(
         _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil
     ) throws(StoreError) -> Int {
@@ -88,7 +89,7 @@ extension Store {
     ///   - executing: Whether to execute the request, so that the plan includes the number of
     ///     examined objects.
     /// - Returns: The plan.
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`.
+    /// - Throws: The errors of ``fetch(_:where:sortedBy:limit:offset:)``.
     public func explain(_ request: FetchRequest, executing: Bool = false) throws(StoreError) -> FetchPlan {
         try reading { (view) throws(StoreError) in try view.explain(request, executing: executing) }
     }

@@ -89,8 +89,8 @@ extension Store {
     ///   - result: The kind of the result.
     /// - Returns: The result of the requested kind.
     /// - Throws: `deleteDenied` with all ``StoreError/denials`` and ``StoreError/failures``;
-    ///   `validationFailed`; `conflict` if other writers repeatedly change the objects. After an
-    ///   error nothing was deleted.
+    ///   `validationFailed`; errors of the fetch; `conflict` if other writers repeatedly change the
+    ///   objects. After an error nothing was deleted.
     @discardableResult
     public func delete(
         _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil, result: BatchResultType = .count

@@ -38,7 +38,8 @@ public final class StoreView {
     ///   - offset: The number of objects to skip.
     /// - Returns: The objects. All of them are in memory, but ``forEach(_:_:)`` uses bounded
     ///   memory.
-    /// - Throws: `unknownEntity`, `unknownProperty` or `invalidRequest` before anything is read.
+    /// - Throws: `unknownEntity`, `unknownProperty` or `invalidRequest` before anything is read;
+    ///   `closed`; errors of reading.
     public func fetch(
         _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil,
         sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [], limit: Int? = nil, offset: Int? = nil
@@ -75,7 +76,7 @@ public final class StoreView {
 
     /// Returns the object with an ID, or nil if it does not exist.
     ///
-    /// - Throws: `unknownEntity`.
+    /// - Throws: `unknownEntity`; `closed`; errors of reading.
     public func record(_ id: ObjectID) throws(StoreError) -> Record? {
         var batch = RecordBatch(model: model)
         return try snapshot.record(with: id, into: &batch) ? batch.record(at: 0) : nil
@@ -83,7 +84,7 @@ public final class StoreView {
 
     /// Returns the object of an entity with a key, or nil if it does not exist.
     ///
-    /// - Throws: `unknownEntity`.
+    /// - Throws: `unknownEntity`; `closed`; errors of reading.
     public func record(_ entity: EntityName, key: Int64) throws(StoreError) -> Record? {
         try record(ObjectID(entity, key: key))
     }
