@@ -53,6 +53,22 @@ struct ChildTests {
         #expect(saved.tracks.map(\.title) == ["four", "one", "three"])
     }
 
+    @Test("a child's save calls `didSave` once for each object that it deletes or changes")
+    func hooksOfChild() throws {
+        let container = try PersistentContainer(.memory, model: Note.model(), types: [Note.self])
+        let parent = container.makeContext()
+        for title in ["deleted", "changed"] { try (parent.insert() as Note).title = title }
+        try parent.save()
+        let child = parent.makeChild("edit")
+        let notes = try child.fetch(Fetch<Note>(sortedBy: ["title"]))
+        var calls: [String] = []
+        for (note, name) in zip(notes, ["changed", "deleted"]) { note.onDidSave = { calls.append(name) } }
+        notes[0].title = "new"
+        child.delete(notes[1])
+        try child.save()
+        #expect(calls == ["changed", "deleted"])
+    }
+
     @Test("a child context fetches its parent's unsaved changes, with its own on top")
     func seesParent() throws {
         let (_, parent, album) = try makeParent()

@@ -69,6 +69,22 @@ struct ResultsTests {
         #expect(controller.count == 3 && totals.sum("seconds") == 6)
     }
 
+    @Test("totals call `onChange` only for events that change them")
+    func unchangedTotals() throws {
+        let context = try container().makeContext()
+        let tracks = try insertTracks(3, into: context)
+        try context.save()
+        let totals = try ResultsTotals(Fetch<Track>(), sums: ["seconds"], in: context)
+        var callCount = 0
+        totals.onChange = { callCount += 1 }
+        tracks[0].title = "other"
+        context.processPendingChanges()
+        #expect(callCount == 0)
+        tracks[0].seconds = 2
+        context.processPendingChanges()
+        #expect(callCount == 1 && totals.sum("seconds") == 7)
+    }
+
     @Test("a results controller creates only the objects that it is asked for")
     func pages() throws {
         let container = try container()

@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import Foundation
     import RoostConformance
     import RoostCore
     import RoostMemory
@@ -33,11 +34,11 @@
 
         /// Creates a store with twenty albums and two labels.
         private func makeStore(
-            profile: PostgreSQLProfile = .postgresql, tracksHistory: Bool = false
+            profile: PostgreSQLProfile = .postgresql, tracksHistory: Bool = false, further: [String] = []
         ) throws -> StoreLocation {
             let location = PostgreSQLServer.location()
             let options = PostgreSQLServer.options(profile).with { $0.tracksHistory = tracksHistory }
-            let store = try type.create(location, model: try model(), options: options)
+            let store = try type.create(location, model: try model(further: further), options: options)
             var changes = ChangeSet(model: store.model)
             for key in Int64(1)...20 {
                 try changes.insert(
@@ -134,7 +135,11 @@
             let location = try makeStore()
             defer { try? type.destroy(location) }
             let open = try type.open(location, options: StoreOptions())
-            let refused = failure { _ = try manager.migrateInPlace(location, model: try model(country: true)) }
+            var options = MigrationOptions()
+            options.conversion.timeoutSeconds = 0
+            let refused = failure {
+                _ = try manager.migrateInPlace(location, model: try model(country: true), options: options)
+            }
             #expect(refused?.code == .busy && refused?.message.contains("is open") == true)
             // The refused migration has given its lock back.
             var changes = ChangeSet(model: open.model)
@@ -215,6 +220,38 @@
             try requireAll(at: location, countries: [.null, .null])
             try run("DROP TABLE \"Genre\"", at: location)
             #expect(try manager.migrateInPlace(location, model: new).path == .oneTransaction)
+            try requireAll(at: location, countries: ["none", "none"])
+        }
+
+        @Test("an entity whose array type has the name of another entity's table is migrated by a copy")
+        func arrayTypes() throws {
+            let location = try makeStore(further: ["_Label"])
+            defer { try? type.destroy(location) }
+            let new = try model(country: true, further: ["_Label"])
+            #expect(try manager.migrateInPlace(location, model: new).path == .onePass)
+            try requireAll(at: location, countries: ["none", "none"])
+        }
+
+        @Test("of programs that migrate at once, one migrates and the others find the new model")
+        func together() throws {
+            let location = try makeStore()
+            defer { try? type.destroy(location) }
+            let (manager, new) = (manager, try model(country: true))
+            let (done, paths) = (DispatchSemaphore(value: 0), Mutex<[String]>([]))
+            // On separate threads, because each waits for the others.
+            for _ in 0..<3 {
+                Thread.detachNewThread {
+                    defer { done.signal() }
+                    var options = MigrationOptions()
+                    options.conversion.timeoutSeconds = 60
+                    let result = Result { try manager.migrateInPlace(location, model: new, options: options).path }
+                    paths.withLock { $0.append("\(result)") }
+                }
+            }
+            for _ in 0..<3 { done.wait() }
+            let found = paths.withLock { $0 }
+            #expect(found.filter { $0.contains("oneTransaction") }.count == 1, "\(found)")
+            #expect(found.filter { $0.contains("nothing") }.count == 2, "\(found)")
             try requireAll(at: location, countries: ["none", "none"])
         }
 

@@ -17,10 +17,14 @@
         func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
             guard
                 let connection = try beginWritingAlone(if: { (connection) throws(StoreError) in
-                    try areFree(difference, on: connection)
+                    guard try areFree(difference, on: connection) else { return false }
+                    return try hasLocks(for: difference, on: connection)
                 })
             else { return nil }
             do throws(StoreError) {
+                // Otherwise, a program that has lost its lock could lock a row of the table, and the
+                // table could not be dropped.
+                try connection.query("LOCK TABLE \(Self.tallies) IN EXCLUSIVE MODE")
                 // Finds objects of other programs that depend on the old tables before the work.
                 try connection.query("SAVEPOINT dropping")
                 try drop(difference, on: connection)
@@ -99,12 +103,28 @@
             _ difference: SQLSchemaDifference, on connection: PostgreSQLConnection
         ) throws(StoreError) -> Bool {
             let dropped = Set((difference.droppedTables + difference.droppedIndexes).map(\.name))
-            let needed = Set((difference.newTables + difference.newIndexes).map(\.name))
-            // The indexes of dropped tables are dropped with the tables.
+            // PostgreSQL names the array type of a table with an underscore in front.
+            let needed = Set(
+                (difference.newTables + difference.newIndexes).map(\.name) + difference.newTables.map { "_" + $0.name })
+            // The indexes and types of dropped tables are dropped with the tables.
             let used = Set(
-                try PostgreSQLCatalog.tablesAndIndexes(
+                try PostgreSQLCatalog.usedNames(
                     of: location.schema, without: difference.droppedTables.map(\.name), on: connection))
             return needed.isDisjoint(with: used.subtracting(dropped))
+                && location.temporarySchema().utf8.count <= dialect.maximumIdentifierByteCount
+        }
+
+        /// Returns whether the server's table of locks has space for the change.
+        ///
+        /// Creating, dropping and moving a table took 13 locks on PostgreSQL 15.
+        private func hasLocks(
+            for difference: SQLSchemaDifference, on connection: PostgreSQLConnection
+        ) throws(StoreError) -> Bool {
+            let count = difference.newTables.count + difference.droppedTables.count + difference.newIndexes.count
+            let limit = try connection.query(
+                "SELECT current_setting('max_locks_per_transaction')::bigint * current_setting('max_connections')::bigint"
+            )
+            return 14 * count <= (limit.text(0, column: 0).flatMap { Int($0) } ?? 6400) / 2
         }
     }
 #endif

@@ -29,20 +29,34 @@
             return result.text(0, column: 1) == "t" ? .foreign : .empty
         }
 
-        /// Returns the names of the tables and indexes of a schema, without given tables and their
-        /// indexes.
+        /// Returns the names of the tables and indexes of a schema.
         static func tablesAndIndexes(
-            of schema: String, without tables: [String] = [], on connection: PostgreSQLConnection
+            of schema: String, on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {
             let result = try connection.query(
-                "SELECT c.relname, t.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_class t ON t.oid = i.indrelid WHERE n.nspname = \(try connection.literal(schema)) AND c.relkind IN ('r', 'i')"
+                "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(try connection.literal(schema)) AND c.relkind IN ('r', 'i')"
+            )
+            return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
+        }
+
+        /// Returns the names of all relations and types of a schema, without given tables, their
+        /// indexes and their types.
+        static func usedNames(
+            of schema: String, without tables: [String], on connection: PostgreSQLConnection
+        ) throws(StoreError) -> [String] {
+            let schema = try connection.literal(schema)
+            let relations = try connection.query(
+                "SELECT c.relname, COALESCE(t.relname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_class t ON t.oid = i.indrelid WHERE n.nspname = \(schema)"
+            )
+            let types = try connection.query(
+                "SELECT y.typname, c.relname FROM pg_type y JOIN pg_namespace n ON n.oid = y.typnamespace LEFT JOIN pg_type e ON e.oid = y.typelem LEFT JOIN pg_class c ON c.oid IN (y.typrelid, e.typrelid) WHERE n.nspname = \(schema)"
             )
             let tables = Set(tables)
-            return (0..<result.rowCount).compactMap { row in
-                guard let name = result.text(row, column: 0), !tables.contains(name),
-                    !(result.text(row, column: 1).map { tables.contains($0) } ?? false)
-                else { return nil }
-                return name
+            return [relations, types].flatMap { result in
+                (0..<result.rowCount).compactMap { row -> String? in
+                    let isDropped = result.text(row, column: 1).map { tables.contains($0) } ?? false
+                    return isDropped ? nil : result.text(row, column: 0)
+                }
             }
         }
 

@@ -74,8 +74,10 @@ extension ManagedObjectContext {
         try parent.undoingErrors(name) { () throws(StoreError) in try parent.core.take(core, present: present) }
         let changed = core.changed
         core.finishSaveToParent()
-        for object in changed where !object.flags.contains(.orphan) { object.didSave() }
-        for object in changed where object.flags.contains(.deleted) {
+        // A hook can delete an object that this save keeps.
+        let deleted = changed.filter { $0.flags.contains(.deleted) }
+        for object in changed where object.flags.isDisjoint(with: [.orphan, .deleted]) { object.didSave() }
+        for object in deleted where object.flags.contains(.deleted) {
             object.flags.subtract([.changed, .deleted])
             object.didSave()
             core.expel(object)

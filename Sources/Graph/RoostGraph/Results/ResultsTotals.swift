@@ -114,6 +114,8 @@ final class FollowedTotals: ResultsFollower {
         }
         (self.attributes, sums, emptySums) = (known, empty, empty)
         try fetch(endsEvent: true)
+        // The first fetch changes nothing that a program has seen.
+        isChanged = false
         context.core.requireResults().add(self)
     }
 

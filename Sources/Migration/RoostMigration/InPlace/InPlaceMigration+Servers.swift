@@ -1,3 +1,4 @@
+internal import Foundation
 internal import RoostCore
 
 extension InPlaceMigration {
@@ -10,8 +11,15 @@ extension InPlaceMigration {
         let start = ContinuousClock.now
         let metadata = try type.metadata(at: location, options: readingOptions)
         guard try steps(from: metadata) != nil else { return try nothing(type) }
-        if let changed = try changeModel(onServer: type) {
-            return finished(changed, backup: nil, since: start)
+        do throws(StoreError) {
+            if let changed = try changeModelWaiting(onServer: type, since: start) {
+                return finished(changed, backup: nil, since: start)
+            }
+        } catch {
+            // Another program has migrated the store meanwhile.
+            guard error.code == .busy, try steps(from: type.metadata(at: location, options: readingOptions)) == nil
+            else { throw error }
+            return try nothing(type)
         }
         let source = try type.open(location, options: readingOptions)
         let generation: Generation?
@@ -42,6 +50,24 @@ extension InPlaceMigration {
         return finished(outcome.report, backup: backup?.description, since: start)
     }
 
+    /// Changes the model of the store, and waits up to the timeout while another program has the
+    /// store open.
+    private func changeModelWaiting(
+        onServer type: any ServerStoreType, since start: ContinuousClock.Instant
+    ) throws(StoreError) -> MigrationReport? {
+        let deadline = start + .seconds(max(0, min(options.conversion.timeoutSeconds, 1e9)))
+        while true {
+            do throws(StoreError) { return try changeModel(onServer: type) } catch {
+                guard error.code == .busy, ContinuousClock.now < deadline,
+                    try steps(from: type.metadata(at: location, options: readingOptions)) != nil
+                else { throw error }
+            }
+            try options.conversion.cancellation?.check()
+            // Programs that migrate at once wait for different times.
+            Thread.sleep(forTimeInterval: .random(in: 0.05...0.5))
+        }
+    }
+
     private func changeModel(onServer type: any ServerStoreType) throws(StoreError) -> MigrationReport? {
         let store = try type.open(location, options: settlingOptions)
         let changed: MigrationReport?
@@ -50,6 +76,12 @@ extension InPlaceMigration {
         }
         // After a change, the store is closed already.
         try store.close()
+        guard var changed else { return nil }
+        // The transaction could not see the size of its result.
+        if let store = try? type.open(location, options: readingOptions) {
+            if let bytes = try? store.byteCount() { changed.bytes = bytes }
+            try? store.close()
+        }
         return changed
     }
 

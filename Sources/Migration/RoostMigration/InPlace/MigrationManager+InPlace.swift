@@ -25,8 +25,9 @@ extension MigrationManager {
     /// one transaction. This requires that at least half of its objects and links stay unchanged,
     /// that one step of one pass without closures reaches the model, and that no backup is
     /// requested. The unchanged tables are read and compared, but not written. No other program can
-    /// have the store open meanwhile. A file retains gaps from the rebuilt tables. Additions by
-    /// other programs remain. ``MigrationReport/path`` and the plan report the chosen path.
+    /// have the store open meanwhile. A file retains gaps from the rebuilt tables. Tables
+    /// and views of other programs remain; on a server, their indexes and rights on rebuilt tables
+    /// do not. ``MigrationReport/path`` and the plan report the chosen path.
     ///
     /// - Parameters:
     ///   - location: The store.
