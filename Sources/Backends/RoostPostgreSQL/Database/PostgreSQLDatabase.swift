@@ -326,7 +326,7 @@
                 .busy, "All places for writers of '\(name)' are used by other commits or by a load; try again.")
         }
 
-        /// Ends a transaction and keeps the connection for later use.
+        /// Ends a transaction, and keeps the connection for later use or closes it.
         private func end(
             _ connection: any SQLConnection, places: DispatchSemaphore,
             idle: WritableKeyPath<State, [PostgreSQLConnection]>

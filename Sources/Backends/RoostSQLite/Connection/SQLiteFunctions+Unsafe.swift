@@ -10,11 +10,11 @@ internal import RoostSQL
 enum SQLiteFunctions {
     /// The function that returns whether a text matches the matcher in the second argument.
     ///
-    /// The result is null for a null text.
+    /// The result is null for a value that is not text.
     static let matches = "roost_matches"
     /// The function that returns the sort key of a text with the options in the second argument.
     ///
-    /// The result is null for a null text.
+    /// The result is null for a value that is not text.
     static let sortKey = "roost_sort_key"
 
     /// The type name of a pointer to a `StringMatcher`.
@@ -43,7 +43,7 @@ enum SQLiteFunctions {
             what: "Setting up")
     }
 
-    /// Sets a parameter to a matcher, which is retained until the parameter is set again.
+    /// Sets a parameter to a matcher, which is retained until SQLite discards the value.
     static func bind(_ matcher: StringMatcher, to statement: OpaquePointer, at index: Int32) -> Int32 {
         let type = UnsafeRawPointer(matcherType.utf8Start).assumingMemoryBound(to: CChar.self)
         // SAFETY: the destructor, which SQLite calls in every case, releases the reference retained

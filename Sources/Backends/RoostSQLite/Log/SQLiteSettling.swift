@@ -41,8 +41,8 @@ enum SQLiteSettling {
     ///
     /// The lock of the closing user becomes exclusive or is released.
     ///
-    /// - Throws: `storeReplaced` if the file was replaced or removed. The log does not belong to
-    ///   the new file, and remains.
+    /// - Throws: `storeReplaced` if the file was replaced or removed: the log does not belong to
+    ///   the new file, and remains; errors of moving the log.
     static func afterLastUse(
         _ path: String, settings: SQLiteSettings, lock: StoreLock?, check: FileHandleCheck
     ) throws(StoreError) {
