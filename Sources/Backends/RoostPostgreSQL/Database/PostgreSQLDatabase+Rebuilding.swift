@@ -12,7 +12,8 @@
         /// well: a program that has lost its lock finds another store then
         /// (``PostgreSQLIncarnation``).
         ///
-        /// In the portable profile, a transaction cannot change tables and rows.
+        /// Returns nil if a needed name is in use, and in the portable profile, where a transaction
+        /// cannot change tables and rows.
         func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
             guard settings.profile == .postgresql,
                 let connection = try beginWritingAlone(if: { (connection) throws(StoreError) in
@@ -27,7 +28,7 @@
                 let own = try connection.identifier(location.schema)
                 let new = try connection.identifier(location.temporarySchema())
                 var statements = ["CREATE SCHEMA \(new)", "SET LOCAL search_path = \(new), \(own)"]
-                // Gives the names of dropped indexes to new indexes.
+                // Frees the names of dropped indexes for new indexes.
                 for (number, index) in difference.droppedIndexes.enumerated() {
                     statements.append(
                         "ALTER INDEX \(own).\(dialect.quote(index.name)) RENAME TO \(droppedIndex(number))")

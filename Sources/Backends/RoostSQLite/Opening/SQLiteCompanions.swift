@@ -51,7 +51,8 @@ enum SQLiteCompanions {
     /// The check passes if the store is damaged even without its log, because the owner of the log
     /// cannot be determined.
     ///
-    /// - Throws: The errors of ``requireOwnLog(besideStoreAt:settings:)``, but accepts damaged frames.
+    /// - Throws: The errors of ``requireOwnLog(besideStoreAt:settings:)``, except for damage of the
+    ///   log.
     static func requireOwnLogToRemove(besideStoreAt path: String, settings: SQLiteSettings) throws(StoreError) {
         do throws(StoreError) { _ = try ownLog(besideStoreAt: path, settings: settings, isRead: false) } catch {
             guard let alone = try? SQLiteDatabase.connect(path, settings: settings, access: .immutable(nil)) else {
