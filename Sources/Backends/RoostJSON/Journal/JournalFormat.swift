@@ -119,7 +119,7 @@ struct JournalFrame: Sendable {
         payloadChecksum = payload.checksum(0..<payload.count)
     }
 
-    /// The head's bytes, which end with the frame's check.
+    /// The head's bytes, which end with the frame's check: the checksum of the other bytes.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(word: chain)

@@ -25,7 +25,7 @@ struct FileBytes {
 struct LMDBDamage: Error {
     let reason: String
     let page: UInt64?
-    /// The error code for a file that is not a Roost store, or nil for damage.
+    /// The error code, or nil for damage.
     let code: StoreError.Code?
 
     init(_ reason: String, page: UInt64? = nil, code: StoreError.Code? = nil) {

@@ -93,7 +93,8 @@
 
         /// Returns statements that drop the tables of a store and its schema.
         ///
-        /// They fail if anything else is in the schema. If `name` is given, the schema has that name when the statements run.
+        /// They fail if anything else is in the schema. If `name` is given, the schema has that
+        /// name when the statements run.
         private static func dropping(
             _ schema: String, after name: String? = nil, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLSchemaChange {
