@@ -36,7 +36,7 @@ package struct JSONStoreType: FileStoreType {
         StoreCosts(readingMicroseconds: 0.6, writingMicroseconds: 0.6)
     }
 
-    /// Returns whether the file begins with `{"format": "roost-json"`.
+    /// Returns whether the file begins with `{"format": "roost-json"`, with any spacing.
     package func recognizes(fileAt path: String) -> Bool {
         StoreFile.read(prefix: DocumentFormat.prefixByteCount, of: path).map(DocumentFormat.isRecognized) ?? false
     }

@@ -13,7 +13,7 @@ internal import RoostForeignSQLite
         /// Apple's version hash of each entity.
         let versionHashes: [String: [UInt8]]
 
-        /// Reads the only row of the table.
+        /// Reads the first row of the table.
         ///
         /// - Throws: `corrupted`, `invalidModel`, `limitExceeded`; errors from reading the database.
         init(_ database: ForeignDatabase) throws(StoreError) {
