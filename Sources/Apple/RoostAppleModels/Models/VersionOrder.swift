@@ -84,7 +84,7 @@ package struct VersionOrder {
         }
     }
 
-    /// Records that a version precedes another, unless more certain evidence contradicts this.
+    /// Records that a version precedes another, unless earlier evidence contradicts this.
     private mutating func add(_ older: String, before newer: String, reason: Reason) {
         guard let from = names.firstIndex(of: older), let to = names.firstIndex(of: newer) else { return }
         add(from, before: to, reason: reason)

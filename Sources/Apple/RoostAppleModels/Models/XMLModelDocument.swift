@@ -180,7 +180,7 @@ package struct XMLModelDocument {
 
     /// Reads a stored fetch request.
     ///
-    /// All other XML attributes become options.
+    /// XML attributes except the name, the entity and the predicate become options.
     mutating func fetchRequest(_ element: XMLElement) throws(StoreError) -> FetchRequestTemplate {
         var template = FetchRequestTemplate(
             try name(of: element), entity: element["entity"] ?? "",

@@ -231,7 +231,7 @@ package struct BinaryPropertyList {
         return Int(exactly: value)
     }
 
-    /// Returns a big-endian integer, which is signed if it has eight bytes.
+    /// Returns a big-endian integer, signed if it has eight bytes, or nil if it is out of bounds.
     private func signed(_ offset: Int, size: Int) -> Int64? {
         guard offset <= bytes.count - size else { return nil }
         var value: UInt64 = 0

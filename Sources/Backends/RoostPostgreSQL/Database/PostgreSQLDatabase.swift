@@ -79,7 +79,8 @@
             return (connection, SQLWriterPlace(number: Int(clamping: row.place), generationSum: row.generationSum))
         }
 
-        /// Begins a transaction that writes while no other program has the store open or can open it.
+        /// Begins a transaction that writes while no other program has the store open or can open
+        /// it.
         ///
         /// Other transactions of this store can only read. The state lasts until the store is
         /// closed. A connection from the pool could have statements that are prepared for the old

@@ -70,7 +70,7 @@
 
         /// Begins the transaction.
         ///
-        /// Tables are locked before the first read of the transaction, as pg_dump does it: otherwise
+        /// Tables are locked before the first read of the transaction, as in pg_dump. Otherwise
         /// another session could truncate or change a table whose old rows are still to be read.
         /// The lock blocks only such changes, not other readers and writers of rows.
         ///
