@@ -11,9 +11,8 @@ internal import RoostSystem
 /// prefix, as a number. A search compares the heads in the contiguous slots. It reads an entry only
 /// if its head equals that of the key.
 ///
-/// A page belongs to the transaction that created it. Only that transaction may change it; every
-/// other transaction treats the page as immutable and changes a copy. So any number of snapshots
-/// share pages without locks.
+/// A page belongs to the transaction that created it. Only that transaction may change it; others
+/// change a copy. So any number of snapshots share pages without locks.
 final class TreeNode: @unchecked Sendable {
     // Proof of Sendable: only the transaction with the node's number changes the node, and a
     // transaction runs on one thread at a time. Other threads get the node only after its last

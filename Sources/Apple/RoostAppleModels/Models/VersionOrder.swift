@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The order in which the versions of a model were created, derived from evidence.
 ///
-/// More certain evidence takes precedence. Less certain evidence that contradicts it is ignored.
+/// Evidence that contradicts more certain evidence is ignored.
 package struct VersionOrder {
     /// The reasons why one version follows another, from most to least certain.
     package enum Reason: Int, CaseIterable, Comparable, Sendable {

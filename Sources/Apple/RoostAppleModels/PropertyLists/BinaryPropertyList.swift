@@ -37,7 +37,7 @@ package struct BinaryPropertyList {
     ///   - bytes: The whole list.
     ///   - file: The file name for errors.
     ///   - budget: The limit on objects and bytes; several lists of one file may share it.
-    /// - Throws: Code `corrupted`.
+    /// - Throws: `corrupted`.
     package init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
         self.bytes = bytes
         self.file = file

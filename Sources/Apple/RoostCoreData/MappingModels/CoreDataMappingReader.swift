@@ -29,8 +29,6 @@ package struct CoreDataMappingModel: Sendable {
 ///
 /// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. If both
 /// models are given, an inferred expression that is invalid for them is left out with a warning.
-///
-/// Archived classes are never instantiated.
 package enum CoreDataMappingReader {
     /// Reads a mapping model.
     ///

@@ -147,8 +147,6 @@ struct DocumentHead: Sendable {
     }
 
     /// Returns the text of the next value, padded so that its positions equal those in the file.
-    ///
-    /// The padding has as many lines and columns as precede the value.
     private static func capture(
         _ text: inout JSONTokenReader
     ) throws(StoreError) -> (bytes: [UInt8], place: TextPosition) {

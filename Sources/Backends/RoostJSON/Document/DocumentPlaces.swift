@@ -121,8 +121,6 @@ struct DocumentPlaces {
     }
 
     /// Calls `body` for each record until `body` returns false.
-    ///
-    /// The arguments are the entity, the key, the position and the positions of the properties.
     private func visitRecords(
         _ body: (_ entity: Int, _ key: Int64, _ place: TextPosition, _ properties: [String: TextPosition]) -> Bool
     ) throws(StoreError) {

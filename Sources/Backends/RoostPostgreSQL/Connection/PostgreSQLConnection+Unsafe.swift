@@ -204,7 +204,7 @@
         ///
         /// Transactions would lose the session's lock and settings. With a pooler, the process ID
         /// that libpq received differs from the server's ID, so the check needs a second
-        /// connection. Without a pooler, the check is one statement.
+        /// connection.
         ///
         /// - Throws: `unsupported`.
         func requireSession(_ location: PostgreSQLLocation) throws(StoreError) {

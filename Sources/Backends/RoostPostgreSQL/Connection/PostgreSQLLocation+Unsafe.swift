@@ -39,7 +39,7 @@
 
         /// Reads the path of a database of another program, whose schema can have any name.
         ///
-        /// - Throws: `invalidRequest` if the path or its schema is invalid, or for a password.
+        /// - Throws: As ``init(_:)``.
         init(foreign path: String) throws(StoreError) { try self.init(path, isForeign: true) }
 
         private init(_ path: String, isForeign: Bool) throws(StoreError) {

@@ -25,7 +25,7 @@
             var offset = 0
             while true {
                 let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                // The highest bit of any byte is set exactly if a byte of the word is less than 2.
+                // The highest bit of some byte is set exactly if a byte of the word is less than 2.
                 low |= (word &- 0x0202_0202_0202_0202) & ~word
                 bits |= word
                 guard offset < last else { break }
@@ -42,7 +42,7 @@
             }
         }
 
-        /// Returns the text of an escaped form, or nil if the escaped form is invalid.
+        /// Returns the text of an escaped form, or nil if the form is invalid.
         static func text(_ form: UnsafeRawBufferPointer) -> [UInt8]? {
             guard form.contains(1) else { return Array(form) }
             var text: [UInt8] = []

@@ -28,8 +28,7 @@
         ///   - schemas: The schemas of the stores.
         ///   - connection: A connection to the database.
         ///   - plan: Examines the stores and returns the changes.
-        /// - Throws: `busy`, and errors of `plan`. After an error, nothing has changed, unless the
-        ///   database ends a transaction with each change of a schema.
+        /// - Throws: `busy`, and errors of `plan`.
         private static func change(
             _ schemas: [String], on connection: PostgreSQLConnection,
             _ plan: () throws(StoreError) -> PostgreSQLSchemaChange

@@ -38,7 +38,7 @@ package final class SQLiteConnection: SQLBatchInserting {
     let handle: OpaquePointer
     private var slots: [SQLiteStatement.Text: SQLiteStatement.Slot] = [:]
     private var idleCount = 0
-    /// The number of frames in the write-ahead log after the last commit on this connection.
+    /// The memory of ``logFrameCount``.
     private let logFrames: UnsafeMutablePointer<Int32>
     /// The time that the running statement has spent on its next row.
     let clock: UnsafeMutablePointer<RowClock>

@@ -96,7 +96,7 @@ struct RowClock {
 
     /// Resets the clock before the next row.
     ///
-    /// This method runs for every row, so it does as little as possible.
+    /// This method runs for every row.
     mutating func reset() { (hasStarted, isOver, wasCancelled) = (false, false, false) }
 
     /// Calls `check` and reads the clock, and returns true if the statement must be stopped.

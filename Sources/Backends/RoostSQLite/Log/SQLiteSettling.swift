@@ -3,8 +3,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Makes a database file complete without companion files, so that no log remains and nothing must
-/// be recovered.
+/// Makes a database file complete without companion files.
 enum SQLiteSettling {
     /// The suffixes of the files that SQLite creates beside an open database.
     static let companions = ["-wal", "-shm", "-journal"]

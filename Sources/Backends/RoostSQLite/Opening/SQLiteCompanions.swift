@@ -8,7 +8,7 @@ enum SQLiteCompanions {
     /// Checks that the files beside the store have SQLite's formats, and that a rollback journal
     /// belongs to the store.
     ///
-    /// The check needs no lock, changes nothing, and is fast.
+    /// The check needs no lock and changes nothing.
     ///
     /// - Throws: `notAStore` with the name of the wrong file.
     static func requireOwn(besideStoreAt path: String) throws(StoreError) {

@@ -97,7 +97,7 @@ struct SQLiteHeader {
 
     /// Returns whether the file at `path` is a store of this type.
     ///
-    /// Never blocks and never throws.
+    /// Never blocks.
     static func recognizes(_ path: String) -> Bool {
         guard let bytes = StoreFile.read(prefix: byteCount, of: path) else { return false }
         return SQLiteHeader(bytes)?.isStore ?? false

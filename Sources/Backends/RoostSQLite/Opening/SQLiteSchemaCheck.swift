@@ -3,7 +3,7 @@ internal import RoostSQL
 
 /// A comparison of a file's schema with the schema that Roost would create.
 ///
-/// The comparison ensures that no foreign statement runs when Roost reads or writes.
+/// It ensures that no foreign statement runs when Roost reads or writes.
 ///
 /// Triggers, views and virtual tables are refused. Roost's own tables and indexes are refused if
 /// their text differs, for example in generated columns, checks or collations. Other tables are
