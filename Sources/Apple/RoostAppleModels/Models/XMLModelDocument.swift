@@ -20,8 +20,7 @@ package struct XMLModelDocument {
         check(
             root,
             ignoring: [
-                // Only the editor needs these attributes. They describe the file's tool, systems
-                // and language.
+                // Only the editor needs these attributes.
                 "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion",
                 "sourceLanguage", "macOSVersion", "iOSVersion", "tvOSVersion", "watchOSVersion", "visionOSVersion",
                 "name", "usedWithSwiftData", "usedWithCloudKit", "minimumMacOSVersion", "minimumiOSVersion",

@@ -118,8 +118,8 @@ package struct BinaryPropertyList {
             }
         case 0x1:
             if low <= 3, let value = signed(offset + 1, size: 1 << low) { return .integer(value) }
-            // Sixteen bytes are a signed integer, too. Programs write them for unsigned numbers from
-            // 2^63.
+            // Sixteen bytes are a signed integer, too. Programs write them for unsigned numbers
+            // from 2^63.
             if low == 4, let high = signed(offset + 1, size: 8), let value = signed(offset + 9, size: 8),
                 high == (value < 0 ? -1 : 0)
             {

@@ -15,7 +15,7 @@ internal import RoostForeignSQLite
 
         /// Reads the first row of the table.
         ///
-        /// - Throws: `corrupted`, `invalidModel`, `limitExceeded`; errors from reading the database.
+        /// - Throws: `corrupted`, `invalidModel`, `limitExceeded`; errors of reading the database.
         init(_ database: ForeignDatabase) throws(StoreError) {
             let statement = try database.prepare("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
             guard try statement.step(), let text = try statement.string(0), let uuid = StoreUUID(text) else {

@@ -285,8 +285,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
 
     /// Closes a connection that is no longer needed.
     func discard(_ connection: SQLiteConnection) {
-        // A connection without a transaction has no changes to lose. Memory that it cannot free is
-        // freed when the process ends.
+        // A connection without a transaction has no changes to lose.
         try? connection.close()
     }
 

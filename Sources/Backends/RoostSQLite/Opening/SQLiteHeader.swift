@@ -60,7 +60,7 @@ struct SQLiteHeader {
 
     /// Checks that the file at `path` is a complete store with a readable version.
     ///
-    /// - Throws: `notAStore`, `unsupportedVersion` or `corrupted`; errors of reading the file.
+    /// - Throws: `corrupted`; the errors of ``requireStore(at:)``.
     static func require(at path: String) throws(StoreError) {
         try requireStore(at: path)
         try requireWhole(path)
