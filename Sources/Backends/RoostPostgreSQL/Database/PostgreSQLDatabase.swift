@@ -82,9 +82,9 @@
         /// Begins a transaction that writes while no other program has the store open or can open
         /// it.
         ///
-        /// Other transactions of this store can only read. The state lasts until the store is
-        /// closed. A connection from the pool could have statements that are prepared for the old
-        /// tables, so the transaction gets a new connection.
+        /// Other transactions of this store can only read. The lock ends with the transaction, and
+        /// the caller then closes the store. A connection from the pool could have statements that
+        /// are prepared for the old tables, so the transaction gets a new connection.
         ///
         /// - Parameter isPossible: Returns whether to begin, before the lock is taken.
         /// - Returns: The connection; nil if `isPossible` returned false.
