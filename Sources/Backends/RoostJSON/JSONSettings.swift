@@ -17,7 +17,7 @@ struct JSONSettings: Sendable {
     /// The maximum size of the journal before it is merged into a new document, or nil for the size
     /// of the document, at least 1 MiB.
     var journalBytes: Int?
-    /// The time to wait for locks, in seconds.
+    /// The maximum time to wait for locks, in seconds.
     var timeoutSeconds: Double
     var isReadOnly: Bool
     /// Whether commits are persisted only by `sync()` or `close()`.

@@ -159,8 +159,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Returns a view of the committed contents.
     ///
-    /// A read-only storage first looks for later commits, which takes two system calls. It then
-    /// reads the new end of the journal, or all of a new document.
+    /// A read-only storage first looks for later commits, which takes two system calls. If there
+    /// are any, it reads the new end of the journal, or the document and the journal.
     func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
         if let following { try follow(following) }

@@ -7,7 +7,7 @@ internal import RoostKeyValue
 /// The document is read into memory when the store is opened. Reads are as fast as in a store in
 /// memory. The cost of opening and closing grows with the size of the document. A commit appends
 /// its changes to a journal beside the document. Closing the store merges the journal into a new
-/// document. Only one program may have the store open for writing. Each snapshot of a read-only
+/// document. The store can be open for writing only once at a time. Each snapshot of a read-only
 /// store includes the latest commits.
 ///
 /// ``optionDescriptions`` lists the options; FORMAT.md describes document, journal and every
@@ -36,7 +36,7 @@ package struct JSONStoreType: FileStoreType {
         StoreCosts(readingMicroseconds: 0.6, writingMicroseconds: 0.6)
     }
 
-    /// Returns whether the file begins with `{"format": "roost-json"`.
+    /// Returns whether the file begins with `{"format": "roost-json"`, with any spacing.
     package func recognizes(fileAt path: String) -> Bool {
         StoreFile.read(prefix: DocumentFormat.prefixByteCount, of: path).map(DocumentFormat.isRecognized) ?? false
     }

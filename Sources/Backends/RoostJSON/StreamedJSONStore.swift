@@ -5,7 +5,7 @@ internal import RoostKeyValue
 /// A JSON store that is opened to be read once.
 ///
 /// Its document is read when needed and not kept in memory. Operations that need the whole document
-/// read it into memory, as in any other JSON store.
+/// read it into memory.
 final class StreamedJSONStore: IntegrityCheckingStore {
     private struct State {
         var isClosed = false

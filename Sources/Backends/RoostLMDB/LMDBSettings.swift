@@ -19,7 +19,7 @@ struct LMDBSettings: Sendable {
     var initialMapByteCount: Int?
     /// The maximum number of open snapshots in all processes together.
     var readerCount = standardReaderCount
-    /// The time to wait for other processes and for readers, in seconds.
+    /// The maximum time to wait for other processes and for readers, in seconds.
     var timeoutSeconds: Double
     /// Whether the file may be written.
     var isWritable: Bool

@@ -4,7 +4,7 @@ internal import RoostKeyValue
 
 /// Stores in LMDB files: `lmdb:path`.
 ///
-/// Reads are fast and zero-copy. Each store is one file.
+/// Each store is one file.
 ///
 /// ``optionDescriptions`` lists the options. A read-only store may be on a medium, or in a
 /// directory, that this user cannot write to. Elsewhere, opening it creates lock files beside the
@@ -61,7 +61,7 @@ package struct LMDBStoreType: FileStoreType {
 
     /// Opens a store.
     ///
-    /// The first open among all processes checks the file, which takes about 0.4 ms per MB.
+    /// The first open among all processes checks the file.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         let storage = try LMDBStorage.open(path: location.path, options: options)
         if !options.isReadOnly {

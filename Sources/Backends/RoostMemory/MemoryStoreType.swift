@@ -22,7 +22,7 @@ package struct MemoryStoreType: PersistentStoreType {
     /// The name of the type, `memory`.
     package var name: String { "memory" }
 
-    /// All capabilities except persistence.
+    /// All capabilities except persistence, several processes and a file.
     package var capabilities: StoreCapabilities {
         StoreCapabilities(.writing, .totalOrder, .digest, .uniquenessConstraints, .fetchIndexes, .history)
     }

@@ -172,8 +172,9 @@ struct Tree: Sendable {
 
     /// Splits a page that is too large.
     ///
-    /// When entries come in order, the left page stays full. Otherwise the bytes are divided as
-    /// evenly as possible, so that no page keeps two values much larger than a page.
+    /// When entries come in order, the left page stays full. Otherwise an inner page is divided in
+    /// the middle. The bytes of a leaf are divided as evenly as possible, so that no page keeps two
+    /// values much larger than a page.
     private func split(_ node: TreeNode, transaction: UInt64, isAppending: Bool) -> TreeNode? {
         guard node.isOverfull else { return nil }
         var cut = node.count - 1

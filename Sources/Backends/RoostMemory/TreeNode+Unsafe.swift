@@ -8,12 +8,11 @@ internal import RoostSystem
 /// Entries fill the memory from its start. Each has the length of its key (two bytes), the key and
 /// the value. Slots with the positions of the entries fill the memory from its end, in key order.
 /// All keys of a page share a prefix. A slot also has the key's head: the eight bytes after the
-/// prefix, as a number. A search compares these numbers in the contiguous slots. It reads an entry
-/// only if they are equal.
+/// prefix, as a number. A search compares the heads in the contiguous slots. It reads an entry only
+/// if its head equals that of the key.
 ///
-/// A page belongs to the transaction that created it. Only that transaction may change it; every
-/// other transaction treats the page as immutable and changes a copy. So any number of snapshots
-/// share pages without locks.
+/// A page belongs to the transaction that created it. Only that transaction may change it; others
+/// change a copy. So any number of snapshots share pages without locks.
 final class TreeNode: @unchecked Sendable {
     // Proof of Sendable: only the transaction with the node's number changes the node, and a
     // transaction runs on one thread at a time. Other threads get the node only after its last
@@ -58,7 +57,8 @@ final class TreeNode: @unchecked Sendable {
     private var prefix: UInt64 = 0
     /// The children; empty in a leaf.
     ///
-    /// The key at a child's position is a lower bound of the keys below the child.
+    /// The key at a child's position is a lower bound of the keys below the child, except for the
+    /// first child.
     private(set) var children: [TreeNode] = []
     let transaction: UInt64
     /// The bytes of entries, including leftovers of removed entries.
@@ -388,8 +388,7 @@ final class TreeNode: @unchecked Sendable {
         return UInt32(offset)
     }
 
-    /// Moves the entries to larger memory, or to memory of the same size if removed entries left
-    /// enough room.
+    /// Moves the entries to new memory with room for `needed` bytes, without removed entries.
     private func makeRoom(_ needed: Int) {
         let total = liveByteCount + needed
         var size = Self.smallestPage

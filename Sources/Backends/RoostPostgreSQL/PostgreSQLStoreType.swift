@@ -14,7 +14,7 @@
         /// The name of the type, `postgresql`.
         package var name: String { "postgresql" }
 
-        /// All capabilities except a file and ordered generations, because commits are concurrent.
+        /// All capabilities except ordered generations, because commits are concurrent, and a file.
         package var capabilities: StoreCapabilities {
             StoreCapabilities(
                 .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,

@@ -87,7 +87,8 @@ package final class BundleDirectory {
                 guard errno == 0 else { throw Self.failure(errno, path: path) }
                 return names.sorted()
             }
-            // SAFETY: `d_name` is a NUL-terminated array inside the entry, which stays valid until the next readdir.
+            // SAFETY: `d_name` is a NUL-terminated array inside the entry, which stays valid until
+            // the next readdir.
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 1) { String(cString: $0) }
             }

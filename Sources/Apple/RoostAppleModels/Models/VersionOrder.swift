@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The order in which the versions of a model were created, derived from evidence.
 ///
-/// More certain evidence takes precedence. Less certain evidence that contradicts it is ignored.
+/// Evidence that contradicts more certain evidence is ignored.
 package struct VersionOrder {
     /// The reasons why one version follows another, from most to least certain.
     package enum Reason: Int, CaseIterable, Comparable, Sendable {
@@ -84,7 +84,7 @@ package struct VersionOrder {
         }
     }
 
-    /// Records that a version precedes another, unless more certain evidence contradicts this.
+    /// Records that a version precedes another, unless earlier evidence contradicts this.
     private mutating func add(_ older: String, before newer: String, reason: Reason) {
         guard let from = names.firstIndex(of: older), let to = names.firstIndex(of: newer) else { return }
         add(from, before: to, reason: reason)

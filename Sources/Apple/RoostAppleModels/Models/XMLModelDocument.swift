@@ -20,8 +20,7 @@ package struct XMLModelDocument {
         check(
             root,
             ignoring: [
-                // Only the editor needs these attributes. They describe the file's tool, systems
-                // and language.
+                // Only the editor needs these attributes.
                 "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion",
                 "sourceLanguage", "macOSVersion", "iOSVersion", "tvOSVersion", "watchOSVersion", "visionOSVersion",
                 "name", "usedWithSwiftData", "usedWithCloudKit", "minimumMacOSVersion", "minimumiOSVersion",
@@ -180,7 +179,7 @@ package struct XMLModelDocument {
 
     /// Reads a stored fetch request.
     ///
-    /// All other XML attributes become options.
+    /// XML attributes except the name, the entity and the predicate become options.
     mutating func fetchRequest(_ element: XMLElement) throws(StoreError) -> FetchRequestTemplate {
         var template = FetchRequestTemplate(
             try name(of: element), entity: element["entity"] ?? "",

@@ -37,7 +37,7 @@ package struct BinaryPropertyList {
     ///   - bytes: The whole list.
     ///   - file: The file name for errors.
     ///   - budget: The limit on objects and bytes; several lists of one file may share it.
-    /// - Throws: Code `corrupted`.
+    /// - Throws: `corrupted`.
     package init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
         self.bytes = bytes
         self.file = file
@@ -118,8 +118,8 @@ package struct BinaryPropertyList {
             }
         case 0x1:
             if low <= 3, let value = signed(offset + 1, size: 1 << low) { return .integer(value) }
-            // Sixteen bytes are a signed integer, too. Programs write them for unsigned numbers from
-            // 2^63.
+            // Sixteen bytes are a signed integer, too. Programs write them for unsigned numbers
+            // from 2^63.
             if low == 4, let high = signed(offset + 1, size: 8), let value = signed(offset + 9, size: 8),
                 high == (value < 0 ? -1 : 0)
             {
@@ -231,7 +231,7 @@ package struct BinaryPropertyList {
         return Int(exactly: value)
     }
 
-    /// Returns a big-endian integer, which is signed if it has eight bytes.
+    /// Returns a big-endian integer, signed if it has eight bytes, or nil if it is out of bounds.
     private func signed(_ offset: Int, size: Int) -> Int64? {
         guard offset <= bytes.count - size else { return nil }
         var value: UInt64 = 0

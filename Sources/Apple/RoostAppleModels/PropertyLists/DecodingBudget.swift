@@ -5,14 +5,12 @@ internal import RoostCore
 /// The budget is needed because a small archive can refer to one text or list many times.
 package final class DecodingBudget {
     /// The limits, far above the needs of real models.
+    ///
+    /// Repeated reads count again.
     enum Limit {
         /// The maximum number of bytes of texts and data.
-        ///
-        /// Repeated reads count again.
         static let bytes = 16 << 20
         /// The maximum number of objects and members.
-        ///
-        /// Repeated reads count again.
         static let members = 2_000_000
     }
 

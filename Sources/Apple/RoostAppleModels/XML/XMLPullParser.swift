@@ -39,8 +39,8 @@ package struct XMLPullParser {
 
     /// Creates a parser.
     ///
-    /// With `allowsPlainDoctype`, the parser skips one `<!DOCTYPE …>` without an internal subset,
-    /// as property lists have.
+    /// With `allowsPlainDoctype`, the parser skips a `<!DOCTYPE …>` without an internal subset
+    /// before the root element, as property lists have.
     init(_ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false) throws(StoreError) {
         guard bytes.count <= Limit.byteCount else {
             throw StoreError(
@@ -154,7 +154,7 @@ package struct XMLPullParser {
         return .end(name: name, line: line)
     }
 
-    /// Refuses every markup declaration, except the plain document type of a property list.
+    /// Skips a plain document type if it is allowed, and refuses every other markup declaration.
     private mutating func skipDoctype() throws(StoreError) {
         guard allowsPlainDoctype, !hasRoot, has("<!DOCTYPE") else {
             throw error("document types and entity declarations are refused; remove the <!…> declaration")

@@ -5,6 +5,7 @@ enum XMLText {
     /// Returns the document as UTF-8 without a byte-order mark.
     ///
     /// Reads UTF-8 and UTF-16, with or without a byte-order mark. Refuses other encodings.
+    ///
     /// - Throws: `invalidModel`.
     static func utf8(_ bytes: [UInt8], file: String) throws(StoreError) -> [UInt8] {
         let head = Array(bytes.prefix(4)) + [UInt8](repeating: 0xFF, count: 4 - min(4, bytes.count))

@@ -30,7 +30,7 @@ final class KeyedArchive {
     /// - Parameters:
     ///   - bytes: The whole archive.
     ///   - file: The file name for errors.
-    ///   - budget: The limit on objects and bytes; the archives of one file share it.
+    ///   - budget: The limit on objects and bytes; the archives of one file may share it.
     /// - Throws: `corrupted`, `limitExceeded`.
     init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
         list = try BinaryPropertyList(bytes, file: file, budget: budget)

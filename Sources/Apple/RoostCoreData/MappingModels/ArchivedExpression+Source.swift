@@ -6,7 +6,7 @@ extension FetchRequest.Expression {
     /// `$source.title`.
     ///
     /// Core Data evaluates the expressions of a mapping model on the source object. Recursion is
-    /// safe, because archives limit the depth of an expression.
+    /// safe, because ``ArchivedExpression`` limits the depth of an expression.
     var ofSource: Self {
         let source = Self.variable(MappingVariable.source.rawValue)
         switch self {

@@ -29,8 +29,6 @@ package struct CoreDataMappingModel: Sendable {
 ///
 /// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. If both
 /// models are given, an inferred expression that is invalid for them is left out with a warning.
-///
-/// Archived classes are never instantiated.
 package enum CoreDataMappingReader {
     /// Reads a mapping model.
     ///
@@ -38,9 +36,9 @@ package enum CoreDataMappingReader {
     ///   - path: An `.xcmappingmodel` bundle, or the XML file.
     ///   - source: The source model. If given, filters are parsed with its types and version hashes
     ///     are set.
-    ///   - destination: The destination model. If both models are given, mappings of equal entities
-    ///     have type `copy`. If a model is missing, the names come from the copy embedded in the
-    ///     file.
+    ///   - destination: The destination model. If both models are given, mappings that only copy
+    ///     equal entities have type `copy`. If a model is missing, the names come from the copy
+    ///     embedded in the file.
     /// - Returns: The mapping model, and warnings about parts that were left out or changed.
     /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, `limitExceeded`;
     ///   `invalidMappingModel` with file and line. For an expression without a counterpart, the

@@ -179,7 +179,7 @@ struct ModelArchive {
 
     /// Returns the name, or throws if it is too long.
     ///
-    /// Warnings and errors contain names, so a long name would make the message long too.
+    /// Warnings and errors contain the name.
     func name(_ name: String, of thing: String) throws(StoreError) -> String {
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw StoreError(

@@ -13,9 +13,9 @@ internal import RoostForeignSQLite
         /// Apple's version hash of each entity.
         let versionHashes: [String: [UInt8]]
 
-        /// Reads the only row of the table.
+        /// Reads the first row of the table.
         ///
-        /// - Throws: `corrupted`, `invalidModel`, `limitExceeded`; errors from reading the database.
+        /// - Throws: `corrupted`, `invalidModel`, `limitExceeded`; errors of reading the database.
         init(_ database: ForeignDatabase) throws(StoreError) {
             let statement = try database.prepare("SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1")
             guard try statement.step(), let text = try statement.string(0), let uuid = StoreUUID(text) else {

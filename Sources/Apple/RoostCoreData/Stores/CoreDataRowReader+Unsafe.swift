@@ -32,8 +32,7 @@ internal import RoostForeignSQLite
         func append(_ row: ForeignStatement, to batch: inout RecordBatch) throws(StoreError) -> Bool {
             let key = row.integer(0)
             guard key > 0, let entity = root.entities[row.integer(1)] else { return false }
-            // Core Data starts at version 1. A row that another tool wrote without a version gets
-            // version 1.
+            // Core Data starts at version 1. A row without a version gets version 1.
             batch.beginRecord(entity.layout, key: key, version: UInt32(clamping: max(1, row.integer(2))))
             do throws(StoreError) {
                 for reading in entity.readings where !row.isNull(reading.column) {

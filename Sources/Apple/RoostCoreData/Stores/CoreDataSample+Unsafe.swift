@@ -115,8 +115,6 @@
 
         /// Returns statements that create and fill a join table with one key column and one order
         /// column for each side.
-        ///
-        /// The table is named after its relationship.
         private static func joinTable(
             _ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel, links: [Link]
         ) -> [String] {

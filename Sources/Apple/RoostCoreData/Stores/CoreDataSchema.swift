@@ -274,7 +274,7 @@ internal import RoostForeignSQLite
     }
 
     extension ManagedObjectModel {
-        /// Returns the number of the entity that declares the property: `number` or a superentity.
+        /// Returns the entity that declares the property, `number` or a superentity, or nil.
         func declaringEntity(of name: String, in number: Int) -> Int? {
             var next: Int? = number
             while let current = next {

@@ -29,11 +29,9 @@
             return openingNotices + found.map(\.message)
         }
 
-        /// Checks the file for damage.
+        /// Checks the file for damage, and for content that cannot be read unchanged.
         ///
-        /// Counts missing data files and references to missing rows, which are read as null.
-        ///
-        /// Reads every row. A store with warnings can still be converted.
+        /// Reads every row. A store with only warnings can still be converted.
         package func examineIntegrity() throws(StoreError) -> [StoreFinding] {
             let snapshot = try makeSnapshot()
             let database = try snapshot.database

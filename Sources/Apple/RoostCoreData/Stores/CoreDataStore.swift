@@ -76,9 +76,9 @@
 
         /// Returns a view of the store's current content.
         ///
-        /// - Throws: `storeReplaced` if the path now refers to another file, or if the file has
-        ///   other tables or another UUID, or if it had a rollback journal and has changed;
-        ///   `closed`; errors of opening the file.
+        /// - Throws: `storeReplaced` if the path now refers to another file, if the tables or the
+        ///   UUID changed, or if the file had a rollback journal and has changed since; `closed`;
+        ///   errors of opening the file.
         package func snapshot() throws(StoreError) -> any StoreSnapshot { try makeSnapshot() }
 
         func makeSnapshot() throws(StoreError) -> CoreDataSnapshot {
@@ -169,6 +169,7 @@
         /// tables and columns.
         ///
         /// If several versions match equally, returns the current version, or else the newest.
+        ///
         /// - Returns: The version; nil for a model with one version.
         /// - Throws: `modelMismatch` if no version matches; `invalidRequest` if several versions
         ///   with different version hashes match.

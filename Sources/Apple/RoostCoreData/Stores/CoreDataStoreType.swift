@@ -46,8 +46,6 @@
         }
 
         /// Returns whether the file at `path` is an SQLite database with the tables of Core Data.
-        ///
-        /// Reads 16 bytes first, then the schema.
         package func recognizes(fileAt path: String) -> Bool {
             guard let head = StoreFile.read(prefix: 16, of: path), head == Array("SQLite format 3\0".utf8) else {
                 return false

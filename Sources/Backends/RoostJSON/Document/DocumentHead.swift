@@ -3,7 +3,7 @@ internal import RoostJSONText
 internal import RoostSystem
 internal import RoostText
 
-/// The members of a document other than its records and links.
+/// The members of a document before its records, and the last keys.
 struct DocumentHead: Sendable {
     private(set) var storeUUID: StoreUUID?
     private(set) var model: ManagedObjectModel?
@@ -17,7 +17,7 @@ struct DocumentHead: Sendable {
     /// Whether the document has a history.
     var hasHistory: Bool { features.contains(DocumentFormat.historyFeature) }
 
-    /// Returns the store's identity, or nil if the document is invalid before that member.
+    /// Returns the store's identity, or nil if it cannot be read before the records and links.
     static func storeUUID(of file: DocumentFile) -> StoreUUID? {
         var text = file.reader()
         var head = DocumentHead()
@@ -147,8 +147,6 @@ struct DocumentHead: Sendable {
     }
 
     /// Returns the text of the next value, padded so that its positions equal those in the file.
-    ///
-    /// The padding has as many lines and columns as precede the value.
     private static func capture(
         _ text: inout JSONTokenReader
     ) throws(StoreError) -> (bytes: [UInt8], place: TextPosition) {
@@ -177,7 +175,7 @@ struct DocumentHead: Sendable {
         return (storeUUID, model)
     }
 
-    /// The store's metadata, or nil if the identity or the model is missing.
+    /// Returns the store's metadata, or nil if the identity or the model is missing.
     ///
     /// The format version is that of the next document that the store would write.
     func metadata() -> StoreMetadata? {

@@ -13,7 +13,7 @@ internal import RoostKeyValue
 final class DocumentLoader: BulkLoader {
     /// The state of the load.
     private enum State {
-        /// The loader has received no content yet.
+        /// Nothing has been written yet.
         case waiting
         case writing(UnfinishedDocument, DocumentText)
         /// The engine's own loader continues the load.

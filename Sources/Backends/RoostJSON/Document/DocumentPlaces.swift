@@ -11,7 +11,7 @@ struct DocumentPlaces {
     private let file: DocumentFile
     private let model: ManagedObjectModel
 
-    /// Creates a search in a document whose text has already been read without an error.
+    /// Creates a search in a document that was read without an error of its text so far.
     init(_ file: DocumentFile, model: ManagedObjectModel) {
         self.file = file
         self.model = model
@@ -121,8 +121,6 @@ struct DocumentPlaces {
     }
 
     /// Calls `body` for each record until `body` returns false.
-    ///
-    /// The arguments are the entity, the key, the position and the positions of the properties.
     private func visitRecords(
         _ body: (_ entity: Int, _ key: Int64, _ place: TextPosition, _ properties: [String: TextPosition]) -> Bool
     ) throws(StoreError) {

@@ -13,10 +13,10 @@ struct LoadedDocument: Sendable {
     var foldedJournal: UInt64?
 }
 
-/// Reads a document from its first to its last byte into trees in memory.
+/// Reads a document from its first to its last byte, into trees in memory or into a given loader.
 ///
 /// Errors in the document are reported with line and column if possible, and nothing is repaired.
-/// Reading needs memory for the trees, one batch and the engine's sorting.
+/// Reading into trees needs memory for them, one batch and the engine's sorting.
 struct DocumentReader: ~Copyable {
     private let file: DocumentFile
     private let location: StoreLocation

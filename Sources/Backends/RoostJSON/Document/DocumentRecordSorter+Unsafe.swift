@@ -15,7 +15,7 @@ final class DocumentRecordSorter {
 
     /// Creates a sorter, or returns nil for a model without subentities.
     ///
-    /// The records of a model without subentities are already in the document's order.
+    /// The records of such a model are already in the document's order.
     init?(_ model: ManagedObjectModel, directories: [String]) {
         guard model.entities.contains(where: { $0.superentity != nil }) else { return nil }
         self.model = model

@@ -16,8 +16,8 @@ final class JournalFile {
     private(set) var chain: UInt64
     /// The error that prevents appending, or nil.
     ///
-    /// After a failed flush the state of the file is unknown, so it is not changed until a new
-    /// document replaces it.
+    /// After a failed flush the state of the file is unknown, so nothing is appended. The next
+    /// commit writes a new document.
     var failure: StoreError?
 
     /// Creates the journal with its first frame and the permissions of the document.

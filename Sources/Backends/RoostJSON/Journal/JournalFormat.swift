@@ -119,7 +119,7 @@ struct JournalFrame: Sendable {
         payloadChecksum = payload.checksum(0..<payload.count)
     }
 
-    /// The head's bytes, which end with the frame's check.
+    /// The head's bytes, which end with the frame's check: the checksum of the other bytes.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(word: chain)
@@ -151,9 +151,7 @@ struct JournalFrame: Sendable {
     /// The number of bytes that a disk writes atomically.
     static let sectorByteCount = 512
 
-    /// Returns the number of pieces of `bytes` that are all zeros.
-    ///
-    /// The boundaries of the sectors divide the bytes, which begin at `offset`, into pieces.
+    /// Returns the ``zeroPieceCount`` of bytes that begin at `offset`.
     static func zeroPieces(_ bytes: [UInt8], at offset: Int) -> Int {
         var (start, count) = (0, 0)
         while start < bytes.count {

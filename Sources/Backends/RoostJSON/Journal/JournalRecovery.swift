@@ -86,10 +86,10 @@ struct JournalRecovery: ~Copyable {
     ///   - storage: The contents of the document. An error leaves it unchanged.
     ///   - document: The version of the document that was read.
     ///   - storeUUID: The store's identity in the document.
-    ///   - foldedJournal: The check of the last merged journal frame, or nil without a journal.
+    ///   - foldedJournal: The check of the last merged journal frame, or nil without one.
     /// - Returns: The state of the journal.
     /// - Throws: `corrupted` for damage; `storeReplaced` for a journal of another document;
-    ///   `unsupportedVersion`.
+    ///   `notAStore` for a file of another program; `unsupportedVersion`.
     func replay(
         into storage: any OrderedKeyValueStorage, document: DocumentVersion, storeUUID: StoreUUID,
         foldedJournal: UInt64?

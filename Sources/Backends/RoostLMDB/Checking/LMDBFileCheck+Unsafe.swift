@@ -9,8 +9,8 @@ internal import RoostSystem
 /// The check never maps the file, and validates each length, offset and page number before use. So
 /// a damaged or hostile file can only cause an error. The check accepts only the files of the LMDB
 /// backend: 64-bit, little-endian, without `MDB_DUPSORT`. Every page must be live once or free
-/// once. No process may write to the file meanwhile. Each page of a tree is read once: about 0.4 ms
-/// per MB.
+/// once. The result is valid only if no process writes to the file meanwhile. Each page of a tree
+/// is read once: about 0.4 ms per MB.
 final class LMDBFileCheck {
     private let file: RegularFile
     private let byteCount: UInt64
@@ -291,7 +291,7 @@ final class LMDBFileCheck {
     /// Compares a key with the last key of the preceding leaves and with the lower bound of its
     /// page.
     ///
-    /// The key is the first key of a leaf, or any key of a branch.
+    /// The key is the first key of a leaf, or any key of a branch except the first.
     private func checkOrder(
         _ key: UnsafeRawBufferPointer, lowerBound: [UInt8]?, role: Role, number: UInt64
     ) throws(LMDBDamage) {

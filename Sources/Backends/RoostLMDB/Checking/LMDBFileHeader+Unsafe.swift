@@ -25,7 +25,7 @@ struct FileBytes {
 struct LMDBDamage: Error {
     let reason: String
     let page: UInt64?
-    /// The error code for a file that is not a Roost store, or nil for damage.
+    /// The error code, or nil for damage.
     let code: StoreError.Code?
 
     init(_ reason: String, page: UInt64? = nil, code: StoreError.Code? = nil) {
@@ -104,8 +104,8 @@ struct LMDBMeta {
         guard Self.pageSizes.contains(pageByteCount) else {
             throw LMDBDamage("a page size of \(pageByteCount)", page: number)
         }
-        // The free tree's flags also contain the environment's flags. Of those, only MDB_NOSUBDIR is
-        // stored.
+        // The free tree's flags also contain the environment's flags. Of those, only MDB_NOSUBDIR
+        // is stored.
         guard free.flags & ~0x4000 == LMDBTree.integerKeys, main.flags == 0 else {
             throw LMDBDamage("the flags of its trees", page: number)
         }

@@ -5,9 +5,6 @@ internal import RoostSystem
 enum AddressSpace {
     /// The address space that a map leaves free, because Swift ends a program that cannot allocate
     /// memory.
-    ///
-    /// This space is used by batches, sorters, the pages of a transaction, the stacks of threads,
-    /// and libraries.
     static let reservedByteCount = 96 << 20
 
     /// Throws `outOfResources` unless a map of this size and the reserved bytes fit.

@@ -59,7 +59,7 @@ enum EnvironmentRegistry {
     ///   the store,
     /// - while this process has the file open that was formerly at the path.
     ///
-    /// - Throws: `busy` after the timeout.
+    /// - Throws: `busy` after the timeout; errors of opening the file.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
     {
         var timeout = Timeout(seconds: settings.timeoutSeconds)

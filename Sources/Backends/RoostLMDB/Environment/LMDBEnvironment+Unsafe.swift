@@ -18,13 +18,13 @@ final class LMDBEnvironment: Sendable {
         var handle: OpaquePointer?
         var databases: [MDB_dbi] = []
         var mapByteCount = 0
-        /// The number of open transactions, both readers and the writer.
+        /// The number of open transactions and running flushes.
         var activeCount = 0
         /// The number of write transactions begun so far.
         var writeCount: UInt64 = 0
         /// Read transactions that were reset and can be renewed.
         var pool: [OpaquePointer] = []
-        /// Whether a commit failed in a way that makes the handle unusable.
+        /// Whether a failure made the handle unusable.
         var needsReopening = false
         var isWritable = false
     }
@@ -123,7 +123,7 @@ final class LMDBEnvironment: Sendable {
         removeLibraryLockFile()
     }
 
-    /// Checks the file, unless another process or store that has the file open has checked it.
+    /// Checks the file, unless it is new or a process that has it open has checked it.
     ///
     /// Returns nil if locks are impossible.
     private static func examine(

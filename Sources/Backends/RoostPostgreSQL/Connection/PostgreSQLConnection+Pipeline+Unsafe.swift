@@ -64,7 +64,7 @@
         /// - Parameters:
         ///   - statements: The statements, which stay prepared, and the values of their parameters.
         ///   - what: The action, for messages.
-        /// - Returns: The results of the statements.
+        /// - Returns: The results of deferred statements, then those of the statements.
         /// - Throws: The first error.
         func run(
             together statements: [(sql: String, values: [SQLValue])], what: String

@@ -46,7 +46,8 @@
         ///   - location: The parameters of the connection.
         ///   - settings: The settings of the store.
         /// - Throws: `ioFailure` if the server cannot be reached, `permissionDenied`, `notFound` if
-        ///   the database does not exist, `busy` if the server has no free connection.
+        ///   the database does not exist, `busy` if the server has no free connection, `timedOut`,
+        ///   `unsupported`.
         init(_ location: PostgreSQLLocation, settings: PostgreSQLSettings) throws(StoreError) {
             name = location.name
             self.settings = settings
@@ -96,7 +97,8 @@
 
         private func connect(_ location: PostgreSQLLocation) throws(StoreError) {
             var parameters = location.parameters
-            // TCP keepalive also detects a dead peer. Parameters of the location take precedence.
+            // TCP keepalive also detects a dead peer. Parameters of the location take precedence,
+            // except for the encoding.
             for (key, value) in [
                 ("client_encoding", "UTF8"), ("fallback_application_name", "roost"), ("keepalives_idle", "30"),
                 ("keepalives_interval", "10"), ("keepalives_count", "3"),
@@ -202,7 +204,7 @@
         ///
         /// Transactions would lose the session's lock and settings. With a pooler, the process ID
         /// that libpq received differs from the server's ID, so the check needs a second
-        /// connection. Without a pooler, the check is one statement.
+        /// connection.
         ///
         /// - Throws: `unsupported`.
         func requireSession(_ location: PostgreSQLLocation) throws(StoreError) {
@@ -311,7 +313,7 @@
             if PQisBusy(connection) == 0, PQflush(connection) == 0 {
                 return PQgetResult(connection).map { PostgreSQLResult($0) }
             }
-            // The wait for a cancelled statement has a shorter limit.
+            // The wait for the end of a cancelled statement has another limit.
             let deadline =
                 ContinuousClock.now
                 + (isCancelling ? settings.connectTimeout : timeout ?? settings.responseTimeout)

@@ -89,7 +89,7 @@
 
         /// Abandons the open COPY, if any.
         ///
-        /// This ends its transaction.
+        /// Its transaction fails.
         func abandonCopy() {
             guard openCopy != nil else { return }
             openCopy = nil

@@ -100,14 +100,14 @@
 
         private static let lowBits = "4294967295"
 
-        /// Returns the sum of low and high halves, because SUM fails beyond 64 bits.
+        /// Returns the sum modulo 2⁶⁴, from the sums of low and high halves.
         package func wrappingSum(_ column: String) -> String {
             let low = "SUM(\(column) & \(Self.lowBits))::bigint"
             return
                 "(((SUM((\(column) >> 32)::integer) + (\(low) >> 32)) << 32) | (\(low) & \(Self.lowBits)))"
         }
 
-        /// Returns INSERT with ON CONFLICT DO UPDATE.
+        /// Returns INSERT with ON CONFLICT DO UPDATE, which adds to existing values modulo 2⁶⁴.
         package func addingInsert(into table: String, key: [String], columns: [String], rowCount: Int) -> String {
             let all = key + columns
             let rows = (0..<rowCount).map { row in
@@ -171,6 +171,8 @@
         package func digitsOfSum(_ column: String) -> String { "SUM(\(column))::text" }
 
         /// Returns the values as an array in one parameter.
+        ///
+        /// Returns nil unless they are all integers or all texts.
         package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
             var text: [UInt8] = [UInt8(ascii: "{")]
             var type: String?

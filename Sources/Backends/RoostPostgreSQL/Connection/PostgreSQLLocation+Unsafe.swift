@@ -16,7 +16,7 @@
         static let standardSchema = "roost"
         /// The default schema of a database of another program.
         static let foreignSchema = "public"
-        /// The maximum length of a schema name, except for temporary names.
+        /// The maximum length of the schema name of a new store, except for temporary names.
         private static let longestSchema = 38
         /// The text between the schema name of a store and the number of a temporary store for it.
         static let temporaryMark = "~roost~"
@@ -34,12 +34,12 @@
 
         /// Reads the path of a location.
         ///
-        /// - Throws: `invalidRequest` if libpq cannot read the path or the path has a password.
+        /// - Throws: `invalidRequest` if the path or its schema is invalid, or for a password.
         init(_ path: String) throws(StoreError) { try self.init(path, isForeign: false) }
 
         /// Reads the path of a database of another program, whose schema can have any name.
         ///
-        /// - Throws: `invalidRequest` if libpq cannot read the path or the path has a password.
+        /// - Throws: As ``init(_:)``.
         init(foreign path: String) throws(StoreError) { try self.init(path, isForeign: true) }
 
         private init(_ path: String, isForeign: Bool) throws(StoreError) {

@@ -7,7 +7,7 @@
         let handle: OpaquePointer
         let rowCount: Int32
         let columnCount: Int32
-        /// The types of the columns, in memory of the result.
+        /// The types of the columns; valid as long as the result.
         let types: UnsafeBufferPointer<Oid>
 
         init(_ handle: OpaquePointer) {
@@ -60,7 +60,7 @@
                 start: PQgetvalue(handle, row, column), count: Int(PQgetlength(handle, row, column)))
         }
 
-        /// Returns the text of a value in text format, or nil for null and for a missing row.
+        /// Returns the text of a value in text format, or nil for null and outside the result.
         func text(_ row: Int32, column: Int32) -> String? {
             guard row < rowCount, column < columnCount, !isNull(row, column: column) else { return nil }
             return String(decoding: bytes(row, column: column), as: UTF8.self)
@@ -84,7 +84,7 @@
     }
 
     extension UnsafeRawBufferPointer {
-        /// Returns the bytes as a big-endian integer.
+        /// Returns the bytes as a big-endian integer, or nil for another number of bytes.
         func bigEndian<Number: FixedWidthInteger>(as type: Number.Type) -> Number? {
             guard count == MemoryLayout<Number>.size else { return nil }
             return Number(bigEndian: loadUnaligned(as: type))

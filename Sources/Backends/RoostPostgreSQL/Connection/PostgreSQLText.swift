@@ -9,7 +9,7 @@
 
         /// Searches for bytes below 2, and for bytes beyond ASCII.
         ///
-        /// Reads eight bytes at a time. The last word overlaps the previous one.
+        /// Reads eight bytes at a time. The last word can overlap the previous one.
         static func scan(_ bytes: UnsafeRawBufferPointer) -> (hasLow: Bool, isASCII: Bool) {
             let high: UInt64 = 0x8080_8080_8080_8080
             var (low, bits): (UInt64, UInt64) = (0, 0)
@@ -25,8 +25,7 @@
             var offset = 0
             while true {
                 let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                // The highest bit of a byte is set if this byte, or a lower byte of the word, is
-                // less than 2.
+                // The highest bit of some byte is set exactly if a byte of the word is less than 2.
                 low |= (word &- 0x0202_0202_0202_0202) & ~word
                 bits |= word
                 guard offset < last else { break }
@@ -43,7 +42,7 @@
             }
         }
 
-        /// Returns the text of an escaped form, or nil if the escaped form is invalid.
+        /// Returns the text of an escaped form, or nil if the form is invalid.
         static func text(_ form: UnsafeRawBufferPointer) -> [UInt8]? {
             guard form.contains(1) else { return Array(form) }
             var text: [UInt8] = []

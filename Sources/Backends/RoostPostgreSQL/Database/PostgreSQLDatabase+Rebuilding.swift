@@ -14,6 +14,8 @@
         /// stay until ``finishRebuilding(_:to:on:)``. The table of tallies is created again as
         /// well: a program that has lost its lock finds another store then
         /// (``PostgreSQLIncarnation``).
+        ///
+        /// Returns nil if a needed name is in use, or if the server's table of locks is too small.
         func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
             guard
                 let connection = try beginWritingAlone(if: { (connection) throws(StoreError) in
@@ -32,7 +34,7 @@
                 let own = try connection.identifier(location.schema)
                 let new = try connection.identifier(location.temporarySchema())
                 var statements = ["CREATE SCHEMA \(new)", "SET LOCAL search_path = \(new), \(own)"]
-                // Gives the names of dropped indexes to new indexes.
+                // Frees the names of dropped indexes for new indexes.
                 for (number, index) in difference.droppedIndexes.enumerated() {
                     statements.append(
                         "ALTER INDEX \(own).\(dialect.quote(index.name)) RENAME TO \(droppedIndex(number))")

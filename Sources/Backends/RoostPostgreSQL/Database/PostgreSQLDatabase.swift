@@ -79,11 +79,12 @@
             return (connection, SQLWriterPlace(number: Int(clamping: row.place), generationSum: row.generationSum))
         }
 
-        /// Begins a transaction that writes while no other program has the store open or can open it.
+        /// Begins a transaction that writes while no other program has the store open or can open
+        /// it.
         ///
-        /// Other transactions of this store can only read. The state lasts until the store is
-        /// closed. A connection from the pool could have statements that are prepared for the old
-        /// tables, so the transaction gets a new connection.
+        /// Other transactions of this store can only read. The lock ends with the transaction, and
+        /// the caller then closes the store. A connection from the pool could have statements that
+        /// are prepared for the old tables, so the transaction gets a new connection.
         ///
         /// - Parameter isPossible: Returns whether to begin, before the lock is taken.
         /// - Returns: The connection; nil if `isPossible` returned false.
@@ -326,7 +327,7 @@
                 .busy, "All places for writers of '\(name)' are used by other commits or by a load; try again.")
         }
 
-        /// Ends a transaction and keeps the connection for later use.
+        /// Ends a transaction, and keeps the connection for later use or closes it.
         private func end(
             _ connection: any SQLConnection, places: DispatchSemaphore,
             idle: WritableKeyPath<State, [PostgreSQLConnection]>

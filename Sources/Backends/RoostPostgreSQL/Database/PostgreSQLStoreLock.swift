@@ -34,7 +34,7 @@
         ///
         /// - Throws: `busy` if another session removes or renames the store for longer than the
         ///   timeout; `invalidRequest` if the store has another profile than requested; `notFound`;
-        ///   `notAStore`; `permissionDenied`.
+        ///   `notAStore`; `permissionDenied`; errors of connecting.
         static func acquire(_ opening: PostgreSQLOpening) throws(StoreError) -> PostgreSQLStoreLock {
             let (location, settings) = (opening.location, opening.settings)
             let connection = try PostgreSQLConnection(location, settings: settings)
@@ -107,8 +107,8 @@
             }
         }
 
-        /// Gives the session's lock up and takes it exclusively until the end of a transaction of
-        /// another session.
+        /// Replaces the session's shared lock by an exclusive lock that lasts until the end of
+        /// another session's transaction.
         ///
         /// - Parameter connection: The connection of the transaction, which already has the shared
         ///   lock. So no other program can take the exclusive lock meanwhile.

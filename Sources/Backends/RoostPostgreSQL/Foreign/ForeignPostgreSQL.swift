@@ -70,12 +70,12 @@
 
         /// Begins the transaction.
         ///
-        /// Tables are locked before the first read of the transaction, as pg_dump does it: otherwise
+        /// Tables are locked before the first read of the transaction, as in pg_dump. Otherwise
         /// another session could truncate or change a table whose old rows are still to be read.
         /// The lock blocks only such changes, not other readers and writers of rows.
         ///
         /// - Parameter tables: A SELECT for the oids, schemas and names of the tables to lock.
-        /// - Throws: `busy` if another session has locked a table.
+        /// - Throws: `busy` if another session has locked a table or keeps changing tables.
         package func begin(locking tables: String) throws(StoreError) {
             for attempt in 1... {
                 let listed = try query(tables)
@@ -115,7 +115,7 @@
             let calls = settings.map { "set_config('\($0.0)', '\($0.1)', true)" }
             try run("SELECT \(calls.joined(separator: ", "))")
             if connection.serverVersion >= 170_000 { try run("SET LOCAL transaction_timeout = 0") }
-            // Such a database has bytes of any encoding, which the server would otherwise refuse.
+            // SQL_ASCII allows bytes of any encoding, which the server would otherwise refuse.
             guard try query("SELECT current_setting('server_encoding')") == [["SQL_ASCII"]] else { return }
             try run("SET LOCAL client_encoding = 'SQL_ASCII'")
         }
@@ -189,9 +189,9 @@
                 .busy, "Another program changed the tables of '\(name)' while the import began. Run it again.")
         }
 
-        /// Returns an error in the words of an import.
+        /// Returns an error with a message for an import.
         ///
-        /// The texts of other errors are about stores, which only Roost changes.
+        /// The original messages are about stores, which only Roost changes.
         func explained(_ error: StoreError) -> StoreError {
             guard let state = (error.underlying as? PostgreSQLError)?.state else { return error }
             switch state {

@@ -14,7 +14,7 @@
             /// No tables, views or sequences.
             case empty
             case store
-            /// Tables, but none of a store.
+            /// Tables, views or sequences, but not the tables of a store.
             case foreign
         }
 
@@ -98,8 +98,7 @@
             return age.text(0, column: 0) == "t"
         }
 
-        /// Returns the tables and indexes of a schema as lines: their kinds, and their columns in
-        /// order.
+        /// Returns a line for each table and index of a schema, by name.
         ///
         /// Two stores with the same model have equal lines, whatever the names of their schemas.
         static func description(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> [String:

@@ -4,7 +4,7 @@
 
     /// Opens and creates stores.
     ///
-    /// Changes nothing before all checks have passed.
+    /// Does not change a store before all checks have passed.
     struct PostgreSQLOpening {
         let location: PostgreSQLLocation
         let options: StoreOptions
@@ -218,7 +218,7 @@
         }
 
         /// Creates a store under a temporary name, with separate transactions for tables and rows,
-        /// and renames the store.
+        /// and renames it unless it is unpublished.
         private func createByParts(_ schema: SQLSchema, connection: PostgreSQLConnection) throws(StoreError) {
             let order = try connection.query("SELECT 'B' < 'a' AND 'a' < 'b' AND 'z' < 'é'")
             guard order.text(0, column: 0) == "t" else {

@@ -25,10 +25,10 @@
         /// Changes schemas while no program has one of the stores open.
         ///
         /// - Parameters:
-        ///   - schemas: The names of the stores.
+        ///   - schemas: The schemas of the stores.
         ///   - connection: A connection to the database.
         ///   - plan: Examines the stores and returns the changes.
-        /// - Throws: `busy`, and errors of `plan`. After an error, nothing has changed.
+        /// - Throws: `busy`, and errors of `plan`.
         private static func change(
             _ schemas: [String], on connection: PostgreSQLConnection,
             _ plan: () throws(StoreError) -> PostgreSQLSchemaChange
@@ -90,10 +90,10 @@
             return found
         }
 
-        /// Returns statements that drop the tables of a store, and its schema if nothing else is in
-        /// it.
+        /// Returns statements that drop the tables of a store and its schema.
         ///
-        /// If `name` is given, the schema has that name when the statements run.
+        /// They fail if anything else is in the schema. If `name` is given, the schema has that
+        /// name when the statements run.
         private static func dropping(
             _ schema: String, after name: String? = nil, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLSchemaChange {
@@ -149,13 +149,13 @@
             return marked
         }
 
-        /// Gives a store the name of another store, which it replaces, in one transaction.
+        /// Renames a store, and replaces the store that has the new name, in one transaction.
         ///
         /// The old store is renamed before it is removed. If the database ends a transaction with
-        /// each change of a schema, a crash leaves the old store under a backup name.
+        /// each change of a schema, a crash can leave the old store under a backup name.
         ///
         /// - Parameters:
-        ///   - destination: The location of the replaced store.
+        ///   - destination: The new location, possibly of a store to replace.
         ///   - source: The store that gets the name of the destination.
         ///   - expected: The generation that the replaced store must have, and its new name if it
         ///     is kept; nil for any generation.
@@ -240,7 +240,7 @@
             statements.append(.rename("ALTER SCHEMA \(old) RENAME TO \(new)"))
         }
 
-        /// Adds a statement that drops a store's own tables.
+        /// Adds a statement that drops the tables or the schema of a store.
         mutating func drop(_ sql: String, of schema: String) {
             names.updateValue(nil, forKey: schema)
             statements.append(.drop(sql, schema: schema))

@@ -13,7 +13,8 @@
         static let tableComment = "A table of a Roost store"
         private static let prefix = "Roost store; do not change its tables. "
 
-        /// Records the hash of the tables and indexes in the transaction that created them.
+        /// Marks the tables by comments and records their hash, in the transaction that created or
+        /// changed them.
         static func record(
             _ schema: SQLSchema, location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) {

@@ -1,8 +1,8 @@
 package import RoostCore
 
 extension SQLiteConnection {
-    /// Opens a connection without restrictions, which moves the log into the file when it is
-    /// closed.
+    /// Opens a connection that may run all statements, and moves the log into the file if it is
+    /// closed last.
     ///
     /// This is meant for databases that are not stores, as in the tests of the SQL engine.
     package static func plain(

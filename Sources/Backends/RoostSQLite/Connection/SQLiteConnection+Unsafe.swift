@@ -12,7 +12,7 @@ package final class SQLiteConnection: SQLBatchInserting {
     enum Access {
         case readWrite
         case readOnly
-        /// Read-only and without locks, including the log.
+        /// Read-only and without locks; reads the log too.
         ///
         /// The index of the log stays in memory. No file is created or changed. This mode is for
         /// checking a log while no other connection can write to the store.
@@ -30,7 +30,7 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// The maximum number of idle prepared statements.
     private static let maximumIdleStatements = 256
 
-    /// The check, after each reading without locks, that the file is unchanged.
+    /// The check, after each reading, that the file is unchanged; nil if locks prevent changes.
     private let unlockedCheck: FileHandleCheck?
     /// The path as the caller gave it.
     package let path: String
@@ -38,13 +38,13 @@ package final class SQLiteConnection: SQLBatchInserting {
     let handle: OpaquePointer
     private var slots: [SQLiteStatement.Text: SQLiteStatement.Slot] = [:]
     private var idleCount = 0
-    /// The number of frames in the write-ahead log after the last commit on this connection.
+    /// The memory of ``logFrameCount``.
     private let logFrames: UnsafeMutablePointer<Int32>
     /// The time that the running statement has spent on its next row.
     let clock: UnsafeMutablePointer<RowClock>
     /// The error of a Roost function that ended the current statement.
     let functionError: UnsafeMutablePointer<StoreError?>
-    /// The time that a statement waits for a lock of another connection.
+    /// The maximum time that a statement waits for a lock of another connection.
     let busyMilliseconds: Int32
     private(set) var isClosed = false
     /// The identity of the connection's write-ahead log, or nil if it is not known yet.
@@ -167,7 +167,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         }
     }
 
-    /// Lets the connection that is closed last move the log into the file.
+    /// Lets this connection move the log into the file if it is closed last.
     func movesLogWhenClosed() throws(StoreError) { try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }
 
     /// Returns whether an option is on.
@@ -208,7 +208,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         return SQLiteStatement(prepared, sql: sql, slot: slot, connection: self)
     }
 
-    /// Resets a statement, clears its values and caches it for reuse.
+    /// Resets a statement, clears its values and caches it if the cache has room.
     package func recycle(_ statement: any SQLStatement) {
         guard let statement = statement as? SQLiteStatement, statement.connection === self, !isClosed else { return }
         statement.reset()
@@ -246,6 +246,7 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// No program removes the log if it respects SQLite's locks. If the log was removed anyway,
     /// changes that the connection writes are lost. Call this method after reading something, which
     /// opens the log.
+    ///
     /// - Throws: `storeReplaced` if the log was removed or replaced.
     func verifyLog() throws(StoreError) {
         let now = try? FileIdentity(at: logPath)
@@ -258,8 +259,8 @@ package final class SQLiteConnection: SQLBatchInserting {
         logIdentity = now
     }
 
-    /// Throws `storeReplaced` if the file is read without locks and has changed since it was
-    /// opened.
+    /// Throws `storeReplaced` if the connection has a check for changes and the file has changed
+    /// since it was opened.
     ///
     /// Call this method after reading.
     func verifyUnchanged() throws(StoreError) { if let unlockedCheck { try unlockedCheck.verifyUnchanged() } }

@@ -90,7 +90,7 @@ package struct SQLiteDialect: SQLDialect {
 
     /// Returns INSERT OR FAIL.
     ///
-    /// With the default ABORT, SQLite first copies every page that the statement changes to a file,
+    /// With the default ABORT, SQLite first copies to a file every page that the statement changes,
     /// so that it can undo the statement alone.
     package func insertMany(into table: String) -> String { "INSERT OR FAIL INTO \(table)" }
 
@@ -106,11 +106,11 @@ package struct SQLiteDialect: SQLDialect {
     /// Returns a SUM, which is an integer if all values are integers and fails beyond 64 bits.
     package func sum(_ column: String) -> String? { "SUM(\(column))" }
 
-    /// Returns a JSON array of integers, or of texts without U+0000, which SQLite's JSON cannot
-    /// hold.
+    /// Returns a JSON array of integers and texts.
     ///
-    /// Returns nil for other values, or if SQLite has no JSON. The elements are the rows of
-    /// `json_each`, which is part of SQLite since 3.38 and of most earlier builds.
+    /// Returns nil for other values and for U+0000, which SQLite's JSON cannot hold, or if SQLite
+    /// has no JSON. The elements are the rows of `json_each`, which is part of SQLite since 3.38
+    /// and of most earlier builds.
     package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
         guard SQLiteFunctions.hasJSON else { return nil }
         var json: [UInt8] = [UInt8(ascii: "[")]

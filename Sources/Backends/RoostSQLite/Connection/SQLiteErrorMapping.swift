@@ -25,7 +25,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The corresponding code of `StoreError`.
     ///
-    /// All of SQLite's functions share their codes. A more precise extended code takes precedence.
+    /// A more precise extended code takes precedence.
     package var storeCode: StoreError.Code {
         switch code {
         case SQLite.ioNoMemory: return .outOfResources

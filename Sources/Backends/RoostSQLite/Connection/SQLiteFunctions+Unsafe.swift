@@ -5,16 +5,12 @@ internal import RoostSQL
 
 /// The SQL functions that compare text as Roost does.
 ///
-/// They are deterministic, cannot be called from a file's schema, and read the bytes of a text
-/// without copying them.
+/// They are deterministic, cannot be called from a file's schema, read text without copying it, and
+/// return null for a value that is not text.
 enum SQLiteFunctions {
     /// The function that returns whether a text matches the matcher in the second argument.
-    ///
-    /// The result is null for a null text.
     static let matches = "roost_matches"
     /// The function that returns the sort key of a text with the options in the second argument.
-    ///
-    /// The result is null for a null text.
     static let sortKey = "roost_sort_key"
 
     /// The type name of a pointer to a `StringMatcher`.
@@ -43,7 +39,7 @@ enum SQLiteFunctions {
             what: "Setting up")
     }
 
-    /// Sets a parameter to a matcher, which is retained until the parameter is set again.
+    /// Sets a parameter to a matcher, which is retained until SQLite discards the value.
     static func bind(_ matcher: StringMatcher, to statement: OpaquePointer, at index: Int32) -> Int32 {
         let type = UnsafeRawPointer(matcherType.utf8Start).assumingMemoryBound(to: CChar.self)
         // SAFETY: the destructor, which SQLite calls in every case, releases the reference retained

@@ -25,7 +25,7 @@ enum SQLiteGuards {
         "coalesce", "count", "json_each", "max", "min", "roost_matches", "roost_sort_key", "sum", "typeof",
     ]
 
-    /// The settings that Roost's connections read or change.
+    /// The pragmas that Roost's connections use.
     private static let pragmas: [StaticString] = [
         "application_id", "auto_vacuum", "busy_timeout", "cache_size", "cell_size_check", "encoding",
         "integrity_check", "journal_mode", "journal_size_limit", "locking_mode", "mmap_size", "page_size", "query_only",
@@ -96,10 +96,10 @@ struct RowClock {
 
     /// Resets the clock before the next row.
     ///
-    /// This method runs for every row, so it does as little as possible.
+    /// This method runs for every row.
     mutating func reset() { (hasStarted, isOver, wasCancelled) = (false, false, false) }
 
-    /// Checks the clock, and returns true if the statement must be stopped.
+    /// Calls `check` and reads the clock, and returns true if the statement must be stopped.
     mutating func look() -> Bool {
         do throws(StoreError) {
             try check?()
@@ -123,9 +123,9 @@ extension SQLiteConnection {
     enum Authority {
         /// Reading.
         case reading
-        /// Reading, writing rows, and creating tables and indexes.
+        /// Reading, writing rows, creating tables, and creating or dropping indexes.
         case writing
-        /// Writing and dropping tables.
+        /// The same as `writing`, and dropping tables.
         case dropping
         /// All operations, as needed to rebuild a database.
         case everything

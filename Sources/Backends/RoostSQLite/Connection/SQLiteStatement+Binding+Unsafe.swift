@@ -2,7 +2,7 @@ internal import CSQLite
 package import RoostCore
 package import RoostSQL
 
-// This file converts records to rows. Texts and bytes of records are bound without copying. SQLite
+// This file converts records to rows. Texts and bytes of a row are bound without copying. SQLite
 // reads them during `sqlite3_step`.
 
 /// The destructor that makes SQLite copy the bytes immediately.
@@ -116,8 +116,8 @@ extension SQLiteStatement {
 
     /// Binds a value that is not null.
     ///
-    /// `start` and `count` are the position of a tail field's bytes. If both are 0, the position is
-    /// looked up.
+    /// `start` and `count` are the position of the bytes of a field of variable size. If `start` is
+    /// 0, the position is looked up.
     private func bindValue(
         _ handle: OpaquePointer, record: RecordReader, step: SQLStep, column: Int32, start: Int, count: Int,
         destructor: sqlite3_destructor_type?

@@ -35,6 +35,8 @@ extension SQLiteStatement {
     }
 
     /// Adds the record with a key, if it exists, and resets the statement.
+    ///
+    /// Returns an error if the row is damaged.
     package func look(
         up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> StoreError? {
@@ -242,7 +244,7 @@ extension SQLiteStatement {
 
     /// Returns the bits of a floating-point column.
     ///
-    /// Converts an integer, which another tool may have written.
+    /// Converts an integer, which another tool may have written, and the text of a NaN.
     private func doubleBits(_ value: OpaquePointer?, type: Int32) -> UInt64? {
         switch type {
         case SQLITE_FLOAT: sqlite3_value_double(value).bitPattern

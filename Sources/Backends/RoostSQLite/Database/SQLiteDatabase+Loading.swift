@@ -6,7 +6,7 @@ internal import RoostSQL
 extension SQLiteDatabase {
     /// Prepares an unpublished store for a load without a journal.
     ///
-    /// Returns nil if the database is not empty or has another user.
+    /// Returns nil if the database is not empty, has another user or keeps its journal.
     func beginLoading(
         ifEmpty isEmpty: (any SQLConnection) throws(StoreError) -> Bool
     ) throws(StoreError) -> (any SQLConnection)? {
@@ -56,7 +56,7 @@ extension SQLiteDatabase {
         try connection.execute("PRAGMA cache_size = -2048")
     }
 
-    /// Commits, returns to the write-ahead log and flushes the file.
+    /// Commits, returns to the write-ahead log, closes the connection and flushes the file.
     func commitLoading(_ connection: any SQLConnection) throws(StoreError) {
         guard let writer = connection as? SQLiteConnection else { return }
         try writer.run("COMMIT")

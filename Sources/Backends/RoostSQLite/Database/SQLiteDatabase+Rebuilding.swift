@@ -8,6 +8,8 @@ extension SQLiteDatabase {
 
     /// Begins a transaction that may drop tables, while holding the store's lock exclusively; see
     /// `SQLRebuilding`.
+    ///
+    /// Returns nil if a needed name is in use.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
         guard let lock else {
             throw StoreError(

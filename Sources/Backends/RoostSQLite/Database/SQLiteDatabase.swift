@@ -230,9 +230,9 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     /// Moves the write-ahead log into the database if the log has become large.
     ///
     /// Readers of older states block a checkpoint, and writers wait for it. So it gives up soon,
-    /// and is repeated after the log has grown by as much again. After a failure, a checkpoint of a
-    /// large log waits longer. The first attempt does not, because the thread of a large commit
-    /// often still reads the previous state.
+    /// and is repeated after the log has grown by another 4 MiB. After an incomplete attempt, a
+    /// checkpoint of a large log waits longer. The first attempt does not, because the thread of a
+    /// large commit often still reads the previous state.
     private func checkpointIfDue(_ writer: SQLiteConnection) {
         let byteCount = writer.logFrameCount * pageSizeBytes
         let due = state.withLock { $0.checkpointByteCount }
@@ -285,8 +285,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
 
     /// Closes a connection that is no longer needed.
     func discard(_ connection: SQLiteConnection) {
-        // A connection without a transaction has no changes to lose. Memory that it cannot free is
-        // freed when the process ends.
+        // A connection without a transaction has no changes to lose.
         try? connection.close()
     }
 

@@ -7,8 +7,8 @@ internal import RoostSQL
 ///
 /// SQLite applies any log beside a file. If the file or the log was replaced, this mixes their
 /// pages, for example after a backup was copied over the file. SQLite does not detect this, but the
-/// generation and the store's mark reveal it. SQLite also does not distinguish a damaged log from a
-/// log that a power cut has torn. ``WriteAheadLog`` does.
+/// store's generation and mark (``SQLTallies``) reveal it. SQLite also does not distinguish a
+/// damaged log from a log that a power cut has torn. ``WriteAheadLog`` does.
 struct LeftoverLog {
     private let path: String
     private let content: WriteAheadLog.Content
@@ -32,8 +32,8 @@ struct LeftoverLog {
         inFile = Self.generationAndMark(path, settings: settings)
     }
 
-    /// Throws `corrupted` if the log's header is damaged, or a frame although each commit was
-    /// flushed.
+    /// Throws `corrupted` if the log's header is damaged, or if a frame is damaged and each commit
+    /// was flushed.
     ///
     /// - Parameter isUnflushed: Whether the log may contain commits that were not flushed one by
     ///   one; see ``UnflushedMark``.
@@ -56,8 +56,8 @@ struct LeftoverLog {
     /// Throws `corrupted` unless the log belongs to the file.
     ///
     /// A log starts again only when the file contains all of it, and each commit increases the
-    /// generation by at most one. So the generation without the log is never greater, and is lower
-    /// by at most the number of commits in the log.
+    /// generation by at most one. So the log never decreases the generation, and increases it by at
+    /// most the number of its commits.
     func requireBelonging(to both: SQLiteConnection, uuid: StoreUUID) throws(StoreError) {
         guard let (generation, mark) = try SQLTallies.generationAndMark(both) else { return }
         var isLeading = true

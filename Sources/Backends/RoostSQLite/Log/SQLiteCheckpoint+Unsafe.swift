@@ -10,7 +10,7 @@ struct CheckpointTimeout {
 
     /// Waits a moment.
     ///
-    /// After the deadline, interrupts the checkpoint and returns false.
+    /// After the deadline or a cancellation, interrupts the checkpoint and returns false.
     func wait() -> Bool {
         guard ContinuousClock.now < deadline, !isCancelled() else {
             // Otherwise, SQLite would continue as PASSIVE. An interrupted checkpoint moves nothing

@@ -3,8 +3,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Makes a database file complete without companion files, so that no log remains and nothing must
-/// be recovered.
+/// Makes a database file complete without companion files.
 enum SQLiteSettling {
     /// The suffixes of the files that SQLite creates beside an open database.
     static let companions = ["-wal", "-shm", "-journal"]
@@ -41,8 +40,8 @@ enum SQLiteSettling {
     ///
     /// The lock of the closing user becomes exclusive or is released.
     ///
-    /// - Throws: `storeReplaced` if the file was replaced or removed. The log does not belong to
-    ///   the new file, and remains.
+    /// - Throws: `storeReplaced` if the file was replaced or removed: the log does not belong to
+    ///   the new file, and remains; errors of moving the log.
     static func afterLastUse(
         _ path: String, settings: SQLiteSettings, lock: StoreLock?, check: FileHandleCheck
     ) throws(StoreError) {

@@ -15,7 +15,7 @@ internal import RoostFiles
 struct WriteAheadLog: ~Copyable {
     /// The content of the log after the last commit that SQLite applies.
     enum Ending: Equatable {
-        /// The log has no further frames.
+        /// No frame of this log follows.
         case clean
         /// Further frames do not form a complete transaction.
         case unfinished
@@ -211,10 +211,10 @@ struct WriteAheadLog: ~Copyable {
     /// Returns whether frames of a later transaction follow a frame that does not match its
     /// checksum.
     ///
-    /// The search continues the chain from the checksum that is stored in a frame. A frame that
-    /// continues this chain after the end of a transaction belongs to the next transaction. A
-    /// commit mark in a frame that does not match its checksum counts only if the disk writes the
-    /// frame's header atomically, because the mark is then as new as the checksum beside it.
+    /// The search continues the chain from each stored checksum, and from `computed`. A frame that
+    /// continues a chain after the end of a transaction belongs to the next transaction. If a
+    /// frame does not match its stored checksum, its commit mark counts in that chain only if the
+    /// disk writes the frame's header atomically, because the mark is then as new as the checksum.
     ///
     /// - Parameters:
     ///   - first: The frame that does not match.
@@ -259,7 +259,7 @@ struct WriteAheadLog: ~Copyable {
     /// Returns whether the database file already contains all commits of the log.
     ///
     /// - Parameter content: The result of ``content()``.
-    /// - Returns: Whether the file contains all commits.
+    /// - Returns: Whether the file contains all commits; false if the log does not end cleanly.
     /// - Throws: Errors of reading the log and the file.
     func isInDatabase(_ content: Content) throws(StoreError) -> Bool {
         guard content.ending == .clean else { return false }

@@ -5,11 +5,12 @@ internal import RoostSQL
 /// Checks the files beside a store before SQLite opens them, since SQLite applies and removes them
 /// without asking.
 enum SQLiteCompanions {
-    /// Checks the format of the files at the paths of the store's SQLite companions.
+    /// Checks that the files beside the store have SQLite's formats, and that a rollback journal
+    /// belongs to the store.
     ///
-    /// The check needs no lock, changes nothing, and is fast.
+    /// The check needs no lock and changes nothing.
     ///
-    /// - Throws: `notAStore` with the name of a file in another format.
+    /// - Throws: `notAStore` with the name of the wrong file.
     static func requireOwn(besideStoreAt path: String) throws(StoreError) {
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: SQLiteStoreType())
         try RollbackJournal.requireOwn(besideStoreAt: path)
@@ -50,7 +51,8 @@ enum SQLiteCompanions {
     /// The check passes if the store is damaged even without its log, because the owner of the log
     /// cannot be determined.
     ///
-    /// - Throws: The errors of ``requireOwnLog(besideStoreAt:settings:)``.
+    /// - Throws: The errors of ``requireOwnLog(besideStoreAt:settings:)``, except for damage of the
+    ///   log.
     static func requireOwnLogToRemove(besideStoreAt path: String, settings: SQLiteSettings) throws(StoreError) {
         do throws(StoreError) { _ = try ownLog(besideStoreAt: path, settings: settings, isRead: false) } catch {
             guard let alone = try? SQLiteDatabase.connect(path, settings: settings, access: .immutable(nil)) else {

@@ -21,7 +21,7 @@ struct SQLiteHeader {
     /// Whether the database is marked as a Roost store.
     var isStore: Bool { Int32(bitPattern: UInt32(word(68))) == Self.applicationID }
     var formatVersion: Int { word(60) }
-    /// The text encoding: 1 for UTF-8, or 0 for a database to which nothing was ever written.
+    /// The text encoding: 1 for UTF-8, 2 or 3 for UTF-16, or 0 if nothing was ever written.
     var textEncoding: Int { word(56) }
 
     /// The size of a page in bytes, or nil if it is invalid.
@@ -60,7 +60,7 @@ struct SQLiteHeader {
 
     /// Checks that the file at `path` is a complete store with a readable version.
     ///
-    /// - Throws: `notAStore`, `unsupportedVersion` or `corrupted`.
+    /// - Throws: `corrupted`; the errors of ``requireStore(at:)``.
     static func require(at path: String) throws(StoreError) {
         try requireStore(at: path)
         try requireWhole(path)
@@ -97,7 +97,7 @@ struct SQLiteHeader {
 
     /// Returns whether the file at `path` is a store of this type.
     ///
-    /// Never blocks and never throws.
+    /// Never blocks.
     static func recognizes(_ path: String) -> Bool {
         guard let bytes = StoreFile.read(prefix: byteCount, of: path) else { return false }
         return SQLiteHeader(bytes)?.isStore ?? false

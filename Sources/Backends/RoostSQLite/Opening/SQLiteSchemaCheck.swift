@@ -3,11 +3,11 @@ internal import RoostSQL
 
 /// A comparison of a file's schema with the schema that Roost would create.
 ///
-/// The comparison ensures that no foreign statement runs when Roost reads or writes.
+/// It ensures that no foreign statement runs when Roost reads or writes.
 ///
 /// Triggers, views and virtual tables are refused. Roost's own tables and indexes are refused if
 /// their text differs, for example in generated columns, checks or collations. Other tables are
-/// accepted, and so are plain indexes that were added to Roost's tables.
+/// accepted, and so are other indexes except unique indexes of Roost's tables.
 struct SQLiteSchemaCheck {
     private struct Entry {
         let type: String

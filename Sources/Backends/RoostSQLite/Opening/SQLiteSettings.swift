@@ -8,9 +8,7 @@ struct SQLiteSettings: Sendable {
         ///
         /// This is the default.
         case full
-        /// Like `full`, and the directory is flushed when a rollback journal is removed.
-        ///
-        /// Stores have no rollback journal, so this equals `full`.
+        /// The same as `full`, because stores have no rollback journal.
         case extra
         /// The log is flushed only at checkpoints.
         ///
