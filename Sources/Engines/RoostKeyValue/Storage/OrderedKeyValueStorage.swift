@@ -115,7 +115,7 @@ extension OrderedKeyValueStorage {
 ///
 /// Each space is a separate ordered map.
 public enum KeySpace: String, CaseIterable, Sendable {
-    /// Metadata, tallies, key sequences.
+    /// Metadata, tallies, last keys, history.
     case meta
     /// Records by hierarchy and key.
     case records
@@ -194,10 +194,9 @@ public protocol KeyValueCursor: AnyObject {
     /// Calls `body` for the entry at the position and each following entry, until `body` returns
     /// false.
     ///
-    /// Afterwards, and if `body` throws, the cursor is at the last entry that `body` received. At
-    /// the end, `body` is not called. Most reads use this method, so a storage that can loop over
-    /// entries itself should implement it. The default implementation calls ``next()`` for each
-    /// entry.
+    /// If `body` returns false or throws, the cursor stays at that entry. At the end, `body` is not
+    /// called. Most reads use this method, so a storage that can loop over entries itself should
+    /// implement it. The default implementation calls ``next()`` for each entry.
     /// - Parameter body: Receives key and value. Must not use the cursor, end its view or write.
     /// - Returns: False at the end; true if `body` returned false.
     /// - Throws: The errors of `body` and of ``next()``.
