@@ -21,8 +21,7 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// Whether all reads return memory of this process that was checked when it was filled
     /// (default: false).
     ///
-    /// If so, the engine compares the checksums of records only when it examines the store, and not
-    /// with each read.
+    /// If so, snapshots do not compare the checksums of the records that they read.
     var holdsCheckedMemory: Bool { get }
 
     /// The value of `StoreMetadata.formatVersion` for stores without required features (default:

@@ -56,8 +56,8 @@ final class SQLObjectGraph: ObjectGraph {
 }
 
 extension SQLSchema {
-    /// Returns the table of the to-one inverse of a to-many relationship, the relationship's
-    /// column, and the column of its place, if any.
+    /// Returns the table of the to-one inverse of a to-many relationship, the inverse's column, and
+    /// the column of its place, if any.
     func inverseColumns(
         _ inverse: ManagedObjectModel.Relationship
     ) throws(StoreError) -> (table: SQLTable, column: String, place: String?) {
