@@ -155,7 +155,6 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     /// On return, all changes are durable; an error (except `outcomeUnknown`) undoes them. `body`
     /// runs again if another transaction prevented the commit.
     func writing<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
-        // A repeated transaction sees what the other transaction wrote.
         try repeating(after: [.busy]) { (_) throws(StoreError) in
             try requireWritable()
             return try finishing(try database.beginWriting(), body)

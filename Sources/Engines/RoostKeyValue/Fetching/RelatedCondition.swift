@@ -129,8 +129,8 @@ struct RelatedCondition {
 }
 
 extension FetchRequest.Predicate {
-    /// Returns the predicate relative to a variable's object; nil if the predicate refers to
-    /// another object or has an expression that is not translated.
+    /// Returns the predicate relative to a variable's object; nil if it refers to another object or
+    /// cannot be translated.
     fileprivate func seen(from variable: String) -> Self? {
         switch self {
         case .constant: return self

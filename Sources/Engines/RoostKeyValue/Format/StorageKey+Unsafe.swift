@@ -1,9 +1,7 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A storage key under construction.
-///
-/// Its memory is reused for the next key.
+/// A storage key under construction, with reusable memory.
 ///
 /// The order of the bytes is the order of the parts, although parts have different lengths.
 /// FORMAT.md lists all keys.

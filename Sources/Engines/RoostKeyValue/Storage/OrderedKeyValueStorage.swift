@@ -14,8 +14,8 @@ public import RoostCore
 public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// The maximum length of a key in the storage, in bytes; at least 64.
     ///
-    /// Keys are never empty. The limit must not decrease while stores exist: the engine writes it
-    /// into a store, and refuses to open a store with a greater limit.
+    /// The limit must not decrease while stores exist: the engine writes it into a store, and
+    /// refuses to open a store with a greater limit.
     var maximumKeyByteCount: Int { get }
 
     /// Whether all reads return memory of this process that was checked when it was filled
@@ -195,7 +195,7 @@ public protocol KeyValueCursor: AnyObject {
     ///
     /// If `body` returns false or throws, the cursor stays at that entry. At the end, `body` is not
     /// called. Most reads use this method, so a storage that can loop over entries itself should
-    /// implement it. The default implementation calls ``next()`` for each entry.
+    /// implement it.
     /// - Parameter body: Receives key and value. Must not use the cursor, end its view or write.
     /// - Returns: False at the end; true if `body` returned false.
     /// - Throws: The errors of `body` and of ``next()``.

@@ -1,8 +1,6 @@
 internal import RoostCore
 
 /// The related objects of an SQL store, read by statements that stay prepared.
-///
-/// Other statements of the connection may be active at the same time.
 final class SQLObjectGraph: ObjectGraph {
     private let snapshot: SQLSnapshot
     /// The leases of the statements that read the destinations of one object, by relationship
