@@ -10,7 +10,7 @@ extension KeyValueStore {
     ///   - location: The location of the store, for messages and for temporary files of large
     ///     loads. If the store is a file, these files are beside it.
     ///   - model: The model to embed.
-    ///   - options: Identity, user metadata, timeout.
+    ///   - options: Identity, user metadata, timeout and history.
     /// - Throws: `alreadyExists` if the storage contains a store, `limitExceeded` if the model has
     ///   too many parts, and errors of the storage.
     public convenience init(

@@ -3,9 +3,9 @@ internal import RoostSystem
 
 /// A persistent store in an SQL database: the engine of all SQL backends.
 ///
-/// It has a table for each entity hierarchy and a column for each property, so that users and other
-/// tools can read the data. A row that another tool changed does not match its checksum. It counts
-/// as damaged unless the store accepts changes.
+/// It has a table for each entity hierarchy, with a column for each attribute and to-one
+/// relationship, so that users and other tools can read the data. A row that another tool changed
+/// does not match its checksum. It counts as damaged unless the store accepts changes.
 public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, CommitReportingStore {
     /// The registered type of the store.
     public let type: any PersistentStoreType
@@ -155,7 +155,6 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     /// On return, all changes are durable; an error (except `outcomeUnknown`) undoes them. `body`
     /// runs again if another transaction prevented the commit.
     func writing<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
-        // A repeated transaction sees the value that the other transaction wrote first.
         try repeating(after: [.busy]) { (_) throws(StoreError) in
             try requireWritable()
             return try finishing(try database.beginWriting(), body)

@@ -180,7 +180,7 @@ extension FetchRequest.Operand {
     public func matches(
         _ pattern: some PredicateArgument, options: FetchRequest.Comparison.Options = []
     ) -> FetchRequest.Predicate { compared(.matches, with: pattern, options: options) }
-    /// `IN`: the value is in a list, or is one of the values of an operand.
+    /// `IN`: the value is in a list, is one of the values of an operand, or is part of a text.
     public func isIn(
         _ values: some PredicateArgument, options: FetchRequest.Comparison.Options = []
     ) -> FetchRequest.Predicate { compared(.isIn, with: values, options: options) }

@@ -111,7 +111,7 @@ final class StoreCheck {
 
     /// Finds entries that belong to no record.
     ///
-    /// Every required entry was looked up before. If none was missing, equal counts prove that no
+    /// Every required entry was looked up before. If all were correct, equal counts prove that no
     /// others exist.
     private func checkEntries(_ space: KeySpace) throws(StoreError) {
         let cursor = try reader.cursor(in: space)
@@ -132,7 +132,8 @@ final class StoreCheck {
         }
     }
 
-    /// Returns whether an entry belongs to the record that it refers to.
+    /// Returns whether an entry belongs to the record that it refers to; true if that record is
+    /// damaged.
     private func isBacked(_ key: StorageKey, value: [UInt8], space: KeySpace) throws(StoreError) -> Bool {
         let named =
             switch space {

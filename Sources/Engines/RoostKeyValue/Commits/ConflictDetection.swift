@@ -2,16 +2,16 @@ internal import RoostCore
 
 /// Compares the requirements of a change set with a store: the optimistic detection of conflicts.
 ///
-/// A change set contains the version of each object that its caller read. A missing object, or one
-/// with another version or entity, is a conflict. The SQL engine's counterpart is in
-/// SQLCommit+ConflictDetection.swift.
+/// A change set contains the version that its caller read of each object to update, delete or keep
+/// unchanged. A missing object, or one with another version or entity, is a conflict. The SQL
+/// engine's counterpart is in SQLCommit+ConflictDetection.swift.
 struct ConflictDetection {
     let change: PreparedChange
     let reader: any KeyValueReader
 
     private var model: ManagedObjectModel { change.model }
 
-    /// Compares the version of an object that is updated or deleted with the version in the store.
+    /// Compares the entity and version of an object of the change set with those in the store.
     ///
     /// - Parameters:
     ///   - stored: The record in the store, or nil.
@@ -30,7 +30,8 @@ struct ConflictDetection {
         return nil
     }
 
-    /// Finds objects that changed although the change set requires them unchanged.
+    /// Returns the conflicts of objects that changed although the change set requires them
+    /// unchanged.
     func unchangedConflicts() throws(StoreError) -> ChangeConflicts {
         var conflicts = ChangeConflicts()
         for item in change.unchanged {

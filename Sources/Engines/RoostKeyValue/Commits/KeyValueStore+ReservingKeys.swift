@@ -89,7 +89,8 @@ extension KeyValueStore {
         }
     }
 
-    /// Returns unused keys to the store, unless keys after them were reserved or used meanwhile.
+    /// Returns unused keys to the store, unless one of them or a later key was used or reserved
+    /// meanwhile.
     ///
     /// Keys that are not returned are only gaps, so errors are ignored.
     func returnKeys(_ blocks: [Int: KeyBlock]) {

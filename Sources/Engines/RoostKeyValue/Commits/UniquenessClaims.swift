@@ -27,7 +27,7 @@ struct UniquenessClaims {
     ///
     /// Call this after the records are written and the values of other objects are removed.
     ///
-    /// - Throws: `constraintViolations` with all claims to values of another object.
+    /// - Throws: `constraintViolations` with all claims to values of another object; `corrupted`.
     func put(_ writer: any KeyValueWriter, plan: StorePlan) throws(StoreError) {
         var violations: [ConstraintViolation] = []
         var index = 0

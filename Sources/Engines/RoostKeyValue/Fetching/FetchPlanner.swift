@@ -3,8 +3,8 @@ internal import RoostQuery
 
 /// Finds the best access (``KeyAccess``) to the objects that can match a request's predicate.
 ///
-/// The planner reads the predicate, the model and object counts, but no objects. Its choice affects
-/// the speed of a fetch, never its result. The request must be compiled first (``RecordFilter``),
+/// The planner reads the request, the model and object counts, but no objects. The choice affects
+/// the speed of a fetch, never the result. The request must be compiled first (``RecordFilter``),
 /// so that names, types and nesting are valid.
 struct FetchPlanner {
     let entity: ManagedObjectModel.Entity
@@ -208,7 +208,8 @@ struct FetchPlanner {
             decided: [position], isCountable: isWhole(model.relationships[number].source))
     }
 
-    /// Returns the keys in `SELF == …` or `SELF IN …`; nil for other comparisons.
+    /// Returns the keys that `==` or `IN` compares with `SELF` or `objectID`; nil for other
+    /// comparisons.
     private func wantedKeys(_ comparison: FetchRequest.Comparison) -> [Int64]? {
         guard comparison.modifier == .direct, comparison.operator == .equal || comparison.operator == .isIn,
             let values = comparison.constants
@@ -247,7 +248,7 @@ struct FetchPlanner {
     }
 
     /// Returns an access to the entries that match conditions on an index's properties; nil without
-    /// a condition on the first property.
+    /// a usable condition on the first property.
     ///
     /// The access uses conditions on the leading properties, up to and including the first
     /// condition that is not a list of values.

@@ -118,8 +118,8 @@ struct FieldCondition: Sendable {
 
 /// The position of a constant among the encoded values of a field.
 ///
-/// If the field can hold the constant, the range contains only this value. Otherwise, as for 2.5
-/// among integers, the range is empty and at the constant's position.
+/// If the encoding can represent the constant, the range contains only this value. Otherwise, as
+/// for 2.5 among integers, the range is empty and at the constant's position.
 private struct EncodedConstant {
     var range: KeyRange
     var isUnordered = false
@@ -273,8 +273,8 @@ private struct EncodedConstant {
 }
 
 extension DecimalNumber {
-    /// The greatest integer that is not above the number, and whether the two are equal; nil beyond
-    /// 64 bits.
+    /// The greatest integer that is not above the number, and whether the two are equal; nil for
+    /// NaN or beyond 64 bits.
     fileprivate var floor: (Int64, isExact: Bool)? {
         guard !isNaN else { return nil }
         var (whole, isExact) = (mantissa, true)
@@ -305,7 +305,7 @@ extension RecordLayout.Field.Kind {
         }
     }
 
-    /// The upper end for `>`: after all values except NaN.
+    /// The upper end for `>` and `>=`: after all values except NaN.
     fileprivate var lastOrdered: KeyCut {
         switch self {
         case .double, .float, .date:

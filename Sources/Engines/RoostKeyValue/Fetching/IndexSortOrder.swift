@@ -17,9 +17,8 @@ struct IndexOrder: Sendable {
 
     /// Creates the mapping; nil if the entries cannot provide the request's order.
     ///
-    /// Sort descriptors must name the index's properties in order, and all must have the index's
-    /// direction or all the opposite direction. Properties with one value in all entries may
-    /// precede them.
+    /// Sort descriptors must name the index's properties in order, with all directions as in the
+    /// index or all reversed. Properties with one value in all entries may precede them.
     init?(_ request: FetchRequest, entries: IndexEntries) {
         // Entries of unique values do not end with the object's key, and omit objects with a null.
         // Index entries are in the order of values compared without options.

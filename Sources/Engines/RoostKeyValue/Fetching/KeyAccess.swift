@@ -41,11 +41,11 @@ struct IndexEntries: Sendable {
 /// - nothing
 /// - given keys
 /// - a whole uniqueness constraint
-/// - equality, more properties first, and a relationship to given objects
+/// - equality, more properties first, and a relationship to one given object
 /// - several values, more properties first, then fewer values
 /// - a prefix
 /// - a range
-/// - a range without an end
+/// - a range with one bound
 /// - related objects that are found only by reading all of them
 ///
 /// An access through a relationship has the rank of the access to the related objects, but never a

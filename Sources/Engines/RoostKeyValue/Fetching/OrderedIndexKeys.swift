@@ -20,9 +20,7 @@ final class OrderedIndexKeys: KeySource {
     /// The start and end of the current range; an end of nil is the end of the space.
     private var (start, end): ([UInt8], [UInt8]?) = ([], nil)
     private var place = Place.betweenRanges
-    /// The number of keys in a batch.
-    ///
-    /// The number is small at first, because the fetch may have a limit.
+    /// The number of keys in a batch; small at first, because the fetch may have a limit.
     private var batchCount = 32
 
     private enum Place {

@@ -19,8 +19,8 @@ struct PlannedFetch {
 
     /// The rest of the request, which is applied to the objects found.
     ///
-    /// Conditions that the access decides through related objects are omitted, because they would
-    /// read these objects again. All other conditions are cheap and are checked again.
+    /// If the access leads through related objects, the conditions that it decides are omitted,
+    /// because they would read these objects again. All other conditions are checked again.
     var remainder: CheckedFetchRequest {
         get throws(StoreError) {
             let rest = order == nil ? request : request.withoutOrder

@@ -11,9 +11,7 @@ final class ReferringKeys: KeySource {
     private let prefix: [UInt8]
     /// Whether the cursor may be at an unread reference.
     private var isMore: Bool
-    /// The number of keys in a batch.
-    ///
-    /// The number is small at first, because the fetch may have a limit.
+    /// The number of keys in a batch; small at first, because the fetch may have a limit.
     private var batchCount = 32
 
     /// Creates a source of keys; nil unless the access finds the references to one object in key

@@ -129,8 +129,8 @@ struct RelatedCondition {
 }
 
 extension FetchRequest.Predicate {
-    /// Returns the predicate relative to a variable's object; nil if the predicate refers to any
-    /// other object.
+    /// Returns the predicate relative to a variable's object; nil if it refers to another object or
+    /// cannot be translated.
     fileprivate func seen(from variable: String) -> Self? {
         switch self {
         case .constant: return self

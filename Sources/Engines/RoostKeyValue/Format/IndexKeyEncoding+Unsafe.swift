@@ -10,8 +10,8 @@ internal import RoostCore
 ///   equal;
 /// - decimals: a class (0 negative, 1 zero, 2 positive, 3 NaN). Unless the value is zero or NaN,
 ///   the position of the leading digit and 38 digits follow, both inverted for negative numbers;
-/// - text and URIs: UTF-8, in the order of code points; data: unchanged. A zero byte is encoded as
-///   00 FF, the end as 00 00;
+/// - text and URIs: UTF-8, in the order of code points; data: its bytes. In all of them, a zero
+///   byte is encoded as 00 FF, the end as 00 00;
 /// - UUIDs: sixteen bytes; references: the key; object-ID attributes: the hierarchy's number and
 ///   the key;
 /// - composites: no further bytes.

@@ -58,8 +58,8 @@ enum MetaSpace {
         try write(UInt64(bitPattern: last).littleEndianBytes, key: lastKey(root: root), writer: writer)
     }
 
-    /// Reads the tally: generation, entity count, relationship count, then the count and sum of
-    /// each.
+    /// Reads the tally: generation, numbers of entities and relationships, then the count and sum
+    /// of each.
     ///
     /// Each number has eight bytes, little-endian.
     static func readTally(_ model: ManagedObjectModel, reader: any KeyValueReader) throws(StoreError) -> StoreTally {

@@ -1,9 +1,7 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A storage key under construction.
-///
-/// Its memory is reused for the next key.
+/// A storage key under construction, with reusable memory.
 ///
 /// The order of the bytes is the order of the parts, although parts have different lengths.
 /// FORMAT.md lists all keys.
@@ -93,7 +91,7 @@ struct StorageKey: Sendable, Hashable {
 
 /// A key of a record, reference or link that is built without heap memory.
 ///
-/// Its methods define the encoding of the parts of all keys.
+/// Its methods define how keys encode numbers, objects and places.
 struct ShortKey: Sendable {
     /// The longest key has a number, two object keys and a place, in 3 + 9 + 9 + 9 bytes.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -282,8 +280,8 @@ extension UnsafeRawBufferPointer {
         return ObjectPlace(root: root, key: key)
     }
 
-    /// Returns the key of an object if the key has up to four bytes and is at the end; nil for
-    /// other keys, which ``KeyParts`` can read.
+    /// Returns the object key at `offset` if it has up to four bytes and ends the storage key; nil
+    /// for other keys, which ``KeyParts`` can read.
     @inline(__always)
     func lastShortKey(behind offset: Int) -> Int64? {
         let byteCount = count - offset - 1

@@ -43,8 +43,8 @@ struct StorePlan: Sendable {
 
     /// Creates the plan for stores of `model`.
     ///
-    /// - Throws: `limitExceeded` if the model has more relationships, constraints or indexes than
-    ///   two bytes can number.
+    /// - Throws: `limitExceeded` if the model has more entities, relationships, constraints or
+    ///   indexes than two bytes can number.
     init(model: ManagedObjectModel, keyLimit: Int) throws(StoreError) {
         self.model = model
         self.keyLimit = keyLimit

@@ -2,7 +2,7 @@ package import RoostCore
 
 /// The entries of a history in the space `meta`, in a view or a write transaction.
 ///
-/// Their keys come after all other keys of the space, so that new entries are appended.
+/// Keys of transactions come after all others of the space, so that new entries are appended.
 package struct KeyValueHistory: HistoryEntryWriter {
     static let settings = StorageKey("history".utf8)
     /// The prefix of the keys of transactions.

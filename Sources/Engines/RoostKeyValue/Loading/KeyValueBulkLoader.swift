@@ -140,7 +140,7 @@ final class KeyValueBulkLoader: BulkLoader {
         }
     }
 
-    /// Adds records to the tally and collects their entries for the other spaces.
+    /// Adds records to the tally, and collects their references, unique values and index entries.
     private func note(_ records: RecordBatch) throws(StoreError) {
         hasLoaded = true
         tally.add(records)
@@ -302,8 +302,8 @@ final class KeyValueBulkLoader: BulkLoader {
             if hasCommittedParts { try clear() }
             endLoad()
         } catch {
-            // The method cannot throw. The content is no longer a store, so all later calls throw
-            // this error.
+            // The method cannot throw. The content is no longer a store, so later reads and writes
+            // fail.
             store.state.withLock { $0.failure = error }
         }
     }

@@ -19,7 +19,7 @@ extension KeyValueStore {
         }
     }
 
-    /// A to-one reference or a link whose object does not exist.
+    /// A to-one reference or a link with an end that does not exist or has the wrong entity.
     package struct DanglingReference: Sendable {
         /// The relationship, which is stored in a record's field or owns links.
         package let relationship: RelationshipName
@@ -35,7 +35,7 @@ extension KeyValueStore {
 
     /// Returns the first reference or link with an end that does not exist or has the wrong entity.
     ///
-    /// - Complexity: One look-up for each referenced object.
+    /// - Complexity: At most two look-ups for each reference or link.
     package func firstDanglingReference() throws(StoreError) -> DanglingReference? {
         let reader = try read()
         defer { reader.close() }
@@ -86,7 +86,7 @@ extension KeyValueStore {
         return nil
     }
 
-    /// Returns the entity number in a to-one reference; nil if its object can have only one entity.
+    /// Returns the entity number in a to-one reference; nil if the destination has no subentities.
     private func namedEntity(
         _ relationship: ManagedObjectModel.Relationship, key: Int64, reader: any KeyValueReader
     ) throws(StoreError) -> Int? {

@@ -13,7 +13,7 @@ struct SortedEntryWriter: Sendable {
     private(set) var tally: StoreTally
     private var violations: [ConstraintViolation] = []
     private var furtherViolationCount = 0
-    /// The previous entry: its space, key and value.
+    /// The previous link or unique value: its space, key and value.
     private var previous: (space: KeySpace, key: StorageKey, value: [UInt8])?
 
     /// The previous pair of a relationship that is ordered at both ends.

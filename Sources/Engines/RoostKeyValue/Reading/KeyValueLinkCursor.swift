@@ -2,8 +2,6 @@ internal import RoostCore
 
 /// The links in one range of a space, in the order of their keys.
 ///
-/// The keys of the spaces `links`, `inverseLinks` and `references` have one form, ``LinkKey``.
-///
 /// The value of a link is its place at the other end. References have no value.
 final class LinkStream {
     private let cursor: any KeyValueCursor
@@ -45,8 +43,6 @@ final class LinkStream {
     }
 
     /// Moves to the next link.
-    ///
-    /// The first call moves to the first link.
     func advance() throws(StoreError) {
         repeat {
             let found: Bool
@@ -99,9 +95,8 @@ struct LinkKey {
         (self.relationship, self.from, self.place, self.to) = (relationship, from, place, to)
     }
 
-    /// Returns the last part of a key that begins with a known number and `from`.
-    ///
-    /// Returns nil if the key has another form.
+    /// Returns the last part of a key that begins with a known number and `from`; nil if the key
+    /// has another form.
     @inline(__always)
     static func end(of key: UnsafeRawBufferPointer, behind byteCount: Int) -> Int64? {
         key.lastShortKey(behind: byteCount) ?? longEnd(of: key, behind: byteCount)

@@ -14,15 +14,14 @@ public import RoostCore
 public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// The maximum length of a key in the storage, in bytes; at least 64.
     ///
-    /// Keys are never empty. The limit must not decrease while stores exist: the engine writes it
-    /// into a store, and refuses to open a store with a greater limit.
+    /// The limit must not decrease while stores exist: the engine writes it into a store, and
+    /// refuses to open a store with a greater limit.
     var maximumKeyByteCount: Int { get }
 
     /// Whether all reads return memory of this process that was checked when it was filled
     /// (default: false).
     ///
-    /// If so, the engine compares the checksums of records only when it examines the store, and not
-    /// with each read.
+    /// If so, snapshots do not compare the checksums of the records that they read.
     var holdsCheckedMemory: Bool { get }
 
     /// The value of `StoreMetadata.formatVersion` for stores without required features (default:
@@ -115,7 +114,7 @@ extension OrderedKeyValueStorage {
 ///
 /// Each space is a separate ordered map.
 public enum KeySpace: String, CaseIterable, Sendable {
-    /// Metadata, tallies, key sequences.
+    /// Metadata, tallies, last keys, history.
     case meta
     /// Records by hierarchy and key.
     case records
@@ -194,10 +193,9 @@ public protocol KeyValueCursor: AnyObject {
     /// Calls `body` for the entry at the position and each following entry, until `body` returns
     /// false.
     ///
-    /// Afterwards, and if `body` throws, the cursor is at the last entry that `body` received. At
-    /// the end, `body` is not called. Most reads use this method, so a storage that can loop over
-    /// entries itself should implement it. The default implementation calls ``next()`` for each
-    /// entry.
+    /// If `body` returns false or throws, the cursor stays at that entry. At the end, `body` is not
+    /// called. Most reads use this method, so a storage that can loop over entries itself should
+    /// implement it.
     /// - Parameter body: Receives key and value. Must not use the cursor, end its view or write.
     /// - Returns: False at the end; true if `body` returned false.
     /// - Throws: The errors of `body` and of ``next()``.

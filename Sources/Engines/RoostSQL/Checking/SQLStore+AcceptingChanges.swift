@@ -96,8 +96,7 @@ extension SQLStore: ChangeAcceptingStore {
         var entities: [ExternalChanges.Difference] = []
         for entity in model.entities where recorded.entities[entity.number] != found.entities[entity.number] {
             let (before, now) = (recorded.entities[entity.number], found.entities[entity.number])
-            // If only its values were changed, a row still has the checksum that the last commit
-            // counted.
+            // A row with changed values still has the checksum that the last commit counted.
             let stored = try storedTally(of: entity, connection: try snapshot.open())
             entities.append(
                 ExternalChanges.Difference(

@@ -8,7 +8,7 @@ struct SQLRowHead {
     ///
     /// The tallies count this hash.
     let contentHash: UInt64
-    /// Whether the indexed columns have the same values as the record that will be written.
+    /// Whether the indexed columns are known to have the values of the record that will be written.
     var keepsIndexedColumns = false
 }
 

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Finds the objects that claim the same values, after the database refused the values.
+/// Finds the objects that have or claim the same unique values.
 struct SQLViolations {
     private let schema: SQLSchema
     private let connection: any SQLConnection

@@ -30,7 +30,7 @@ final class SQLTransactionDatabase: SQLRebuilding {
 
     /// Returns the connection.
     ///
-    /// Throws if the transaction must not be committed.
+    /// Throws `closed` during a write, or after a write was rolled back.
     func requireSound() throws(StoreError) -> any SQLConnection {
         try state.withLock { (state) throws(StoreError) in
             guard let connection = state.connection, !state.isSpoilt, !state.isWriting else {
@@ -78,7 +78,7 @@ final class SQLTransactionDatabase: SQLRebuilding {
 
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
 
-    /// Does nothing, because the transaction owns no resource.
+    /// Does nothing, because the other database owns all resources.
     func close() throws(StoreError) {}
 
     private var unsupported: StoreError {

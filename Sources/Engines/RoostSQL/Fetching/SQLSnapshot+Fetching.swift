@@ -22,7 +22,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
 
     /// Appends the IDs of the objects that match a request.
     ///
-    /// If the database decides the whole request, no other columns are read.
+    /// If the database decides the whole request, only keys and entities are read.
     package func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError) {
         try FetchCancellation.check()
         let statement = try readingStatement(for: request)

@@ -279,8 +279,8 @@ final class SQLBulkLoader: BulkLoader {
                     }
                 }
             } catch {
-                // The method cannot throw. The database is no longer a store, so all later calls
-                // throw this error.
+                // The method cannot throw. The database is no longer a store, so later reads and
+                // writes fail.
                 store.state.withLock { $0.failure = error }
             }
         }

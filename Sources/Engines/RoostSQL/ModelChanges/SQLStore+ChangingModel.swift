@@ -7,7 +7,7 @@ extension SQLStore: ModelChangingStore {
     /// Starts to change the model of the store in one transaction; see ``ModelChangingStore``.
     ///
     /// Tables that are equal in both models, and whose content is kept, remain with all rows and
-    /// indexes. All other tables are dropped, created again and filled.
+    /// the indexes that both models have. All other tables are dropped, created again and filled.
     package func beginModelChange(
         to model: ManagedObjectModel, keeping kept: KeptContent
     ) throws(StoreError) -> (any ModelChange)? {

@@ -1,8 +1,6 @@
 internal import RoostCore
 
 /// The related objects of an SQL store, read by statements that stay prepared.
-///
-/// Other statements of the connection may be active at the same time.
 final class SQLObjectGraph: ObjectGraph {
     private let snapshot: SQLSnapshot
     /// The leases of the statements that read the destinations of one object, by relationship
@@ -56,8 +54,8 @@ final class SQLObjectGraph: ObjectGraph {
 }
 
 extension SQLSchema {
-    /// Returns the table of the to-one inverse of a to-many relationship, the relationship's
-    /// column, and the column of its place, if any.
+    /// Returns the table of the to-one inverse of a to-many relationship, the inverse's column, and
+    /// the column of its place, if any.
     func inverseColumns(
         _ inverse: ManagedObjectModel.Relationship
     ) throws(StoreError) -> (table: SQLTable, column: String, place: String?) {

@@ -102,7 +102,8 @@ extension SQLSchema {
     /// Returns a SELECT of the links of a to-many relationship from the object whose key is
     /// parameter 1: source, target, order, inverse order.
     ///
-    /// The statement sorts only if the order is significant, so that an index can provide the rows.
+    /// Rows are in the relationship's order if it has one, otherwise in key order, which an index
+    /// can provide.
     /// - Parameters:
     ///   - relationship: The relationship.
     ///   - source: The entity of the object; nil if the object is known to exist. An object that

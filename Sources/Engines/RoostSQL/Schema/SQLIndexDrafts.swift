@@ -68,7 +68,8 @@ struct SQLIndexDrafts {
         }
     }
 
-    /// Adds the fetch indexes of the model, without spatial elements and expressions.
+    /// Adds the fetch indexes of the model, without elements that are spatial, computed or not
+    /// stored.
     mutating func addFetchIndexes(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for index in model.fetchIndexes {
             let entity = model.entities[index.entity]

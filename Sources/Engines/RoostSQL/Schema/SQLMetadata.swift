@@ -2,7 +2,7 @@ public import RoostCore
 
 /// The rows of `_roost_metadata`, which describe a store.
 public enum SQLMetadata {
-    /// Creates all tables of a schema and the rows of an empty store.
+    /// Creates all tables and indexes of a schema, and the rows of an empty store.
     public static func create(
         _ schema: SQLSchema, uuid: StoreUUID, userMetadata: [String: MetadataValue], on connection: any SQLConnection
     ) throws(StoreError) {
@@ -95,7 +95,7 @@ public enum SQLMetadata {
             at: Generation(number: UInt64(bitPattern: tally.generation)), in: history)
     }
 
-    /// Inserts the rows of entities, relationships and keys of an empty database.
+    /// Inserts the rows of entities, tallies and last keys of an empty store.
     private static func insertRows(of schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
         let entity = "INSERT INTO _roost_entities (number, name) VALUES (\(parameters(2, dialect: schema.dialect)))"
         for description in schema.model.entities {

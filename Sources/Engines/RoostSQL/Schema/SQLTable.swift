@@ -39,8 +39,8 @@ final class SQLTable: Sendable {
     let columns: [SQLColumn]
     /// The columns of each entity's fields, by field index; nil for entities of other hierarchies.
     let fields: [[SQLFieldColumns]?]
-    /// The order of the columns in the table: 0 to 3 are `_id`, `_entity`, `_version`, `_checksum`,
-    /// then ``columns``.
+    /// The order of the columns in the table: 0 to 3 stand for `_id`, `_entity`, `_version`,
+    /// `_checksum`, higher numbers for ``columns``.
     private let order: [Int]
     let writing: SQLWritePlan
 
@@ -123,7 +123,7 @@ package struct SQLStep: Sendable {
     /// The number of the destination entity, for references; otherwise −1.
     package let destination: Int32
 
-    /// Creates a step for a single field, without columns.
+    /// Creates a step for a single field in column 0.
     package init(_ field: RecordLayout.Field) { self.init(field, column: 0, entityColumn: nil) }
 
     init(_ field: RecordLayout.Field, column: Int, entityColumn: Int?) {

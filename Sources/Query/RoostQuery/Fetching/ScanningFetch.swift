@@ -157,7 +157,7 @@ public final class ScanningFetch: FillingRecordCursor {
 
     /// Reads all matching records, and sorts the records that the result can contain.
     ///
-    /// After an error, the next call continues reading.
+    /// After a damaged record, the next call continues reading.
     private func readAndSort() throws(StoreError) {
         try FetchCancellation.check()
         let needed = Window(offset: offset, limit: limit).reach

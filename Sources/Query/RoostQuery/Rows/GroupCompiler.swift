@@ -255,7 +255,7 @@ extension FetchRequest.Expression {
 
     /// Whether the expression contains an aggregate.
     ///
-    /// Throws if the expression is nested too deep.
+    /// Throws if the expression is invalid or nested too deep.
     func containsAggregate(_ compiler: inout RowCompiler, depth: Int = 0) throws(StoreError) -> Bool {
         try compiler.requireDepthHere(depth)
         let members: [FetchRequest.Expression]
@@ -337,7 +337,7 @@ extension FetchRequest.Expression {
 extension FetchRequest.Predicate {
     /// Whether the predicate contains an aggregate.
     ///
-    /// Throws if the predicate is nested too deep.
+    /// Throws if the predicate is invalid or nested too deep.
     func containsAggregate(_ compiler: inout RowCompiler, depth: Int) throws(StoreError) -> Bool {
         try compiler.requireDepthHere(depth)
         switch self {

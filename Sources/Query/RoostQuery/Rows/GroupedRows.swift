@@ -68,7 +68,7 @@ final class GroupedRows: RowCursor {
 
     /// Requests all aggregates from the store.
     ///
-    /// Returns false unless the store can compute all of them.
+    /// Returns false with groups, or if the store cannot compute all of them.
     ///
     /// Ignores errors, because then the objects are read, which also shows the damaged object.
     private func ask() -> Bool {

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// Compiles the expressions of columns.
 ///
-/// A path to a field needs no program; other expressions are compiled to a program.
+/// Paths to a field and the object itself need no program; other expressions are compiled to one.
 struct RowCompiler {
     private(set) var compiler: PredicateCompiler
     private let model: ManagedObjectModel

@@ -6,7 +6,7 @@ internal import RoostCore
 ///
 /// Rows with equal keys keep their order.
 ///
-/// If only the first rows are needed, the cursor buffers at most two batches and twice as many
+/// If only the first rows are needed, the cursor buffers at most two batches and twice the needed
 /// rows. Otherwise it buffers all rows.
 final class SortedRows: RowCursor {
     /// A column of the source, and its options and direction for sorting.

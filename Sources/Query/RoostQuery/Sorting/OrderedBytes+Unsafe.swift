@@ -93,7 +93,7 @@ enum OrderedBytes {
         if number.isNegative { complement(&key, from: start) }
     }
 
-    /// Inverts the order of the bytes from `start` on.
+    /// Inverts the bytes from `start` on, which reverses the order of keys.
     static func complement(_ key: inout [UInt8], from start: Int) {
         for index in start..<key.count { key[index] = ~key[index] }
     }

@@ -12,8 +12,8 @@ extension StandardTextOrder {
         OrderedBytes.append(text, to: &key)
     }
 
-    /// Appends text in which a run of digits is replaced by `0`, the number of its digits, and the
-    /// digits.
+    /// Appends text in which a run of digits is replaced by `0`, the number of its digits without
+    /// leading zeros, and these digits.
     private static func appendNumeric(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
         /// The position of the digit count of a run; nil outside of a run.
         var run: Int?

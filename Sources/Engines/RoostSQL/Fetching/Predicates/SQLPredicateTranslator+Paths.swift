@@ -526,7 +526,8 @@ extension SQLPredicateTranslator {
 enum SQLRepetition {
     /// One row for each route, for counting or adding up rows.
     case everyWay
-    /// One row if there may be too many routes, for testing whether a row exists.
+    /// One row if there may be too many routes, for minimum, maximum or testing whether a row
+    /// exists.
     ///
     /// `nesting` is the depth of the surrounding parentheses.
     case once(nesting: Int)

@@ -125,7 +125,7 @@ struct SQLPredicateTranslator {
         }
     }
 
-    /// Returns whether a predicate compares a numeric field of the object with a constant.
+    /// Returns whether a predicate, except with IN, compares a field that is stored as a number.
     private func comparesNumbers(_ predicate: FetchRequest.Predicate) -> Bool {
         guard case .comparison(let comparison) = predicate, comparison.operator != .isIn,
             case .keyPath(let path) = comparison.left,
@@ -178,8 +178,8 @@ struct SQLPredicateTranslator {
         return Self.chain(terms, word: word)
     }
 
-    /// Joins terms so that their number increases neither the use of the parser's stack nor the
-    /// depth of the expression.
+    /// Joins terms in nested groups, so that many terms need neither a deep parser stack nor a deep
+    /// expression.
     static func chain(_ terms: [String], word: String) -> String {
         var terms = terms
         while terms.count > termsPerChain {

@@ -12,8 +12,6 @@ struct PredicateCompiler {
         let node: PredicateProgram.Index
         let type: PredicateType
         /// Whether evaluation is fast, cannot fail, and depends only on the record.
-        ///
-        /// It then uses no other object, regular expression or registered function.
         let isPlain: Bool
         /// The value, if it is known at compile time; nil otherwise.
         var constant: Value?

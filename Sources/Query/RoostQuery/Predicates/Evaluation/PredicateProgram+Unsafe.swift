@@ -89,8 +89,7 @@ final class PredicateProgram: @unchecked Sendable {
     /// The location of a field in the records of one entity.
     struct Place: Sendable {
         let slot: FieldSlot
-        /// For a reference, the root of the destination's hierarchy; −1 if the value contains the
-        /// entity.
+        /// The root of the hierarchy of a reference's destination; −1 for other fields.
         let destinationRoot: Int
 
         init(_ field: RecordLayout.Field, in layout: RecordLayout, model: ManagedObjectModel) {

@@ -10,7 +10,7 @@ struct FieldComparison {
     let operation: FetchRequest.Comparison.Operator
     let constant: PredicateConstant
 
-    /// The maximum number of comparisons.
+    /// The maximum number of comparisons in a conjunction.
     private static let mostComparisons = 8
 
     /// Creates a comparison; nil if it is invalid or has another form.

@@ -4,8 +4,6 @@ public import RoostCore
 /// A string operator with its right side, prepared for matching many texts.
 ///
 /// Its results define the meaning of string comparisons for every store.
-///
-/// Engines that compare strings themselves use this type too.
 public final class StringMatcher: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`. `pattern` is freed in `deinit`.
 

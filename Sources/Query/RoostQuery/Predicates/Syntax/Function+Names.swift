@@ -1,9 +1,9 @@
 package import RoostCore
 
 extension FetchRequest.Function {
-    /// The allowed numbers of arguments.
+    /// The numbers of arguments that the parser allows.
     ///
-    /// Functions of many values take one collection, or the values as separate arguments.
+    /// For functions of many values, ``PredicateCompiler`` accepts only one, a collection.
     package var argumentCounts: ClosedRange<Int> {
         switch self {
         case .now: 0...0

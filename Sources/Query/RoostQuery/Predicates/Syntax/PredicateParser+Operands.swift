@@ -1,8 +1,8 @@
 internal import RoostCore
 
 extension PredicateParser {
-    /// Parses an operand of an infix operator: a prefix operator with its operand, or a value with
-    /// its indexes and path steps.
+    /// Parses an operand of an infix operator: a prefix operator with its operand, a constant
+    /// condition, or a value with its indexes and path steps.
     mutating func prefix() throws(StoreError) -> Part {
         switch keyword {
         case "NOT", "!": return try negation()

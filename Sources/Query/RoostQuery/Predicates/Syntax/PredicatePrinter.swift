@@ -44,7 +44,7 @@ struct PredicatePrinter {
         try print(condition, inside: .anything)
     }
 
-    /// Prints a condition, in parentheses unless its precedence is higher than `strength`.
+    /// Prints a condition; an AND or OR is in parentheses unless its precedence exceeds `strength`.
     private mutating func print(
         _ condition: PredicateSyntax.Condition, inside strength: Strength
     ) throws(StoreError) {

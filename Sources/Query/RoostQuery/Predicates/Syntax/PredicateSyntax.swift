@@ -2,8 +2,7 @@ internal import RoostCore
 
 /// The syntax tree of a predicate, with names and literals that are not resolved yet.
 ///
-/// The tree has the structure of ``FetchRequest/Predicate``, with literals as written and with
-/// positions for messages.
+/// The tree has the structure of ``FetchRequest/Predicate``, with positions for messages.
 enum PredicateSyntax {
     /// A condition.
     indirect enum Condition {

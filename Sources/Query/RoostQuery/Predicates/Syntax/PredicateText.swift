@@ -15,9 +15,7 @@ struct PredicateText: Sendable {
         let isKey: Bool
     }
 
-    /// The text.
-    ///
-    /// Each interpolation is represented by ``Mark/text``.
+    /// The text, with each interpolation as ``Mark/text``.
     var text = ""
     /// The values for the placeholders, from left to right.
     var arguments: [any PredicateArgument] = []
