@@ -85,6 +85,13 @@
                 at: location)
         }
 
+        /// Returns the number of sessions that wait for the session with a store's exclusive lock.
+        private func waitingCount(at location: StoreLocation) throws -> String? {
+            try run(
+                "SELECT count(*) FROM pg_stat_activity a WHERE EXISTS (SELECT 1 FROM pg_locks l WHERE l.locktype = 'advisory' AND l.mode = 'ExclusiveLock' AND l.objid = (hashtextextended('roost ' || current_schema(), 0) & 4294967295)::oid AND l.pid = ANY (pg_blocking_pids(a.pid)))",
+                at: location)
+        }
+
         private func failure(_ body: () throws -> Void) -> StoreError? {
             do { try body() } catch { return error as? StoreError }
             return nil
@@ -264,6 +271,40 @@
             let store = try type.open(location, options: StoreOptions())
             #expect(try store.recordsHistory())
             try store.close()
+            try requireAll(at: location, countries: ["none", "none"])
+        }
+
+        @Test("a program that has lost its lock and writes does not stop a change of the model")
+        func writerWithoutLock() throws {
+            // A commit to a store with a history waits for all places.
+            let location = try makeStore(tracksHistory: true)
+            defer { try? type.destroy(location) }
+            let open = try type.open(location, options: StoreOptions())
+            defer { try? open.close() }
+            #expect(try endSessions(at: location) == "1")
+            var changes = ChangeSet(model: open.model)
+            try changes.insert(ObjectID("Label", key: 9), values: ["name": "late"])
+            let (tests, late) = (self, changes)
+            let (isBegun, done, code) = (Mutex(false), DispatchSemaphore(value: 0), Mutex<StoreError.Code?>(nil))
+            var options = MigrationOptions()
+            options.conversion.onProgress = { _ in
+                guard !isBegun.withLock({ $0 }) else { return }
+                isBegun.withLock { $0 = true }
+                Thread.detachNewThread {
+                    let found = tests.failure { _ = try open.commit(late) }?.code
+                    code.withLock { $0 = found }
+                    done.signal()
+                }
+                // Until the commit waits for the migration, or ended.
+                for _ in 0..<5000 where code.withLock({ $0 }) == nil {
+                    guard (try? tests.waitingCount(at: location)) == "0" else { break }
+                }
+            }
+            let report = try manager.migrateInPlace(location, model: try model(country: true), options: options)
+            #expect(report.path == .oneTransaction)
+            done.wait()
+            #expect(code.withLock { $0 } == .busy)
+            #expect(failure { _ = try open.commit(changes) }?.code == .storeReplaced)
             try requireAll(at: location, countries: ["none", "none"])
         }
 

@@ -3,6 +3,7 @@
     import RoostConformance
     import RoostCore
     import RoostMemory
+    import RoostQuery
     import RoostSQL
     import Testing
 
@@ -120,6 +121,31 @@
             }
             snapshot.close()
             reference.close()
+            try store.close()
+        }
+
+        @Test("a PostgreSQL store reads only texts that can match, with folding and without")
+        func textsOfStatement() throws {
+            let model = try ManagedObjectModel(entities: [EntityDescription("Song", attributes: [.string("title")])])
+            let (type, location) = (PostgreSQLStoreType(), PostgreSQLServer.location())
+            let store = try type.create(location, model: model, options: StoreOptions())
+            defer { try? type.destroy(location) }
+            var changes = ChangeSet(model: model)
+            for (key, text) in ["Blue", "blue note", "Red", "red", "Öl"].enumerated() {
+                try changes.insert(ObjectID("Song", key: Int64(key + 1)), values: ["title": .string(text)])
+            }
+            _ = try store.commit(changes)
+            let snapshot = try #require(try store.snapshot() as? any ExplainingSnapshot)
+            defer { snapshot.close() }
+            func plan(_ format: String) throws -> FetchPlan {
+                let request = FetchRequest("Song", where: try FetchRequest.Predicate(format: format))
+                return try snapshot.explain(CheckedFetchRequest(request, model: model), executing: true)
+            }
+            #expect(try plan("title CONTAINS 'lue'").filteredAfterwards.isEmpty)
+            #expect(try plan("title ENDSWITH 'note'").filteredAfterwards.isEmpty)
+            // Two texts with the word, and one that is not ASCII.
+            #expect(try plan("title BEGINSWITH[cd] 'BLUE'").visitedCount == 3)
+            #expect(try plan("title ==[c] 'ÖL'").visitedCount == 1)
             try store.close()
         }
 

@@ -40,8 +40,9 @@ final class JSONLongWrite: KeyValueLongWrite {
         guard !isOver else {
             throw StoreError(.closed, "The write transaction was committed, aborted, or failed before.")
         }
-        try storage.commit(operations.withLock { $0.take() }, write: base)
+        // An error loses the operations, so the transaction can then only be aborted.
         isOver = true
+        try storage.commit(operations.withLock { $0.take() }, write: base)
     }
 
     func abort() {

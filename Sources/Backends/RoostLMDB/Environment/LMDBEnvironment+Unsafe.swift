@@ -101,7 +101,11 @@ final class LMDBEnvironment: Sendable {
             throw error
         }
         isUnlocked = !usesLocks
-        lockFileCheck = usesLocks ? try FileHandleCheck(at: path + "-lock") : nil
+        do throws(StoreError) { lockFileCheck = usesLocks ? try FileHandleCheck(at: path + "-lock") : nil } catch {
+            // Before all properties have a value, an error does not run `deinit`.
+            Self.closeHandle(&opened)
+            throw error
+        }
         gate.withLock { $0 = opened }
         if settings.isWritable {
             let lock = try WriterLock(forStoreAt: path)

@@ -126,7 +126,8 @@
             let limit = try connection.query(
                 "SELECT current_setting('max_locks_per_transaction')::bigint * current_setting('max_connections')::bigint"
             )
-            return 14 * count <= (limit.text(0, column: 0).flatMap { Int($0) } ?? 6400) / 2
+            guard let limit = limit.text(0, column: 0).flatMap({ Int($0) }) else { return false }
+            return 14 * count <= limit / 2
         }
     }
 #endif

@@ -289,11 +289,17 @@
                 row = results.last.flatMap { PostgreSQLIncarnation.Row(binary: $0) }
             }
             if let sum { row?.generationSum = sum }
-            if purpose == .writingBesideOthers, row == nil, !isPortable {
-                row = try waitForPlace(on: connection, select: select, rowSQL: rowSQL)
-            }
             // If this store has the lock exclusively, none of its other transactions can take it.
             let isLocked = lock != false || state.withLock { $0.isAlone }
+            if isLocked, purpose == .writingBesideOthers, row == nil, !isPortable {
+                row = try waitForPlace(on: connection, select: select, rowSQL: rowSQL)
+            }
+            if isLocked, row == nil, !isPortable {
+                // A view that was fixed before the lock was taken shows no rows of a table that has
+                // the name since then.
+                let found = try connection.query(PostgreSQLIncarnation.tableNumber, what: what).text(0, column: 0)
+                guard found == String(incarnation.tableNumber) else { throw .postgreSQLStoreReplaced(name) }
+            }
             return try incarnation.require(row, isLocked: isLocked, name: name)
         }
 

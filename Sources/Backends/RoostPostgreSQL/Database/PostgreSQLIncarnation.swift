@@ -27,6 +27,9 @@
         /// The SELECT statement of only this sum.
         static let sum = "SELECT \(PostgreSQLDialect().wrappingSum("count")) \(rows)"
 
+        /// The SELECT statement of ``tableNumber``.
+        static let tableNumber = "SELECT '_roost_tallies'::regclass::oid::bigint"
+
         /// Returns an UPDATE statement that rewrites the rows of one place, or of all places,
         /// unchanged.
         ///

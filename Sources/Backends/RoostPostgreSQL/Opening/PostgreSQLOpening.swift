@@ -36,7 +36,7 @@
                         _ = try? connection.query(PostgreSQLCommitKey.sweep)
                     }
                     let schema = try applyHistoryOptions(found, lock: lock, connection: connection)
-                    let table = try connection.query("SELECT '_roost_tallies'::regclass::oid::bigint", what: "Opening")
+                    let table = try connection.query(PostgreSQLIncarnation.tableNumber, what: "Opening")
                     let incarnation = PostgreSQLIncarnation(
                         uuid: uuid, tableNumber: table.text(0, column: 0).flatMap { Int64($0) } ?? 0,
                         formatVersion: schema.formatVersion)

@@ -82,9 +82,10 @@ package protocol SQLRebuilding: SQLDatabase {
 
     /// Returns the writing connection in a transaction in which the new tables can be created.
     ///
-    /// No other process has the store open, or can open it, until the caller closes the store after
-    /// the transaction. Readers that begin now see the old content.
-    /// - Returns: The connection; nil if an object that is not Roost's has a required name.
+    /// No other process has the store open, or can open it, until the transaction ends. The caller
+    /// then closes the store. Readers that begin now see the old content.
+    /// - Returns: The connection; nil if a required name is in use, or if the change exceeds a limit
+    ///   of the database.
     /// - Throws: `busy` if the store is open elsewhere, or another writer is active, for longer
     ///   than the timeout.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)?

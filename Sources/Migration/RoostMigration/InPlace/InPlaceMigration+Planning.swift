@@ -24,11 +24,7 @@ extension InPlaceMigration {
         let change = try changePlan(type)
         var plan: MigrationPlan
         if let change {
-            var migration = migration(of: change, from: .location(location), to: .location(sibling))
-            migration.needsSpace = false
-            plan = try migration.plan()
-            plan.path = .oneTransaction
-            plan.way = change.way ?? plan.way
+            plan = try migrationPlan(of: change, beside: sibling)
             plan.needsTwice(change.changedPart)
         } else {
             plan = try MigrationManager(registry: registry).planMigration(
@@ -52,6 +48,17 @@ extension InPlaceMigration {
             plan = nil
         }
         try store.close()
+        return plan
+    }
+
+    /// Returns the plan of a change within the store, for a location that stands for its new
+    /// content.
+    func migrationPlan(of change: ModelChangePlan, beside location: StoreLocation) throws(StoreError) -> MigrationPlan {
+        var migration = migration(of: change, from: .location(self.location), to: .location(location))
+        migration.needsSpace = false
+        var plan = try migration.plan()
+        plan.path = .oneTransaction
+        plan.way = change.way ?? plan.way
         return plan
     }
 

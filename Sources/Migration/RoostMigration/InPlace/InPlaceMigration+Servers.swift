@@ -11,15 +11,8 @@ extension InPlaceMigration {
         let start = ContinuousClock.now
         let metadata = try type.metadata(at: location, options: readingOptions)
         guard try steps(from: metadata) != nil else { return try nothing(type) }
-        do throws(StoreError) {
-            if let changed = try changeModelWaiting(onServer: type, since: start) {
-                return finished(changed, backup: nil, since: start)
-            }
-        } catch {
-            // Another program has migrated the store meanwhile.
-            guard error.code == .busy, try steps(from: type.metadata(at: location, options: readingOptions)) == nil
-            else { throw error }
-            return try nothing(type)
+        if let changed = try changeModelWaiting(onServer: type, since: start) {
+            return finished(changed, backup: nil, path: nil, since: start)
         }
         let source = try type.open(location, options: readingOptions)
         let generation: Generation?
@@ -47,20 +40,25 @@ extension InPlaceMigration {
         } catch {
             throw store.discard(after: error)
         }
-        return finished(outcome.report, backup: backup?.description, since: start)
+        return finished(outcome.report, backup: backup?.description, path: nil, since: start)
     }
 
     /// Changes the model of the store, and waits up to the timeout while another program has the
     /// store open.
+    ///
+    /// Returns nil if the store cannot change its model itself.
     private func changeModelWaiting(
         onServer type: any ServerStoreType, since start: ContinuousClock.Instant
     ) throws(StoreError) -> MigrationReport? {
         let deadline = start + .seconds(max(0, min(options.conversion.timeoutSeconds, 1e9)))
         while true {
             do throws(StoreError) { return try changeModel(onServer: type) } catch {
-                guard error.code == .busy, ContinuousClock.now < deadline,
-                    try steps(from: type.metadata(at: location, options: readingOptions)) != nil
-                else { throw error }
+                guard error.code == .busy else { throw error }
+                // Another program may have migrated the store meanwhile.
+                guard try steps(from: type.metadata(at: location, options: readingOptions)) != nil else {
+                    return try nothing(type)
+                }
+                guard ContinuousClock.now < deadline else { throw error }
             }
             try options.conversion.cancellation?.check()
             // Programs that migrate at once wait for different times.
@@ -85,32 +83,18 @@ extension InPlaceMigration {
         return changed
     }
 
-    private func finished(
-        _ report: MigrationReport, backup: String?, since start: ContinuousClock.Instant
-    ) -> MigrationReport {
-        var report = report
-        (report.source, report.destination) = (location.description, location.description)
-        report.backup = backup
-        report.seconds = (ContinuousClock.now - start).inSeconds
-        return report
-    }
-
     /// Plans a migration of a store on a server.
     func plan(onServer type: any ServerStoreType) throws(StoreError) -> MigrationPlan {
         var options = options
         options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
         let beside = try type.temporaryLocation(beside: location)
-        var plan: MigrationPlan
-        if let change = try changePlan(type) {
-            var migration = migration(of: change, from: .location(location), to: .location(beside))
-            migration.needsSpace = false
-            plan = try migration.plan()
-            plan.path = .oneTransaction
-            plan.way = change.way ?? plan.way
-        } else {
-            plan = try MigrationManager(registry: registry).planMigration(
-                from: .location(location), to: .location(beside), model: model, options: options)
-        }
+        var plan =
+            if let change = try changePlan(type) {
+                try migrationPlan(of: change, beside: beside)
+            } else {
+                try MigrationManager(registry: registry).planMigration(
+                    from: .location(location), to: .location(beside), model: model, options: options)
+            }
         (plan.source, plan.destination) = (location.description, location.description)
         return plan
     }

@@ -93,12 +93,12 @@ struct InPlaceMigration: Sendable {
 
     /// Returns the report of a migrated store.
     func finished(
-        _ report: MigrationReport, backup: String?, path: String, since start: ContinuousClock.Instant
+        _ report: MigrationReport, backup: String?, path: String?, since start: ContinuousClock.Instant
     ) -> MigrationReport {
         var report = report
         (report.source, report.destination) = (location.description, location.description)
         report.backup = backup
-        if let bytes = try? StoreFile.byteCount(at: path) { report.bytes = bytes }
+        if let path, let bytes = try? StoreFile.byteCount(at: path) { report.bytes = bytes }
         report.seconds = (ContinuousClock.now - start).inSeconds
         return report
     }

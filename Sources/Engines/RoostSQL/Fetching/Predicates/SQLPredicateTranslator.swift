@@ -80,7 +80,9 @@ struct SQLPredicateTranslator {
             } else {
                 self = before
                 result.rest.append(conjunct)
-                if plain.count + others.count < Self.termsPerChain, let candidates = candidates(conjunct) {
+                if plain.count + others.count < Self.termsPerChain, let candidates = candidates(conjunct),
+                    values.count <= dialect.maximumParameterCount - 8
+                {
                     others.append(candidates)
                 } else {
                     self = before
