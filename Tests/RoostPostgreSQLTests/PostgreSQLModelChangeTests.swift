@@ -287,6 +287,8 @@
             let (tests, late) = (self, changes)
             let (isBegun, done, code) = (Mutex(false), DispatchSemaphore(value: 0), Mutex<StoreError.Code?>(nil))
             var options = MigrationOptions()
+            // Too short for a second attempt after a deadlock.
+            options.conversion.timeoutSeconds = 0.5
             options.conversion.onProgress = { _ in
                 guard !isBegun.withLock({ $0 }) else { return }
                 isBegun.withLock { $0 = true }
