@@ -88,7 +88,7 @@
         ///
         /// - Parameter isPossible: Returns whether to begin, before the lock is taken.
         /// - Returns: The connection; nil if `isPossible` returned false.
-        /// - Throws: `busy` if another program has the store open.
+        /// - Throws: `busy` if another program has the store open, or if a transaction writes.
         func beginWritingAlone(
             if isPossible: (PostgreSQLConnection) throws(StoreError) -> Bool
         ) throws(StoreError) -> PostgreSQLConnection? {
@@ -97,7 +97,7 @@
                 return state.idleWriters
             }
             for connection in used { connection.close() }
-            let connection = try begin(.writing).connection
+            let connection = try begin(.writingAlone).connection
             do throws(StoreError) {
                 guard try isPossible(connection), let lock = state.withLock({ $0.lock }) else {
                     rollBackWriting(connection)
@@ -180,6 +180,10 @@
             case reading
             case writing
             case writingBesideOthers
+            /// Writing without waiting for other transactions.
+            ///
+            /// A transaction that waits keeps the shared lock, so that no other one can be alone.
+            case writingAlone
         }
 
         /// Takes a connection and begins a transaction on it.
@@ -247,16 +251,17 @@
             let isPortable = settings.profile == .portable
             let write = "BEGIN ISOLATION LEVEL \(settings.isolation.uppercased())"
             let select = PostgreSQLIncarnation.select
-            let noWait = settings.timeoutSeconds > 0 ? "" : " NOWAIT"
+            let noWait = settings.timeoutSeconds > 0 && purpose != .writingAlone ? "" : " NOWAIT"
             let (begin, rowSQL) =
                 switch purpose {
                 case .reading: ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "\(select) LIMIT 1")
                 // The UPDATE fails if the transaction waited for its place. Without the UPDATE, the
                 // transaction would continue with an old state.
-                case .writing where isPortable: (write, PostgreSQLIncarnation.update())
+                case .writing where isPortable, .writingAlone where isPortable:
+                    (write, PostgreSQLIncarnation.update())
                 case .writingBesideOthers where isPortable:
                     (write, PostgreSQLIncarnation.update(place: .random(in: 0..<PostgreSQLDialect.placeCount)))
-                case .writing: (write, "\(select) ORDER BY place FOR UPDATE\(noWait)")
+                case .writing, .writingAlone: (write, "\(select) ORDER BY place FOR UPDATE\(noWait)")
                 case .writingBesideOthers:
                     (
                         write,
