@@ -137,6 +137,57 @@ struct ConcurrencyTests {
         #expect(try container.makeContext().count(FetchRequest("Artist", where: "rank == 77")) == 1)
     }
 
+    @Test("changes of a relationship that cancel each other during a failed save in the background leave none pending")
+    @MainActor
+    func changesThatCancelEachOther() async throws {
+        let control = StoreMeter()
+        let container = try control.makeContainer(.memory)
+        let context = container.makeContext()
+        let (artist, friend, stranger): (Artist, Artist, Artist) = (
+            try context.insert(), try context.insert(), try context.insert()
+        )
+        for artist in [artist, friend, stranger] { artist.name = "a" }
+        artist.friends.insert(friend)
+        try context.save()
+        // Reads the stored friends.
+        #expect(artist.friends.count == 1)
+        artist.friends.insert(stranger)
+        artist.friends.remove(friend)
+        let (starts, started) = AsyncStream.makeStream(of: Void.self)
+        let gate = DispatchSemaphore(value: 0)
+        control.beforeNextCommit { () throws(StoreError) in
+            started.yield()
+            gate.wait()
+            throw StoreMeter.error
+        }
+        let save = Task { @MainActor in try await context.saveInBackground() }
+        for await _ in starts { break }
+        artist.friends.remove(stranger)
+        artist.friends.insert(friend)
+        gate.signal()
+        await #expect(throws: StoreError.self) { try await save.value }
+        #expect(artist.friends.map(\.objectID) == [friend.objectID])
+        #expect(!artist.hasPersistentChangedValues)
+        try context.save()
+        #expect(artist.version == 1)
+    }
+
+    @Test("a fetch in the background retains its objects if the context retains objects")
+    func retainedFetchInBackground() async throws {
+        let container = try container()
+        try await container.perform { context in
+            let artist: Artist = try context.insert()
+            artist.name = "Joni"
+            try context.save()
+        }
+        let context = container.makeContext()
+        context.retainsRegisteredObjects = true
+        var count = try await context.fetchInBackground(Fetch<Artist>()).count
+        #expect(count == 1)
+        count = context.registeredObjects.count
+        #expect(count == 1)
+    }
+
     @Test("an executor that cannot start a thread runs all its jobs, one at a time")
     func executorWithoutThread() async {
         let (task, overlaps) = await Threadless().startOther()

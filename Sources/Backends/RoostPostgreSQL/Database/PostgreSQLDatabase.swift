@@ -5,7 +5,7 @@
     internal import RoostSystem
 
     /// An open store on a server: its connections for reading and for writing, and its lock.
-    final class PostgreSQLDatabase: SQLParallelDatabase, CommitSignaling {
+    final class PostgreSQLDatabase: SQLParallelDatabase, SQLViewSharing, CommitSignaling {
         private struct State {
             var idleReaders: [PostgreSQLConnection] = []
             var idleWriters: [PostgreSQLConnection] = []
@@ -67,6 +67,23 @@
         // MARK: Reading
 
         func beginReading() throws(StoreError) -> any SQLConnection { try begin(.reading).connection }
+
+        func exportView(of connection: any SQLConnection) throws(StoreError) -> String? {
+            guard settings.profile == .postgresql, let connection = connection as? PostgreSQLConnection else {
+                return nil
+            }
+            return try connection.query("SELECT pg_export_snapshot()", what: "Sharing a snapshot of").text(0, column: 0)
+        }
+
+        func beginReading(view name: String) throws(StoreError) -> any SQLConnection {
+            do throws(StoreError) { return try begin(.readingView(name)).connection } catch {
+                guard (error.underlying as? PostgreSQLError)?.state == "22023" else { throw error }
+                throw StoreError(
+                    .invalidRequest,
+                    "The view of '\(self.name)' cannot be read by another snapshot, because its own snapshot is closed.",
+                    underlying: error)
+            }
+        }
 
         func endReading(_ connection: any SQLConnection) { end(connection, places: readers, idle: \.idleReaders) }
 
@@ -176,21 +193,30 @@
         // MARK: Connections
 
         /// The purpose of a transaction.
-        private enum Purpose {
+        private enum Purpose: Equatable {
             case reading
+            /// Reading the view that another transaction exported under a name.
+            case readingView(String)
             case writing
             case writingBesideOthers
             /// Writing without waiting for other transactions.
             ///
             /// A transaction that waits keeps the shared lock, so that no other one can be alone.
             case writingAlone
+
+            var isReading: Bool {
+                switch self {
+                case .reading, .readingView: true
+                case .writing, .writingBesideOthers, .writingAlone: false
+                }
+            }
         }
 
         /// Takes a connection and begins a transaction on it.
         private func begin(
             _ purpose: Purpose
         ) throws(StoreError) -> (connection: PostgreSQLConnection, row: PostgreSQLIncarnation.Row) {
-            let isReading = purpose == .reading
+            let isReading = purpose.isReading
             let places = isReading ? readers : writers
             let idle: WritableKeyPath<State, [PostgreSQLConnection]> = isReading ? \.idleReaders : \.idleWriters
             try enter()
@@ -252,9 +278,12 @@
             let write = "BEGIN ISOLATION LEVEL \(settings.isolation.uppercased())"
             let select = PostgreSQLIncarnation.select
             let noWait = settings.timeoutSeconds > 0 && purpose != .writingAlone ? "" : " NOWAIT"
+            let read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
             let (begin, rowSQL) =
                 switch purpose {
-                case .reading: ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "\(select) LIMIT 1")
+                case .reading: (read, "\(select) LIMIT 1")
+                case .readingView(let view):
+                    ("\(read); SET TRANSACTION SNAPSHOT \(try connection.literal(view))", "\(select) LIMIT 1")
                 // The UPDATE fails if the transaction waited for its place. Without the UPDATE, the
                 // transaction would continue with an old state.
                 case .writing where isPortable, .writingAlone where isPortable:
@@ -281,8 +310,11 @@
             let sum =
                 isPortable && purpose == .writingBesideOthers
                 ? try generationSum(on: connection, isFirst: isFirst) : nil
-            if isFirst {
-                // The connection may be used only once, so no statement is prepared yet.
+            // The connection may be used only once, so no statement is prepared for its first
+            // transaction, nor for a view, which has a different name each time.
+            var isPrepared = !isFirst
+            if case .readingView = purpose { isPrepared = false }
+            if !isPrepared {
                 let first = try connection.query(
                     [begin, lockSQL].compactMap(\.self).joined(separator: "; "), what: what)
                 lock = lockSQL.map { _ in first.text(0, column: 0) == "t" }

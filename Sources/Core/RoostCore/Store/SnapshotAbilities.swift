@@ -24,6 +24,15 @@ public protocol GraphProvidingSnapshot: StoreSnapshot {
     func makeObjectGraph() -> any ObjectGraph
 }
 
+/// A snapshot whose view several threads can read at once, each with its own snapshot.
+package protocol ViewSharingSnapshot: StoreSnapshot {
+    /// Returns a function that creates another snapshot of the same view; nil if the store cannot
+    /// create such snapshots.
+    ///
+    /// Any thread may call the function. It throws if this snapshot is closed.
+    func shareView() throws(StoreError) -> (@Sendable () throws(StoreError) -> any StoreSnapshot)?
+}
+
 extension StoreSnapshot {
     /// Reads the record from ``records(with:)``.
     public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {

@@ -73,6 +73,18 @@ public protocol SQLUnjournaledLoading: AnyObject, Sendable {
     ) throws(StoreError)
 }
 
+/// A database in which several connections can read the same view.
+package protocol SQLViewSharing: SQLDatabase {
+    /// Returns a name for the view of a read transaction, which is valid until the transaction ends;
+    /// nil if the view cannot be shared.
+    func exportView(of connection: any SQLConnection) throws(StoreError) -> String?
+
+    /// Returns a connection in a read transaction with an exported view.
+    ///
+    /// - Throws: `invalidRequest` if the view's transaction has ended.
+    func beginReading(view name: String) throws(StoreError) -> any SQLConnection
+}
+
 /// A database whose tables can be replaced in place when the model of a store changes.
 ///
 /// In other databases, a change of the model copies the content into a new store.

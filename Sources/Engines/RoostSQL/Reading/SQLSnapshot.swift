@@ -2,7 +2,7 @@ package import RoostCore
 internal import RoostQuery
 
 /// A read transaction: a consistent view of the store at the creation of the snapshot.
-package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
+package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, ViewSharingSnapshot {
     let store: SQLStore
     /// Whether rows that do not match their checksums are read without an error.
     let acceptsChanges: Bool
@@ -63,6 +63,19 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         for case let lookup? in lookups { connection.recycle(lookup.access.statement) }
         (lookups, lastLookup) = ([], nil)
         if ownsConnection { store.database.endReading(connection) }
+    }
+
+    /// Returns a function that creates snapshots of this view, if the database can share views.
+    package func shareView() throws(StoreError) -> (@Sendable () throws(StoreError) -> any StoreSnapshot)? {
+        let connection = try open()
+        guard let database = store.database as? any SQLViewSharing,
+            let view = try database.exportView(of: connection)
+        else { return nil }
+        return { [store, acceptsChanges] () throws(StoreError) in
+            try store.requireOpen()
+            return SQLSnapshot(
+                store: store, connection: try database.beginReading(view: view), acceptsChanges: acceptsChanges)
+        }
     }
 
     /// Returns the counts and digests that the last commit recorded.

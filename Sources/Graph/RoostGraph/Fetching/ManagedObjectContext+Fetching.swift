@@ -367,6 +367,7 @@ extension ManagedObjectContext {
                 objects.append(try typed(object))
             }
         }
+        if retainsRegisteredObjects { retained.formUnion(objects) }
         if !request.prefetching.isEmpty { try load(objects, prefetching: request.prefetching) }
         return objects
     }

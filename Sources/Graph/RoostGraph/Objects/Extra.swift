@@ -277,6 +277,10 @@ struct Members {
         added.formUnion(flight.added.subtracting(removed))
         removed.formUnion(flight.removed.subtracting(added))
         isReordered = isReordered || flight.isReordered
+        // A later change that restores the stored state is no difference.
+        guard base != nil else { return }
+        added.subtract(baseKeys)
+        removed.formIntersection(baseKeys)
     }
 
     /// Marks the differences of a background save as stored.
