@@ -125,6 +125,8 @@ public final class RecordLayout: Sendable {
     /// The position of the first field whose bytes are in the tail; the number of fields if all
     /// values are in slots.
     package let firstVariableField: Int
+    /// Whether some names are paths of elements of composites.
+    let hasComposites: Bool
     /// A record in which every field is null, used as a template.
     @usableFromInline package let template: [UInt8]
     private let indexByName: [String: Int]
@@ -146,6 +148,7 @@ public final class RecordLayout: Sendable {
         self.fields = fields
         fixedByteCount = offset
         firstVariableField = fields.firstIndex { $0.kind.isVariable } ?? fields.count
+        hasComposites = fields.contains { $0.kind == .composite }
         indexByName = Dictionary(uniqueKeysWithValues: fields.map { ($0.name, $0.index) })
 
         var template = [UInt8](repeating: 0, count: offset)
