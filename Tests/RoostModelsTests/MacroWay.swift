@@ -60,11 +60,6 @@
         }
     }
 
-    /// A value of a transformable attribute.
-    struct Cover: Codable, Sendable, Equatable {
-        var colors: [String]
-    }
-
     extension MacroWay: ModelWay {
         static let types: [any ManagedObjectClass.Type] = [Boss.self, Employee.self, Person.self, Thing.self]
         static var model: ManagedObjectModel { get throws { try ManagedObjectModel(types: types) } }

@@ -86,7 +86,9 @@
             "a PostgreSQL store answers text comparisons with and without folding as memory does",
             arguments: PostgreSQLProfile.allCases)
         func foldedTexts(profile: PostgreSQLProfile) throws {
-            let model = try ManagedObjectModel(entities: [EntityDescription("Song", attributes: [.string("title")])])
+            var song = EntityDescription("Song", attributes: [.string("title")])
+            song.fetchIndexes = [FetchIndexDescription("byTitle", on: "title")]
+            let model = try ManagedObjectModel(entities: [song])
             let (type, location) = (PostgreSQLStoreType(), PostgreSQLServer.location())
             let store = try type.create(location, model: model, options: PostgreSQLServer.options(profile))
             defer { try? type.destroy(location) }
@@ -97,6 +99,10 @@
                 try changes.insert(ObjectID("Song", key: Int64(key + 1)), values: ["title": .string(text)])
             }
             try changes.insert(ObjectID("Song", key: 100), values: ["title": .null])
+            // An index is used only in large tables.
+            for key in 1000...2200 as ClosedRange<Int64> {
+                try changes.insert(ObjectID("Song", key: key), values: ["title": .string("song \(key)")])
+            }
             for store in [store, memory] { _ = try store.commit(changes) }
             let (snapshot, reference) = (try store.snapshot(), try memory.snapshot())
             let operators: [FetchRequest.Comparison.Operator] = [

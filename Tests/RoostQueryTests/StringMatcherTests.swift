@@ -58,6 +58,71 @@ private func fitsByTable(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) 
 
 @Suite("String operators")
 struct StringMatcherTests {
+    /// Returns whether a text is in one of the ranges of a matcher.
+    private static func contains(_ ranges: [TextRange], _ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        func precedes(_ left: [UInt8], _ right: String) -> Bool { left.lexicographicallyPrecedes(right.utf8) }
+        return ranges.contains { range in
+            !precedes(bytes, range.lower) && range.upper.map { precedes(bytes, $0) } ?? true
+        }
+    }
+
+    @Test(
+        "the ranges of a folded comparison contain every text that matches",
+        arguments: [.caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive]] as [Options])
+    private func beginnings(options: Options) throws {
+        let more = [
+            "Kelvin", "\u{212A}elvin", "ſtop", "STOP", "sTo\u{301}p", "ﬁ", "fi", "x\u{338}y", "Ab\u{301}c", "\u{1}",
+            "a\u{7F}",
+        ]
+        var ranged = 0
+        for pattern in texts + more {
+            for operation: FetchRequest.Comparison.Operator in [.equal, .beginsWith, .like] {
+                let matcher = try StringMatcher(operation, pattern: pattern, options: options)
+                guard let ranges = matcher.beginnings else { continue }
+                ranged += 1
+                #expect(ranges.count <= 16)
+                for text in texts + more where try matches(text, operation, pattern, options) {
+                    #expect(Self.contains(ranges, text), "\(text.debugDescription), \(pattern.debugDescription)")
+                }
+            }
+        }
+        #expect(ranged > 100)
+    }
+
+    @Test("a character beyond ASCII changes no ASCII letter before it except its case")
+    func marks() throws {
+        for options: Options in [.caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive]] {
+            for number in 0x80...0x2FFF as ClosedRange<UInt32> {
+                guard let scalar = Unicode.Scalar(number),
+                    scalar.properties.isAlphabetic || scalar.properties.isDiacritic
+                else { continue }
+                for letter in ["a", "I", "k", "O"] {
+                    let text = letter + String(scalar)
+                    let folded = TextFolding.folded("x" + text + "y", by: options).unicodeScalars.dropFirst()
+                    guard let first = folded.first, first.isASCII else { continue }
+                    let expected = options.contains(.caseInsensitive) ? letter.lowercased() : letter
+                    #expect(String(first) == expected, "\(text.debugDescription)")
+                }
+            }
+        }
+    }
+
+    @Test("ranges of a comparison without folding, without a fixed beginning, or of other texts are nil")
+    func noBeginnings() throws {
+        #expect(try StringMatcher(.equal, pattern: "abc").beginnings == nil)
+        #expect(try StringMatcher(.contains, pattern: "abc", options: .caseInsensitive).beginnings == nil)
+        #expect(try StringMatcher(.equal, pattern: "é", options: .caseInsensitive).beginnings == nil)
+        #expect(try StringMatcher(.beginsWith, pattern: "", options: .caseInsensitive).beginnings == nil)
+    }
+
+    @Test("ranges follow the ASCII letters of a pattern in both cases, and stop at other characters")
+    func exactBeginnings() throws {
+        let ranges = try #require(try StringMatcher(.beginsWith, pattern: "a1", options: .caseInsensitive).beginnings)
+        #expect(
+            ranges.map { "\($0.lower)–\($0.upper ?? "")" } == ["\u{80}–", "A\u{80}–B", "a\u{80}–b", "A1–A2", "a1–a2"])
+    }
+
     private static let allOptions: [Options] = [
         [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive],
     ]

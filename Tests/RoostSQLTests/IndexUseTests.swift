@@ -1,6 +1,7 @@
 import Foundation
 import RoostCore
 import RoostFiles
+import RoostMemory
 import RoostPredicates
 import RoostQuery
 import RoostSQLite
@@ -45,6 +46,42 @@ struct IndexUseTests {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         return try snapshot.explain(request, executing: true)
+    }
+
+    @Test(
+        "a folded comparison with an indexed text searches the index if few texts can match",
+        arguments: [
+            (#"title ==[c] "Gold""#, true), (#"title BEGINSWITH[cd] "gö""#, true), (#"title LIKE[d] "gol*""#, true),
+            (#"year > 0 && title ==[c] "gold""#, true), (#"title BEGINSWITH[c] "song""#, false),
+            (#"title CONTAINS[c] "gold""#, false), (#"title ==[c] "ö""#, false),
+            (#"genre ==[c] "gold" || TRUEPREDICATE"#, false),
+        ])
+    func foldedTexts(predicate: String, usesIndex: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: try Self.model(), options: StoreOptions())
+        defer { try? store.close() }
+        var changes = ChangeSet(model: store.model)
+        let titles = ["Gold", "gold", "GOLD", "go\u{308}ld", "Göld", "Goldfinger", "\u{212A}", "ö"]
+        for key in 1...1200 as ClosedRange<Int64> {
+            let title = Int(key) <= titles.count ? titles[Int(key) - 1] : "Song \(key)"
+            try changes.insert(
+                ObjectID("Album", key: key),
+                values: ["title": .string(title), "year": .int(key), "code": .string("\(key)")])
+        }
+        _ = try store.commit(changes)
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let request = FetchRequest(
+            "Album", where: try FetchRequest.Predicate(predicate, for: "Album", model: store.model))
+        let plan = try snapshot.explain(request, executing: true)
+        #expect(plan.access.contains(.index("Album_title_index")) == usesIndex, "\(plan)")
+        let memory = try MemoryStoreType().create(
+            StoreLocation(type: "memory", path: ""), model: store.model, options: StoreOptions())
+        _ = try memory.commit(changes)
+        let expected = try memory.snapshot()
+        #expect(try snapshot.count(request) == expected.count(request))
+        #expect(try snapshot.objectIDs(request) == expected.objectIDs(request))
     }
 
     private static func any(_ path: [String], _ operation: FetchRequest.Comparison.Operator, _ value: Value)

@@ -275,28 +275,8 @@
             _ purpose: Purpose, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLIncarnation.Row {
             let isPortable = settings.profile == .portable
-            let write = "BEGIN ISOLATION LEVEL \(settings.isolation.uppercased())"
             let select = PostgreSQLIncarnation.select
-            let noWait = settings.timeoutSeconds > 0 && purpose != .writingAlone ? "" : " NOWAIT"
-            let read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-            let (begin, rowSQL) =
-                switch purpose {
-                case .reading: (read, "\(select) LIMIT 1")
-                case .readingView(let view):
-                    ("\(read); SET TRANSACTION SNAPSHOT \(try connection.literal(view))", "\(select) LIMIT 1")
-                // The UPDATE fails if the transaction waited for its place. Without the UPDATE, the
-                // transaction would continue with an old state.
-                case .writing where isPortable, .writingAlone where isPortable:
-                    (write, PostgreSQLIncarnation.update())
-                case .writingBesideOthers where isPortable:
-                    (write, PostgreSQLIncarnation.update(place: .random(in: 0..<PostgreSQLDialect.placeCount)))
-                case .writing, .writingAlone: (write, "\(select) ORDER BY place FOR UPDATE\(noWait)")
-                case .writingBesideOthers:
-                    (
-                        write,
-                        "\(PostgreSQLIncarnation.selectWithSum) ORDER BY place LIMIT 1 FOR UPDATE SKIP LOCKED"
-                    )
-                }
+            let (begin, rowSQL) = try statements(purpose, on: connection)
             let what = "Beginning a transaction on"
             connection.transactionCount += 1
             // The lock prevents the removal or renaming of the store until the transaction ends.
@@ -338,6 +318,33 @@
                 guard found == String(incarnation.tableNumber) else { throw .postgreSQLStoreReplaced(name) }
             }
             return try incarnation.require(row, isLocked: isLocked, name: name)
+        }
+
+        /// Returns the statement that begins a transaction, and the query for the row of its place.
+        private func statements(
+            _ purpose: Purpose, on connection: PostgreSQLConnection
+        ) throws(StoreError) -> (begin: String, row: String) {
+            let isPortable = settings.profile == .portable
+            let read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+            let write = "BEGIN ISOLATION LEVEL \(settings.isolation.uppercased())"
+            let select = PostgreSQLIncarnation.select
+            let noWait = settings.timeoutSeconds > 0 && purpose != .writingAlone ? "" : " NOWAIT"
+            switch purpose {
+            case .reading: return (read, "\(select) LIMIT 1")
+            case .readingView(let view):
+                return ("\(read); SET TRANSACTION SNAPSHOT \(try connection.literal(view))", "\(select) LIMIT 1")
+            // The UPDATE fails if the transaction waited for its place. Without the UPDATE, the
+            // transaction would continue with an old state.
+            case .writing where isPortable, .writingAlone where isPortable:
+                return (write, PostgreSQLIncarnation.update())
+            case .writingBesideOthers where isPortable:
+                return (write, PostgreSQLIncarnation.update(place: .random(in: 0..<PostgreSQLDialect.placeCount)))
+            case .writing, .writingAlone: return (write, "\(select) ORDER BY place FOR UPDATE\(noWait)")
+            case .writingBesideOthers:
+                return (
+                    write, "\(PostgreSQLIncarnation.selectWithSum) ORDER BY place LIMIT 1 FOR UPDATE SKIP LOCKED"
+                )
+            }
         }
 
         /// Reads the sum that forms the generation, in a separate transaction.

@@ -53,7 +53,7 @@ extension SQLPredicateTranslator {
 
     /// Returns the column of one of the object's own fields, and its table, if the column is the
     /// first column of an index.
-    private func indexedColumn(_ names: [String]) -> (column: String, table: SQLTable)? {
+    func indexedColumn(_ names: [String]) -> (column: String, table: SQLTable)? {
         let number = object.entity.number
         let table = schema.table(of: number)
         guard let field = object.entity.layout.field(names.joined(separator: ".")),

@@ -131,11 +131,36 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
     func statement(for request: CheckedFetchRequest) throws(StoreError) -> SQLFetchStatement {
         let connection = try open()
         try request.requireModel(model)
-        return try SQLFetchStatement(request, schema: schema) { (column, table) throws(StoreError) in
+        let entity = try model.requireEntity(request.request.entity)
+        return try SQLFetchStatement(
+            request, schema: schema,
+            isFew: { (sql, values) throws(StoreError) in try hasFewRows(sql, values: values, of: entity) }
+        ) { (column, table) throws(StoreError) in
             guard let search = schema.dialect.findIrregularNaN(column, in: table.quotedName) else { return false }
             return try connection.integer(search) == nil
         }
     }
+
+    /// Returns whether a SELECT finds few of an entity's objects, so that looking them up is faster
+    /// than a scan.
+    ///
+    /// Small tables are scanned.
+    private func hasFewRows(
+        _ sql: String, values: [SQLValue], of entity: ManagedObjectModel.Entity
+    ) throws(StoreError) -> Bool {
+        let count = try objectCount(entity)
+        guard count > Self.smallTable else { return false }
+        let most = Int64(count / 8)
+        let limit = schema.dialect.limit(schema.dialect.parameter(values.count + 1), offset: nil)
+        let counting = "SELECT COUNT(*) FROM (\(sql) \(limit)) AS matches"
+        return try open().withStatement(counting) { (statement) throws(StoreError) -> Bool in
+            try statement.bind(values + [.integer(most)])
+            return try statement.step() ? try statement.integer(at: 0) < most : false
+        }
+    }
+
+    /// The number of objects up to which a scan is fast.
+    private static var smallTable: Int { 1000 }
 
     /// Like `statement(for:)`, for reading records: also decides whether to collect the keys of a
     /// range.

@@ -28,6 +28,8 @@ struct SQLPredicateTranslator {
     /// Whether all objects must be examined: no other condition reduces their number, and the fetch
     /// cannot end early.
     let looksAtAll: Bool
+    /// A folded comparison whose rows are found by ranges of an index; nil if there is none.
+    var searchedText: FetchRequest.Predicate?
     /// The number of aliases in use; `t0` is the object.
     private var aliasCount = 1
 
@@ -61,6 +63,7 @@ struct SQLPredicateTranslator {
         var ranges: [(column: String, ends: SQLRange.Ends, condition: String, predicate: FetchRequest.Predicate)] = []
         var isLookup = false
         var result = SQLConditions()
+        if let search = searchedText.flatMap({ foldedSearch($0) }) { plain.append("t0._id IN (\(search))") }
         for conjunct in conjuncts {
             let before = self
             if plain.count + others.count < Self.termsPerChain, let condition = condition(conjunct, nesting: 2),
@@ -90,13 +93,18 @@ struct SQLPredicateTranslator {
             }
         }
         result.terms = plain + others
-        if !isLookup, let column = ranges.first?.column {
+        if !isLookup, searchedText == nil, let column = ranges.first?.column {
             let parts = ranges.filter { $0.column == column }
             result.range = SQLRange(
                 conditions: parts.map(\.condition), predicate: .and(parts.map(\.predicate)),
                 ends: parts.reduce(into: []) { $0.formUnion($1.ends) })
         }
         return result
+    }
+
+    /// Returns whether an index finds the rows of a predicate by given values or objects.
+    func isLookup(_ predicate: FetchRequest.Predicate) -> Bool {
+        if case .lookup = search(predicate) { true } else { false }
     }
 
     /// The search in an index of the object's own table that finds the rows of a condition.

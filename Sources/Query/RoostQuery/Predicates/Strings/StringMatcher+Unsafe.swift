@@ -19,7 +19,7 @@ public final class StringMatcher: @unchecked Sendable {
 
     private let method: Method
     /// The folding that is applied to texts before they are matched.
-    private let folding: FetchRequest.Comparison.Options
+    let folding: FetchRequest.Comparison.Options
     private let isLocalized: Bool
     /// The folded right side, or its part without wildcards.
     private let pattern: UnsafeMutableRawBufferPointer

@@ -1,0 +1,64 @@
+internal import RoostCore
+
+/// A range of texts in the order of their code points.
+package struct TextRange: Hashable, Sendable {
+    package var lower: String
+    /// The first text after the range; nil if the range has no end.
+    package var upper: String?
+
+    /// Creates the range of all texts that begin with a character, after an ASCII prefix, that is
+    /// not ASCII.
+    fileprivate init(beyondASCIIAfter prefix: [UInt8]) {
+        lower = Self.text(prefix) + "\u{80}"
+        upper = Self.end(of: prefix)
+    }
+
+    /// Creates the range of all texts that begin with an ASCII prefix.
+    fileprivate init(prefix: [UInt8]) {
+        lower = Self.text(prefix)
+        upper = Self.end(of: prefix)
+    }
+
+    private static func text(_ ascii: [UInt8]) -> String { String(decoding: ascii, as: UTF8.self) }
+
+    /// Returns the first text after all texts that begin with an ASCII prefix.
+    private static func end(of prefix: [UInt8]) -> String? {
+        guard let last = prefix.last else { return nil }
+        return text(prefix.dropLast()) + String(Unicode.Scalar(last + 1))
+    }
+
+    private static func text(_ ascii: ArraySlice<UInt8>) -> String { String(decoding: ascii, as: UTF8.self) }
+}
+
+extension StringMatcher {
+    /// The maximum number of ranges of ``beginnings``.
+    private static let maximumRangeCount = 15
+
+    /// Ranges of an index of texts that together contain every text that matches a folded
+    /// comparison.
+    ///
+    /// The ranges do not overlap, but also contain other texts. It is nil without folding, for an
+    /// operator that does not fix the beginning of a text, and for a pattern that does not begin with
+    /// an ASCII character.
+    ///
+    /// Folding an ASCII character changes at most its case, and gives no character beyond ASCII. So a
+    /// matching text begins like the pattern, in any case, up to its first character beyond ASCII.
+    /// The ranges assume nothing about the text from that character on.
+    package var beginnings: [TextRange]? {
+        guard !folding.isEmpty, let (pattern, place) = literal, place == .whole || place == .start else { return nil }
+        var known = Array(pattern.utf8.prefix { $0 < 0x80 })
+        // A mark may have been combined with the character before it.
+        if known.count < pattern.utf8.count, !known.isEmpty { known.removeLast() }
+        var prefixes: [[UInt8]] = [[]]
+        var ranges: [TextRange] = []
+        for byte in known {
+            let isLetter = folding.contains(.caseInsensitive) && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+            let forms = isLetter ? [byte & ~0x20, byte] : [byte]
+            guard ranges.count + prefixes.count * (1 + forms.count) <= Self.maximumRangeCount else { break }
+            ranges += prefixes.map { TextRange(beyondASCIIAfter: $0) }
+            prefixes = prefixes.flatMap { prefix in forms.map { prefix + [$0] } }
+        }
+        guard !ranges.isEmpty else { return nil }
+        return ranges + prefixes.map { TextRange(prefix: $0) }
+    }
+}
