@@ -47,7 +47,7 @@ struct DocumentTests {
         #expect(try bench.bytes("a") == before)
     }
 
-    @Test("a document has one record or link on each line")
+    @Test("each record and each link has a line of its own")
     func writesOneRecordPerLine() throws {
         let bench = try Bench()
         let store = try bench.create("a")
@@ -78,7 +78,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("a truncated document without checksum is refused, except for its last line break")
+    @Test("a document without checksum may lack its last line break, and nothing else")
     func refusesTruncatedWithoutChecksum() throws {
         let bench = try Bench()
         _ = try small(bench)

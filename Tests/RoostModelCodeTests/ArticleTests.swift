@@ -3,7 +3,7 @@ import RoostCore
 import RoostModelCode
 import Testing
 
-/// The blocks of `docs/model-classes.md` that need no other module.
+/// Compares `docs/model-classes.md` with generated code.
 @Suite("The article about model classes")
 struct ArticleTests {
     private let page: String
@@ -49,7 +49,7 @@ struct ArticleTests {
         #expect(model.contains(json.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
-    @Test("the article about model classes lists the names that a model cannot use")
+    @Test("the article about model classes lists the names that properties of classes cannot have")
     func names() {
         for name in NameTests.members { #expect(page.contains("`\(name)`")) }
     }

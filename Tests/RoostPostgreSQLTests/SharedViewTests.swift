@@ -10,6 +10,27 @@
     @Suite(
         "Snapshots that share a view", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct SharedViewTests {
+        private let manager = MigrationManager(registry: StoreRegistry([PostgreSQLStoreType(), MemoryStoreType()]))
+
+        /// Returns a store with three entities of ten objects each.
+        private func source() throws -> any PersistentStore {
+            let names = ["A", "B", "C"]
+            let model = try ManagedObjectModel(
+                entities: names.map {
+                    EntityDescription($0, attributes: [AttributeDescription("value", type: .integer64)])
+                })
+            let store = try MemoryStoreType().create(
+                StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
+            var changes = ChangeSet(model: model)
+            for name in names {
+                for key in 1...10 as ClosedRange<Int64> {
+                    try changes.insert(ObjectID(EntityName(name), key: key), values: ["value": .int(key)])
+                }
+            }
+            _ = try store.commit(changes)
+            return store
+        }
+
         private func insert(_ key: Int64, into store: any PersistentStore) throws {
             var changes = ChangeSet(model: store.model)
             try changes.insert(ObjectID("Node", key: key), values: ["value": .int(key)])
@@ -65,6 +86,20 @@
             #expect(try (snapshot as? any ViewSharingSnapshot)?.shareView() == nil)
         }
 
+        @Test("a conversion verifies a destination that has one connection for reading")
+        func oneReader() throws {
+            let source = try source()
+            defer { try? source.close() }
+            let location = PostgreSQLServer.location()
+            defer { try? PostgreSQLStoreType().destroy(location) }
+            let options = ConversionOptions().with {
+                $0.destinationTypeOptions = ["readerConnections": "1"]
+                $0.timeoutSeconds = 1
+            }
+            let report = try manager.convert(from: .store(source), to: .location(location), options: options)
+            #expect(report.objects == 30 && report.verified)
+        }
+
         @Test(
             "a conversion verifies its destination with several connections that share a view",
             .enabled(
@@ -72,23 +107,11 @@
                 "the server has no log, or the machine has only one processor"))
         func conversion() throws {
             let log = try #require(StatementLog(), "the server was not started by Scripts/postgres")
-            let registry = StoreRegistry([PostgreSQLStoreType(), MemoryStoreType()])
-            let model = try ManagedObjectModel(
-                entities: ["A", "B", "C"].map {
-                    EntityDescription($0, attributes: [AttributeDescription("value", type: .integer64)])
-                })
-            let source = try registry.create(StoreLocation(type: "memory", path: ""), model: model)
+            let source = try source()
             defer { try? source.close() }
-            var changes = ChangeSet(model: model)
-            for name in ["A", "B", "C"] as [EntityName] {
-                for key in 1...10 as ClosedRange<Int64> {
-                    try changes.insert(ObjectID(name, key: key), values: ["value": .int(key)])
-                }
-            }
-            _ = try source.commit(changes)
             let location = PostgreSQLServer.location(in: UUID().uuidString, "shared", parameters: log.parameters)
             defer { try? PostgreSQLStoreType().destroy(location) }
-            let report = try MigrationManager(registry: registry).convert(from: .store(source), to: .location(location))
+            let report = try manager.convert(from: .store(source), to: .location(location))
             #expect(report.objects == 30)
             let statements = try log.statements().map(\.statement)
             #expect(statements.contains { $0.contains("pg_export_snapshot") })

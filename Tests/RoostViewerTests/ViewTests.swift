@@ -68,6 +68,17 @@
             #expect(try answer.json().at("error.message")?.text?.contains("'year'") == true)
         }
 
+        @Test("a comma in a property's name can be part of an address")
+        func commasInNames() throws {
+            let library = try ViewedLibrary { store in
+                try store.insert("Note", rows: [1, 3, 2].map { ["width, mm": .int($0), "text": "a"] })
+            }
+            let view = try library.get("/library/Note.json?sort=text,-width%5C,%20mm&select=width%5C,%20mm,text")
+            #expect(view["columns"]?.elements?.compactMap { $0["name"]?.text } == ["width, mm", "text"])
+            let keys = try #require(view["rows"]?.elements).compactMap { $0["key"]?.line }
+            #expect(keys == ["2", "3", "1"])
+        }
+
         @Test(
             "an address of a view gets its status, and a wrong one a hint",
             arguments: [

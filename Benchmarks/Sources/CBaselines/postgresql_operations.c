@@ -332,7 +332,20 @@ static int transactions_in_pipeline(baseline_run *run) {
     return result;
 }
 
+// MARK: Converting
+
+/// Connects, to read and remove the tables.
+static int open_connection(baseline_run *run) {
+    postgresql_session *session = calloc(1, sizeof *session);
+    if (session == NULL) return baseline_fail(run, "out of memory");
+    run->state = session;
+    return postgresql_open(run, &session->connection);
+}
+
+static int convert_sqlite(baseline_run *run) { return convert_store(run, &sqlite_kind, &postgresql_kind); }
+
 const baseline postgresql_baselines[] = {
+    {"postgresql-from-sqlite", open_connection, convert_sqlite, close_session, NULL},
     {"postgresql-load", open_empty, load, close_session, NULL},
     {"postgresql-read", open_empty, read_everything, close_session, NULL},
     {"postgresql-scan", open_full, scan, close_session, NULL},

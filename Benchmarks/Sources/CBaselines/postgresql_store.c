@@ -225,33 +225,108 @@ int postgresql_end_copy(baseline_run *run, postgresql_copy *copy) {
     return result;
 }
 
+#define COPY_ALBUMS "COPY \"Album\" (" ALBUM_COLUMNS ") FROM STDIN (FORMAT binary)"
+
+/// Creates the tables and begins to copy albums.
+static int begin_load(baseline_run *run, postgresql_copy *copy, PGconn *connection) {
+    TRY(postgresql_execute(run, connection, tables));
+    TRY(postgresql_execute(run, connection, "BEGIN"));
+    return postgresql_begin_copy(run, copy, connection, COPY_ALBUMS);
+}
+
+/// Ends the copy of albums, and begins to copy tracks.
+static int begin_tracks(baseline_run *run, postgresql_copy *copy) {
+    TRY(postgresql_end_copy(run, copy));
+    return postgresql_begin_copy(run, copy, copy->connection, POSTGRESQL_COPY_TRACKS);
+}
+
+static int finish_load(baseline_run *run, postgresql_copy *copy) {
+    TRY(postgresql_end_copy(run, copy));
+    return postgresql_execute(
+        run, copy->connection,
+        "ANALYZE \"Album\", \"Track\"; CREATE INDEX track_album ON \"Track\" (album NULLS FIRST); COMMIT");
+}
+
 int postgresql_load(
     baseline_run *run, PGconn *connection, const album *albums, int64_t album_count, const track *tracks,
     int64_t track_count
 ) {
     postgresql_copy *copy = malloc(sizeof *copy);
     if (copy == NULL) return baseline_fail(run, "out of memory");
-    int result = postgresql_execute(run, connection, tables);
-    if (result == 0) result = postgresql_execute(run, connection, "BEGIN");
-    if (result == 0) {
-        result = postgresql_begin_copy(
-            run, copy, connection, "COPY \"Album\" (" ALBUM_COLUMNS ") FROM STDIN (FORMAT binary)");
-    }
+    int result = begin_load(run, copy, connection);
     for (int64_t index = 0; result == 0 && index < album_count; index++) {
         result = copy_album(run, copy, &albums[index]);
     }
-    if (result == 0) result = postgresql_end_copy(run, copy);
-    if (result == 0) result = postgresql_begin_copy(run, copy, connection, POSTGRESQL_COPY_TRACKS);
+    if (result == 0) result = begin_tracks(run, copy);
     for (int64_t index = 0; result == 0 && index < track_count; index++) {
         result = postgresql_copy_track(run, copy, &tracks[index]);
     }
-    if (result == 0) result = postgresql_end_copy(run, copy);
+    if (result == 0) result = finish_load(run, copy);
     free(copy);
-    if (result != 0) return result;
-    return postgresql_execute(
-        run, connection,
-        "ANALYZE \"Album\", \"Track\"; CREATE INDEX track_album ON \"Track\" (album NULLS FIRST); COMMIT");
+    return result;
 }
+
+// MARK: Writing objects one at a time
+
+/// The state of a store that is written.
+typedef struct writing {
+    baseline_run *run;
+    int copies_tracks;
+    postgresql_copy copy;
+} writing;
+
+static void end_writing(writing *state) {
+    postgresql_close(state->copy.connection);
+    free(state);
+}
+
+static int write_album(void *state, const album *value) {
+    writing *own = state;
+    return copy_album(own->run, &own->copy, value);
+}
+
+static int write_track(void *state, const track *value) {
+    writing *own = state;
+    if (!own->copies_tracks) {
+        TRY(begin_tracks(own->run, &own->copy));
+        own->copies_tracks = 1;
+    }
+    return postgresql_copy_track(own->run, &own->copy, value);
+}
+
+static int begin_writing(baseline_run *run, const char *path, write_options options, object_sink *out) {
+    (void)path;
+    (void)options;
+    writing *state = calloc(1, sizeof *state);
+    if (state == NULL) return baseline_fail(run, "out of memory");
+    state->run = run;
+    PGconn *connection = NULL;
+    if (postgresql_open(run, &connection) != 0) {
+        free(state);
+        return -1;
+    }
+    state->copy.connection = connection;
+    if (begin_load(run, &state->copy, connection) != 0) {
+        end_writing(state);
+        return -1;
+    }
+    *out = (object_sink){.state = state, .take_album = write_album, .take_track = write_track};
+    return 0;
+}
+
+static int finish_writing(baseline_run *run, object_sink *sink) {
+    writing *state = sink->state;
+    int result = state->copies_tracks ? 0 : begin_tracks(run, &state->copy);
+    if (result == 0) result = finish_load(run, &state->copy);
+    end_writing(state);
+    return result;
+}
+
+static void abandon_writing(object_sink *sink) { end_writing(sink->state); }
+
+const store_kind postgresql_kind = {
+    .begin_writing = begin_writing, .finish_writing = finish_writing, .abandon_writing = abandon_writing,
+};
 
 #else
 /// A placeholder, because without libpq the file has no declarations.

@@ -43,6 +43,9 @@ typedef struct store_kind {
     void (*abandon_writing)(object_sink *sink);
 } store_kind;
 
+/// Sends every object of a store to a new store, one at a time.
+int convert_store(baseline_run *run, const store_kind *source, const store_kind *destination);
+
 extern const store_kind sqlite_kind, core_data_kind, lmdb_kind, json_kind, memory_kind;
 
 /// Creates the only library in memory, from which `memory_kind` reads.

@@ -158,7 +158,7 @@ static int pass_track(void *state, const track *value) {
     return sink->next.take_track(sink->next.state, value);
 }
 
-static int convert(baseline_run *run, const store_kind *source, const store_kind *destination) {
+int convert_store(baseline_run *run, const store_kind *source, const store_kind *destination) {
     counting_sink sink = {.run = run};
     TRY(destination->begin_writing(run, run->destination, (write_options){.is_unpublished = 1}, &sink.next));
     object_sink counter = {.state = &sink, .take_album = pass_album, .take_track = pass_track};
@@ -172,7 +172,7 @@ static int convert(baseline_run *run, const store_kind *source, const store_kind
 /// Defines a function for a pair of stores.
 #define CONVERSION(source, destination) \
     static int source##_to_##destination(baseline_run *run) { \
-        return convert(run, &source##_kind, &destination##_kind); \
+        return convert_store(run, &source##_kind, &destination##_kind); \
     }
 
 CONVERSION(sqlite, sqlite)

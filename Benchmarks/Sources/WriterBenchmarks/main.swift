@@ -4,7 +4,7 @@
     import Roost
     import RoostCore
 
-    // Compares durable commits of 1, 2, 4 and 8 threads to one store on a PostgreSQL server with a
+    // Measures durable commits of 1, 2, 4 and 8 threads to one store on a PostgreSQL server, beside a
     // C program that writes the same rows.
     //
     // Each commit increments a counter or inserts an object. Both programs alternate, and the best
@@ -81,7 +81,7 @@
         let snapshot = try store.snapshot()
         let (recorded, counted) = (try snapshot.recordedTally(), try snapshot.computeTally())
         guard recorded == counted, counted.entities[0].count == Int(counterCount) + commits / 2 * threadCount else {
-            throw Failure(text: "The tallies differ from those of the objects.")
+            throw Failure(text: "The tallies or the number of objects are wrong.")
         }
         snapshot.close()
         try store.close()

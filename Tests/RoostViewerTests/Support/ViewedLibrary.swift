@@ -66,7 +66,8 @@
                     "Track", attributes: [.init("name", type: .string)],
                     relationships: [.toMany("albums", to: "Album", inverse: "tracks")]),
                 EntityDescription(
-                    "Note", attributes: [.init("text", type: .string)], relationships: [.toOne("about", to: "Album")]),
+                    "Note", attributes: [.init("text", type: .string), .init("width, mm", type: .integer64)],
+                    relationships: [.toOne("about", to: "Album")]),
             ])
         }
 

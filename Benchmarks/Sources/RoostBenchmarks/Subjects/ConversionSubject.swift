@@ -28,13 +28,16 @@ final class ConversionSubject: Subject {
     func close() throws {
         try openSource?.close()
         openSource = nil
+        if destination == BenchmarkServer.type { try BenchmarkServer.clear() }
     }
 
     func run(proving: Bool) throws -> Outcome {
         let from: ConversionEndpoint =
             openSource.map { .store($0) } ?? .location(StoreLocation(type: source, path: workload.source))
         let to: ConversionEndpoint
-        if workload.destination.isEmpty {
+        if destination == BenchmarkServer.type {
+            to = .location(try BenchmarkServer.location())
+        } else if workload.destination.isEmpty {
             let store = try StoreRegistry.standard.create(
                 StoreLocation(type: destination, path: ""), model: schema.model)
             made = store
@@ -42,14 +45,23 @@ final class ConversionSubject: Subject {
         } else {
             to = .location(StoreLocation(type: destination, path: workload.destination))
         }
-        var options = ConversionOptions().with { $0.verifies = verifies }
+        var options = ConversionOptions().with {
+            $0.verifies = verifies
+            // A round replaces the store of the last round, as in C.
+            $0.overwrites = destination == BenchmarkServer.type
+        }
         // The store of Core Data has no embedded model that can be read.
         if source == "coredata" { options.sourceModel = schema.model }
         let report = try MigrationManager(registry: .standard).convert(from: from, to: to, options: options)
         return Outcome(unitCount: report.objects)
     }
 
-    func madeChecksum() throws -> UInt64? { try made.map { try Proof.checksum(of: $0) } }
+    func madeChecksum() throws -> UInt64? {
+        if destination == BenchmarkServer.type {
+            made = try StoreRegistry.standard.open(BenchmarkServer.location(), options: StoreOptions(isReadOnly: true))
+        }
+        return try made.map { try Proof.checksum(of: $0) }
+    }
 
     func clean() throws {
         try made?.close()

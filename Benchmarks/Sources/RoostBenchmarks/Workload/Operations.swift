@@ -28,7 +28,7 @@ enum Operations {
         "sqlite-lmdb/unverified": 1.0, "lmdb-sqlite/unverified": 1.0, "sqlite-sqlite/unverified": 0.95,
         "sqlite-lmdb/verified": 1.5, "lmdb-sqlite/verified": 1.5, "sqlite-sqlite/verified": 1.5,
         "sqlite-json/unverified": 1.5, "json-sqlite/unverified": 1.0,
-        "postgresql/load": 1.2, "postgresql/scan": 1.2, "postgresql/point-read": 1.15,
+        "postgresql/load": 1.2, "postgresql/from-sqlite": 1.3, "postgresql/scan": 1.2, "postgresql/point-read": 1.15,
         "postgresql/transactions-1": 1.2, "postgresql/transactions-100": 1.2,
         // 60 % of the conversion's speed.
         "sqlite-lmdb/migrate-policies": 1.667, "lmdb-sqlite/migrate-policies": 1.667,
@@ -240,6 +240,10 @@ enum Operations {
                 "\(type)/load", "bulk load into a new store", source: .none, makes: type, tracks: tracks,
                 baseline: "\(type)-load"
             ) { try LoadingSubject(type, $0) },
+            make(
+                "\(type)/from-sqlite", "sqlite → postgresql, verified", source: .shared("sqlite"), makes: type,
+                tracks: tracks, baseline: "\(type)-from-sqlite"
+            ) { try ConversionSubject("sqlite", type, verifies: true, $0) },
             reading("scan", "scan into batches") { try $0.scan() },
             reading("scan-fields", "scan, every field read", baseline: "scan") { try $0.scanFields() },
             reading("scan-unordered", "scan, C in no order") { try $0.scan() },

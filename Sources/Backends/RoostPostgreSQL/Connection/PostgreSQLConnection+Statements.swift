@@ -20,13 +20,17 @@
 
         package func attempting<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
             try query("SAVEPOINT roost")
+            let unusedCount = unusedCursors.count
             do throws(StoreError) {
                 let result = try body()
                 try query("RELEASE SAVEPOINT roost")
                 return result
             } catch {
-                // The caller reports the first error. If the rollback fails, the transaction has
-                // ended, and the next statement reports that.
+                // The caller reports the first error. If the rollback fails, the transaction cannot
+                // continue, and the next statement reports that.
+                abandonWork()
+                // The rollback removes the cursors that `body` declared.
+                unusedCursors.removeLast(max(0, unusedCursors.count - unusedCount))
                 _ = try? query("ROLLBACK TO SAVEPOINT roost; RELEASE SAVEPOINT roost")
                 throw error
             }
@@ -45,8 +49,8 @@
             if prepared.count >= Self.mostPrepared,
                 let oldest = prepared.min(by: { $0.value.lastUse < $1.value.lastUse })
             {
-                prepared[oldest.key] = nil
                 try query("DEALLOCATE \(oldest.value.name)")
+                prepared[oldest.key] = nil
             }
             // The name identifies commits in the server's log.
             let name = "roost_\(lastNumber)" + (sql == "COMMIT" ? "_commit" : "")
@@ -87,7 +91,7 @@
             guard unusedCursors.count >= 16, isInTransaction, !isWorking else { return }
             let sql = unusedCursors.map { "CLOSE \($0)" }.joined(separator: "; ")
             unusedCursors = []
-            // A transaction that has ended has no cursors.
+            // An error ends the transaction and its cursors, and the next statement reports it.
             _ = try? query(sql)
         }
     }

@@ -72,12 +72,21 @@
             guard settings.profile == .postgresql, let connection = connection as? PostgreSQLConnection else {
                 return nil
             }
-            return try connection.query("SELECT pg_export_snapshot()", what: "Sharing a snapshot of").text(0, column: 0)
+            let what = "Sharing a snapshot of"
+            // An error would end the transaction. The first query is null if the function is
+            // missing.
+            let canExport =
+                "SELECT has_function_privilege(to_regprocedure('pg_catalog.pg_export_snapshot()')::oid, 'EXECUTE')"
+            guard try connection.query(canExport, what: what).text(0, column: 0) == "t" else { return nil }
+            return try connection.query("SELECT pg_catalog.pg_export_snapshot()", what: what).text(0, column: 0)
         }
 
         func beginReading(view name: String) throws(StoreError) -> any SQLConnection {
             do throws(StoreError) { return try begin(.readingView(name)).connection } catch {
-                guard (error.underlying as? PostgreSQLError)?.state == "22023" else { throw error }
+                // The states differ between versions of the server.
+                guard let state = (error.underlying as? PostgreSQLError)?.state,
+                    ["22023", "42704", "55000"].contains(state)
+                else { throw error }
                 throw StoreError(
                     .invalidRequest,
                     "The view of '\(self.name)' cannot be read by another snapshot, because its own snapshot is closed.",
@@ -220,7 +229,9 @@
             let places = isReading ? readers : writers
             let idle: WritableKeyPath<State, [PostgreSQLConnection]> = isReading ? \.idleReaders : \.idleWriters
             try enter()
-            let timeout = DispatchTime.now() + .milliseconds(Int(min(settings.timeoutSeconds * 1000, 1e9)))
+            var timeout = DispatchTime.now() + .milliseconds(Int(min(settings.timeoutSeconds * 1000, 1e9)))
+            // The reader of the view may be the only one, and wait for this one.
+            if case .readingView = purpose { timeout = .now() }
             guard places.wait(timeout: timeout) == .success else {
                 leave()
                 throw StoreError(

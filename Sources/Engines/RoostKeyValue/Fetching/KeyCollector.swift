@@ -4,7 +4,7 @@ internal import RoostQuery
 /// Finds the keys of the objects of an access.
 struct KeyCollector {
     let snapshot: KeyValueSnapshot
-    /// The counter of visited entries; nil if they need not be counted.
+    /// The counter of visited entries and records; nil if they need not be counted.
     let visits: VisitCount?
 
     /// Returns the keys in ascending order without duplicates.
@@ -35,7 +35,7 @@ struct KeyCollector {
     func count(_ access: KeyAccess, most: Int) throws(StoreError) -> Int {
         var count = 0
         if case .entries(let entries) = access {
-            // Each object has one entry in an index.
+            // An object has at most one entry.
             try forEachEntry(entries, most: most) { _ in count += 1 }
         } else if let source = try ReferringKeys(snapshot, access: access, visits: visits) {
             var keys: [Int64] = []
@@ -71,7 +71,7 @@ struct KeyCollector {
 
     // MARK: Relationships
 
-    /// Appends the keys at the other ends of the given objects' links or references.
+    /// Appends the last keys of the entries that begin with the given objects.
     private func appendEnds(
         _ space: KeySpace, number: Int, of objects: [Int64], skipsSelf: Bool = false, to keys: inout [Int64]
     ) throws(StoreError) {

@@ -58,7 +58,7 @@ final class LinkStream {
         } while skipsSelf && current.map { $0.source == $0.target } ?? false
     }
 
-    /// Returns the link of an entry, with the end by which its space is ordered as the source.
+    /// Returns an entry's link. Its source is the end that orders the space.
     static func link(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace
     ) throws(StoreError) -> Link {
@@ -164,7 +164,7 @@ final class GroupedLinkCursor: FillingLinkCursor {
     private var index = 0
     /// The cursor of a single space; nil before the first object, and if two spaces are merged.
     private var cursor: (any KeyValueCursor)?
-    /// The prefix of the current object's entries; nil between two objects.
+    /// The prefix of the object whose entries filled the last batch; nil otherwise.
     private var prefix: StorageKey?
     /// The streams to merge; empty if there is only one space.
     private var streams: [LinkStream] = []

@@ -14,6 +14,8 @@ extension SQLStore {
     /// Checks the structure of the database's file.
     public func checkStructure() throws(StoreError) {
         try requireOpen()
+        // A server has no file to check, and its connections for reading are limited.
+        guard !(database is any SQLParallelDatabase) else { return }
         try reading { (connection) throws(StoreError) in try database.requireSoundStructure(connection) }
     }
 

@@ -77,11 +77,14 @@ public protocol SQLUnjournaledLoading: AnyObject, Sendable {
 package protocol SQLViewSharing: SQLDatabase {
     /// Returns a name for the view of a read transaction, which is valid until the transaction ends;
     /// nil if the view cannot be shared.
+    ///
+    /// An error may end the transaction.
     func exportView(of connection: any SQLConnection) throws(StoreError) -> String?
 
     /// Returns a connection in a read transaction with an exported view.
     ///
-    /// - Throws: `invalidRequest` if the view's transaction has ended.
+    /// - Throws: `invalidRequest` if the view's transaction has ended; `busy` if no connection is
+    ///   free.
     func beginReading(view name: String) throws(StoreError) -> any SQLConnection
 }
 

@@ -38,20 +38,20 @@ struct SQLFetchStatement {
     /// - Parameters:
     ///   - checked: The compiled request.
     ///   - schema: The tables.
-    ///   - isFew: Returns whether a SELECT with these parameters has few rows.
+    ///   - count: Counts the rows of an index that a comparison would read.
     ///   - isRegular: Returns whether a column of a table contains no NaN other than the common
     ///     NaN.
-    /// - Throws: Errors of `isFew` and `isRegular`.
+    /// - Throws: Errors of `count` and `isRegular`.
     init(
         _ checked: CheckedFetchRequest, schema: SQLSchema,
-        isFew: (_ sql: String, _ values: [SQLValue]) throws(StoreError) -> Bool,
+        count: SQLRowCount,
         isRegular: (_ column: String, SQLTable) throws(StoreError) -> Bool
     ) throws(StoreError) {
         let request = checked.request
         let entity = try schema.model.requireEntity(request.entity)
         let table = schema.table(of: entity.number)
         var translator = SQLPredicateTranslator(schema: schema, request: request, entity: entity)
-        translator.searchedText = try Self.foldedSearch(of: request, entity: entity, schema: schema, isFew: isFew)
+        translator.searchedText = try Self.foldedSearch(of: request, entity: entity, schema: schema, count: count)
         var conditions = translator.conditions(request.predicate)
         let entities = request.includesSubentities ? entity.selfAndSubentities : [entity.number]
         if let filter = schema.entityFilter(entities, in: table, alias: "t0.") { conditions.terms.append(filter) }

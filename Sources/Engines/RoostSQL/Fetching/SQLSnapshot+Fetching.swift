@@ -131,36 +131,51 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
     func statement(for request: CheckedFetchRequest) throws(StoreError) -> SQLFetchStatement {
         let connection = try open()
         try request.requireModel(model)
-        let entity = try model.requireEntity(request.request.entity)
         return try SQLFetchStatement(
             request, schema: schema,
-            isFew: { (sql, values) throws(StoreError) in try hasFewRows(sql, values: values, of: entity) }
+            count: { (sql, values, limit) throws(StoreError) in
+                try rowCount(sql, values: values, limit: limit, of: request.request)
+            }
         ) { (column, table) throws(StoreError) in
             guard let search = schema.dialect.findIrregularNaN(column, in: table.quotedName) else { return false }
             return try connection.integer(search) == nil
         }
     }
 
-    /// Returns whether a SELECT finds few of an entity's objects, so that looking them up is faster
-    /// than a scan.
+    /// Counts the rows of a SELECT, up to a limit.
     ///
-    /// Small tables are scanned.
-    private func hasFewRows(
-        _ sql: String, values: [SQLValue], of entity: ManagedObjectModel.Entity
-    ) throws(StoreError) -> Bool {
-        let count = try objectCount(entity)
-        guard count > Self.smallTable else { return false }
-        let most = Int64(count / 8)
-        let limit = schema.dialect.limit(schema.dialect.parameter(values.count + 1), offset: nil)
-        let counting = "SELECT COUNT(*) FROM (\(sql) \(limit)) AS matches"
-        return try open().withStatement(counting) { (statement) throws(StoreError) -> Bool in
-            try statement.bind(values + [.integer(most)])
-            return try statement.step() ? try statement.integer(at: 0) < most : false
+    /// Without a limit, counts as many rows as are looked up faster than all objects of the request
+    /// are scanned. Small tables are always scanned, and a request with a limit ends its scan early.
+    private func rowCount(
+        _ sql: String, values: [SQLValue], limit given: Int64?, of request: FetchRequest
+    ) throws(StoreError) -> Int64? {
+        try FetchCancellation.check()
+        let limit: Int64
+        if let given { limit = given } else { limit = try usefulCount(request) }
+        guard limit > 0 else { return nil }
+        let ending = schema.dialect.limit(schema.dialect.parameter(values.count + 1), offset: nil)
+        let counting = "SELECT COUNT(*) FROM (\(sql) \(ending)) AS matches"
+        let connection = try open()
+        let count = try connection.withStatement(counting) { (statement) throws(StoreError) -> Int64 in
+            try statement.bind(values + [.integer(limit)])
+            return try connection.endingWithTask { () throws(StoreError) in
+                try statement.step() ? try statement.integer(at: 0) : limit
+            }
         }
+        return count < limit ? count : nil
     }
 
-    /// The number of objects up to which a scan is fast.
-    private static var smallTable: Int { 1000 }
+    /// Returns the number of rows below which looking them up is faster than a scan.
+    private func usefulCount(_ request: FetchRequest) throws(StoreError) -> Int64 {
+        let count: Int
+        do throws(StoreError) { count = try objectCount(try model.requireEntity(request.entity)) } catch {
+            // A fetch need not read the tallies, so it works if they are damaged.
+            guard error.code == .corrupted else { throw error }
+            return 0
+        }
+        guard count > 1000 else { return 0 }
+        return Int64(min(count / 8, request.fetchLimit == nil ? 20_000 : 1000))
+    }
 
     /// Like `statement(for:)`, for reading records: also decides whether to collect the keys of a
     /// range.

@@ -11,7 +11,7 @@ final class OneSidedPairs: Sendable {
     let relationship: ManagedObjectModel.Relationship
     /// The objects that refer to each object at this end.
     ///
-    /// Mapping 0 contains them if the object refers to no object, and mapping 1 if it refers to
+    /// Mapping 0 is for objects at this end that refer to none, and mapping 1 for those that refer to
     /// another object.
     private let table: Mutex<AssociationTable>
 
@@ -31,7 +31,7 @@ final class OneSidedPairs: Sendable {
     ///   - snapshot: The source.
     ///   - options: The options for reading the source.
     ///   - directories: The directories for a temporary file, in order of preference.
-    /// - Returns: The pairs, or nil if none exist or the relationship is not one-to-one.
+    /// - Returns: The pairs; nil if both ends agree, or if they are not two to-one relationships.
     /// - Throws: Errors from reading the source or writing the file; `cancelled`.
     static func found(
         _ relationship: ManagedObjectModel.Relationship, snapshot: any StoreSnapshot, options: ConversionOptions,
@@ -83,7 +83,7 @@ final class OneSidedPairs: Sendable {
         self.rivalCount = rivalCount
     }
 
-    /// Returns the object that refers to a given object whose own reference is null, or nil.
+    /// Returns the object that refers to one with a null reference; nil if none does.
     ///
     /// If there are several, returns the one with the lowest key.
     func partner(_ entity: Int, key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {

@@ -59,7 +59,12 @@ async function destination(place, context) {
 
 // The order
 
-function parts(sort) { return (sort ?? "").split(",").map((part) => part.trim()).filter(Boolean); }
+/// The parts of a list with commas between them. A backslash precedes a comma that belongs to a name.
+function parts(list) {
+    return ((list ?? "").match(/(?:\\.|[^,\\])+/gsu) ?? []).map((part) => part.replace(/\\(.)/gsu, "$1").trim()).filter(Boolean);
+}
+
+function joined(parts) { return parts.map((part) => part.replace(/[\\,]/g, "\\$&")).join(","); }
 
 function columnOf(part) { return part.replace(/^-/, "").replace(/\[\w+\]$/, ""); }
 
@@ -69,10 +74,10 @@ function nextOrder(sort, name, isAdding) {
     const place = order.findIndex((part) => columnOf(part) === name);
     const old = order[place];
     const next = old === undefined ? name : old.startsWith("-") ? null : `-${old}`;
-    if (!isAdding) return next ?? "";
+    if (!isAdding) return joined(next === null ? [] : [next]);
     if (place < 0) order.push(next);
     else order.splice(place, 1, ...(next === null ? [] : [next]));
-    return order.join(",");
+    return joined(order);
 }
 
 function columnHead(place, data, column) {
@@ -169,8 +174,8 @@ function columnMenu(place, data) {
     };
     draw();
     return menu("Columns", "columns", list, h("p.actions",
-        button("Show", () => go(changed(place, { select: chosen.join(",") })), { class: "primary" }),
-        button("All", () => go(changed(place, { select: data.available.map((column) => column.name).join(",") }))),
+        button("Show", () => go(changed(place, { select: joined(chosen) })), { class: "primary" }),
+        button("All", () => go(changed(place, { select: joined(data.available.map((column) => column.name)) }))),
         h("a.button", { href: changed(place, { select: null }) }, "Usual")));
 }
 

@@ -2,7 +2,7 @@
     internal import RoostCore
     internal import RoostQuery
 
-    /// A sort order in the syntax of addresses and `roost fetch --sort`: `year,-title[cd]`.
+    /// A sort order as a ``NameList``, such as `year,-title[cd]`.
     enum SortText {
         /// Parses a sort order.
         ///
@@ -11,10 +11,8 @@
             _ text: String, of entity: ManagedObjectModel.Entity
         ) throws(ViewerError) -> [FetchRequest.SortDescriptor] {
             var order: [FetchRequest.SortDescriptor] = []
-            for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-                var name = part.drop(while: \.isWhitespace)
-                while name.last?.isWhitespace ?? false { name.removeLast() }
-                let descriptor = FetchRequest.SortDescriptor(text: String(name), of: entity)
+            for part in NameList.parts(text) {
+                let descriptor = FetchRequest.SortDescriptor(text: part, of: entity)
                 guard !descriptor.key.isEmpty else {
                     throw ViewerError(
                         .badRequest, message: "An order is names with commas between them, as in year,-title.")

@@ -38,7 +38,7 @@
         /// Returns the columns that a request chooses.
         ///
         /// - Parameters:
-        ///   - text: Names separated by commas, or nil for the default columns.
+        ///   - text: A ``NameList``, or nil for the default columns.
         ///   - all: All available columns.
         ///   - entity: The entity of the columns.
         /// - Returns: The columns.
@@ -50,7 +50,7 @@
                 return Array(all.filter { if case .toMany = $0.content { false } else { true } }.prefix(usualCount))
             }
             var chosen: [TableColumn] = []
-            for name in text.split(separator: ",").map({ String($0.drop(while: \.isWhitespace)) }) {
+            for name in NameList.parts(text) where !name.isEmpty {
                 guard let column = all.first(where: { $0.name == name }) else {
                     let hint = nearestName(to: name, among: all.map(\.name)).map { " Did you mean '\($0)'?" } ?? ""
                     throw ViewerError(

@@ -13,7 +13,7 @@ extension SQLPredicateTranslator {
     /// - Returns: The condition; nil for any other predicate.
     mutating func ranges(ofFolded predicate: FetchRequest.Predicate, alias: String) -> String? {
         guard case .comparison(let comparison) = predicate, comparison.modifier == .direct,
-            case .keyPath(let path) = comparison.left, case .constant(.string(let pattern)) = comparison.right,
+            case .keyPath(let path) = comparison.left, let pattern = comparison.right.constantText,
             let (column, _) = indexedColumn(path),
             let matcher = try? StringMatcher(comparison.operator, pattern: pattern, options: comparison.options),
             let ranges = matcher.beginnings
@@ -26,6 +26,11 @@ extension SQLPredicateTranslator {
         return Self.chain(terms, word: "OR")
     }
 
+    /// Returns whether a predicate is a range of an index.
+    func isRange(_ predicate: FetchRequest.Predicate) -> Bool {
+        if case .range = search(predicate) { true } else { false }
+    }
+
     /// Returns the SELECT of the keys in the ranges of a folded comparison.
     mutating func foldedSearch(_ predicate: FetchRequest.Predicate) -> String? {
         guard let ranges = ranges(ofFolded: predicate, alias: "i") else { return nil }
@@ -34,22 +39,55 @@ extension SQLPredicateTranslator {
     }
 }
 
+extension FetchRequest.Expression {
+    /// The constant text or URI; nil for any other expression.
+    fileprivate var constantText: String? {
+        switch self {
+        case .constant(.string(let text)), .constant(.uri(let text)): text
+        default: nil
+        }
+    }
+}
+
+/// Counts the rows of a SELECT with parameters, up to a limit.
+///
+/// Returns nil if there are as many rows as the limit, or more. Without a limit, an index is useful
+/// for up to as many rows.
+typealias SQLRowCount = (_ sql: String, _ values: [SQLValue], _ limit: Int64?) throws(StoreError) -> Int64?
+
 extension SQLFetchStatement {
+    /// The maximum number of folded comparisons of a request whose rows are counted.
+    private static let maximumCounted = 2
+
     /// Returns a folded comparison of a request whose ranges in an index contain few rows; nil if
-    /// there is none, or if an index finds the rows without it.
+    /// there is none, or if another condition finds fewer rows in an index.
     ///
-    /// - Parameter isFew: Returns whether a SELECT with these parameters has few rows.
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - entity: The entity of the request.
+    ///   - schema: The tables.
+    ///   - count: Counts rows.
+    /// - Returns: The comparison.
+    /// - Throws: Errors of `count`.
     static func foldedSearch(
-        of request: FetchRequest, entity: ManagedObjectModel.Entity, schema: SQLSchema,
-        isFew: (_ sql: String, _ values: [SQLValue]) throws(StoreError) -> Bool
+        of request: FetchRequest, entity: ManagedObjectModel.Entity, schema: SQLSchema, count: SQLRowCount
     ) throws(StoreError) -> FetchRequest.Predicate? {
         let translator = SQLPredicateTranslator(schema: schema, request: request, entity: entity)
         let conjuncts = request.predicate?.conjuncts ?? []
         guard !conjuncts.contains(where: { translator.isLookup($0) }) else { return nil }
-        for conjunct in conjuncts {
+        var counted = 0
+        for conjunct in conjuncts where counted < maximumCounted {
             var counting = translator
             guard let sql = counting.foldedSearch(conjunct) else { continue }
-            if try isFew(sql, counting.values) { return conjunct }
+            counted += 1
+            guard let few = try count(sql, counting.values, nil) else { continue }
+            let ranges = conjuncts.filter { translator.isRange($0) }
+            guard !ranges.isEmpty else { return conjunct }
+            var others = translator
+            let conditions = words(others.conditions(.and(ranges)).terms)
+            let table = schema.table(of: entity.number).quotedName
+            let isFewer = try count("SELECT t0._id FROM \(table) AS t0\(conditions)", others.values, few) != nil
+            return isFewer ? nil : conjunct
         }
         return nil
     }

@@ -108,7 +108,7 @@ struct SQLPredicateTranslator {
     }
 
     /// The search in an index of the object's own table that finds the rows of a condition.
-    private enum Search {
+    enum Search {
         /// A range of an index whose first column is given.
         case range(String, SQLRange.Ends)
         /// A look-up of given values or given objects.
@@ -116,7 +116,7 @@ struct SQLPredicateTranslator {
     }
 
     /// Returns the index search for a predicate; nil if no index finds its rows.
-    private func search(_ predicate: FetchRequest.Predicate) -> Search? {
+    func search(_ predicate: FetchRequest.Predicate) -> Search? {
         guard case .comparison(let comparison) = predicate, comparison.modifier == .direct, comparison.isSearch else {
             return nil
         }

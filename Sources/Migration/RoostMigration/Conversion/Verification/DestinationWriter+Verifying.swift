@@ -5,7 +5,7 @@ internal import RoostCore
 struct SecondReading {
     /// Counts and digests of the content that was read.
     var tally: StoreTally
-    /// The number of references and links to objects that were left out, by relationship.
+    /// The number of references and links with objects that were left out, by relationship.
     var dangling: [RelationshipCount]
 }
 
@@ -25,13 +25,13 @@ extension DestinationWriter {
         let threads =
             snapshot is any SequentialSnapshot
             ? 1 : min(maximumReaders, ProcessInfo.processInfo.activeProcessorCount, parts.count)
-        let sharedView = threads > 1 ? try (snapshot as? any ViewSharingSnapshot)?.shareView() : nil
+        let sharedView = threads > 1 && generation != nil ? try (snapshot as? any ViewSharingSnapshot)?.shareView() : nil
         // Without a recorded generation, it is unknown whether two snapshots show the same content.
         let others = (1..<max(threads, 1)).filter { _ in generation != nil }.compactMap { _ in
             // If a reader gets no thread, file handle or reader slot, the other readers read all
             // parts.
             try? WorkerThread("roost-verifier") { () throws(StoreError) in
-                guard let own = try? sharedView?() ?? store.snapshot() else { return }
+                guard let own = try? (sharedView ?? store.snapshot)() else { return }
                 defer { own.close() }
                 // A snapshot of a later commit is not read.
                 if try own.recordedTally()?.generation == generation { reading.run(own) }

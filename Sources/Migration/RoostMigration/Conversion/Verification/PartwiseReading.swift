@@ -8,7 +8,7 @@ final class PartwiseReading: Sendable {
         var objects = 0
         var links = 0
         var tally: StoreTally
-        /// The number of references and links to objects that were left out, by relationship.
+        /// The number of references and links with objects that were left out, by relationship.
         var dangling: [Int]
         /// The error in the earliest failed part, with the number of the part.
         var failure: (part: Int, error: StoreError)?
@@ -60,7 +60,7 @@ final class PartwiseReading: Sendable {
         }
     }
 
-    /// Returns the combined results after all threads have ended.
+    /// Returns the combined results. All threads must have ended.
     func result() throws(StoreError) -> SecondReading {
         let (tally, dangling, failure) = state.withLock { ($0.tally, $0.dangling, $0.failure) }
         if let failure { throw failure.error }
@@ -142,7 +142,7 @@ final class PartwiseReading: Sendable {
     }
 }
 
-/// A counter of references to objects that were left out.
+/// A counter of references and links with objects that were left out.
 private struct LeftOut: Sendable {
     private struct Target: Hashable {
         var root: Int
