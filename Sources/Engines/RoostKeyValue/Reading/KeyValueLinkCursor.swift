@@ -58,7 +58,9 @@ final class LinkStream {
         } while skipsSelf && current.map { $0.source == $0.target } ?? false
     }
 
-    /// Returns an entry's link. Its source is the end that orders the space.
+    /// Returns an entry's link.
+    ///
+    /// Its source is the end that orders the space.
     static func link(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace
     ) throws(StoreError) -> Link {

@@ -174,7 +174,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
             return 0
         }
         guard count > 1000 else { return 0 }
-        return Int64(min(count / 8, request.fetchLimit == nil ? 20_000 : 1000))
+        return Int64(min(count / 8, request.fetchLimit == nil ? 100_000 : 1000))
     }
 
     /// Like `statement(for:)`, for reading records: also decides whether to collect the keys of a

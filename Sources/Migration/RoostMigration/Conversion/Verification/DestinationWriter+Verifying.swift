@@ -25,7 +25,8 @@ extension DestinationWriter {
         let threads =
             snapshot is any SequentialSnapshot
             ? 1 : min(maximumReaders, ProcessInfo.processInfo.activeProcessorCount, parts.count)
-        let sharedView = threads > 1 && generation != nil ? try (snapshot as? any ViewSharingSnapshot)?.shareView() : nil
+        let sharedView =
+            threads > 1 && generation != nil ? try (snapshot as? any ViewSharingSnapshot)?.shareView() : nil
         // Without a recorded generation, it is unknown whether two snapshots show the same content.
         let others = (1..<max(threads, 1)).filter { _ in generation != nil }.compactMap { _ in
             // If a reader gets no thread, file handle or reader slot, the other readers read all

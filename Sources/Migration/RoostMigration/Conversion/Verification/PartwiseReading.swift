@@ -60,7 +60,9 @@ final class PartwiseReading: Sendable {
         }
     }
 
-    /// Returns the combined results. All threads must have ended.
+    /// Returns the combined results.
+    ///
+    /// All threads must have ended.
     func result() throws(StoreError) -> SecondReading {
         let (tally, dangling, failure) = state.withLock { ($0.tally, $0.dangling, $0.failure) }
         if let failure { throw failure.error }
