@@ -11,8 +11,8 @@ final class OneSidedPairs: Sendable {
     let relationship: ManagedObjectModel.Relationship
     /// The objects that refer to each object at this end.
     ///
-    /// Mapping 0 is for objects at this end that refer to none, and mapping 1 for those that refer to
-    /// another object.
+    /// Mapping 0 is for objects at this end whose reference is null, and mapping 1 for objects that
+    /// refer to another object.
     private let table: Mutex<AssociationTable>
 
     /// The number of pairs that are lost if an object at this end can have only one partner.
