@@ -59,8 +59,9 @@ extension SQLFetchStatement {
     /// The maximum number of folded comparisons of a request whose rows are counted.
     private static let maximumCounted = 2
 
-    /// Returns a folded comparison of a request whose ranges in an index contain few rows; nil if
-    /// there is none, or if another condition finds fewer rows in an index.
+    /// Returns a folded comparison of a request whose ranges in an index contain few rows.
+    ///
+    /// Returns nil if another condition finds fewer rows in an index.
     ///
     /// - Parameters:
     ///   - request: The request.

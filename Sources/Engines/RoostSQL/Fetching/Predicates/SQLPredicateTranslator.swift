@@ -28,7 +28,7 @@ struct SQLPredicateTranslator {
     /// Whether all objects must be examined: no other condition reduces their number, and the fetch
     /// cannot end early.
     let looksAtAll: Bool
-    /// A folded comparison whose rows are found by ranges of an index; nil if there is none.
+    /// A folded comparison whose rows are found by ranges of an index, if any.
     var searchedText: FetchRequest.Predicate?
     /// The number of aliases in use; `t0` is the object.
     private var aliasCount = 1
