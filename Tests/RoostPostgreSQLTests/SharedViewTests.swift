@@ -86,7 +86,7 @@
                 }
             }
             _ = try source.commit(changes)
-            let location = PostgreSQLServer.location(in: UUID().uuidString, "shared", parameters: log.parameters)
+            let location = PostgreSQLServer.location(in: UUID().uuidString, name: "shared", parameters: log.parameters)
             defer { try? PostgreSQLStoreType().destroy(location) }
             let report = try MigrationManager(registry: registry).convert(from: .store(source), to: .location(location))
             #expect(report.objects == 30)
