@@ -41,7 +41,7 @@ public struct DamageCampaign: Sendable {
         public var count: Int { trials.count + crashes.count + hangs.count }
 
         /// Returns the numbers of the files that gave this outcome for this operation.
-        public func numbers(_ operation: String, _ outcome: Outcome) -> [Int] {
+        public func numbers(of operation: String, with outcome: Outcome) -> [Int] {
             trials.filter { $0.outcomes[operation] == outcome }.map(\.number).sorted()
         }
 
@@ -88,7 +88,7 @@ public struct DamageCampaign: Sendable {
         DispatchQueue.concurrentPerform(iterations: workers) { worker in
             var next = 1 + worker
             while next <= count {
-                next = runChild(from: next, step: workers, results)
+                next = runChild(from: next, step: workers, addingTo: results)
             }
         }
         return results.withLock { $0 }
@@ -96,7 +96,7 @@ public struct DamageCampaign: Sendable {
 
     /// Runs one child until it ends, and returns the number of the next file of its worker, or a
     /// number above `count`.
-    private func runChild(from start: Int, step: Int, _ results: Mutex<Results>) -> Int {
+    private func runChild(from start: Int, step: Int, addingTo results: Mutex<Results>) -> Int {
         // No result depends on power cuts, so the files are in memory if `/dev/shm` is writable.
         let memory = "/dev/shm"
         let place =
@@ -108,7 +108,8 @@ public struct DamageCampaign: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
             child = try Program(
-                "CampaignChild", [type, base, directory, "\(seed)", "\(start)", "\(step)", "\(count)"], in: directory)
+                "CampaignChild", arguments: [type, base, directory, "\(seed)", "\(start)", "\(step)", "\(count)"],
+                in: directory)
         } catch {
             results.withLock { $0.failures.append("\(error)") }
             return count + 1

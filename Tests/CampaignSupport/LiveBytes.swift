@@ -25,7 +25,7 @@ public struct LiveBytes: Sendable {
     }
 
     /// Returns the position of a random live byte, or 0 without live bytes.
-    func position(_ random: inout some CampaignRandom) -> Int {
+    func position(using random: inout some CampaignRandom) -> Int {
         var offset = random.below(max(1, count))
         for piece in pieces {
             if offset < piece.count { return piece.lowerBound + offset }
@@ -36,7 +36,7 @@ public struct LiveBytes: Sendable {
 
     /// Returns a position in a cell that contains given bytes, such as a property list, or nil.
     func position(
-        inCellWith mark: [UInt8], of bytes: [UInt8], _ random: inout some CampaignRandom
+        inCellWith mark: [UInt8], of bytes: [UInt8], using random: inout some CampaignRandom
     ) -> Int? {
         let found = cells.filter { cell in
             cell.contains { piece in bytes[piece].firstRange(of: mark) != nil }
@@ -69,25 +69,25 @@ private struct Finder {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    private func big(_ offset: Int, _ count: Int) -> Int {
+    private func big(at offset: Int, count: Int) -> Int {
         guard offset >= 0, offset + count <= bytes.count else { return 0 }
         return bytes[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    private func little(_ offset: Int, _ count: Int) -> Int {
+    private func little(at offset: Int, count: Int) -> Int {
         guard offset >= 0, offset + count <= bytes.count else { return 0 }
         return bytes[offset..<offset + count].reversed().reduce(0) { ($0 & 0xFF_FFFF_FFFF_FFFF) << 8 | Int($1) }
     }
 
-    private func clamped(_ start: Int, _ count: Int) -> Range<Int> {
+    private func clamped(from start: Int, count: Int) -> Range<Int> {
         let low = min(max(0, start), bytes.count)
         return low..<min(max(low, start + count), bytes.count)
     }
 
     // MARK: SQLite
 
-    private var pageSize: Int { big(16, 2) == 1 ? 65536 : max(512, big(16, 2)) }
-    private var usable: Int { pageSize - big(20, 1) }
+    private var pageSize: Int { big(at: 16, count: 2) == 1 ? 65536 : max(512, big(at: 16, count: 2)) }
+    private var usable: Int { pageSize - big(at: 20, count: 1) }
 
     mutating func findSQLite() {
         var roots: [Int] = []
@@ -101,7 +101,7 @@ private struct Finder {
     private func varint(_ offset: Int) -> (value: Int, count: Int) {
         var value = 0
         for index in 0..<9 {
-            let byte = big(offset + index, 1)
+            let byte = big(at: offset + index, count: 1)
             if index == 8 { return (value << 8 | byte, 9) }
             value = value << 7 | byte & 0x7F
             if byte < 0x80 { return (value, index + 1) }
@@ -124,7 +124,7 @@ private struct Finder {
                 case 6, 7: 8
                 default: (type - 12) / 2
                 }
-            if column == 3 { return type == 9 ? 1 : type == 8 ? 0 : big(value, length) }
+            if column == 3 { return type == 9 ? 1 : type == 8 ? 0 : big(at: value, count: length) }
             value += length
         }
         return nil
@@ -134,19 +134,19 @@ private struct Finder {
         guard seen.insert(page).inserted, page > 0 else { return }
         let base = (page - 1) * pageSize
         let header = base + (page == 1 ? 100 : 0)
-        let type = big(header, 1)
+        let type = big(at: header, count: 1)
         guard [2, 5, 10, 13].contains(type) else { return }
         let isLeaf = type == 10 || type == 13
         let table = type == 5 || type == 13
-        for index in 0..<big(header + 3, 2) {
-            let cell = base + big(header + (isLeaf ? 8 : 12) + 2 * index, 2)
+        for index in 0..<big(at: header + 3, count: 2) {
+            let cell = base + big(at: header + (isLeaf ? 8 : 12) + 2 * index, count: 2)
             var place = cell
             if !isLeaf {
-                walk(big(place, 4), visit)
+                walk(big(at: place, count: 4), visit)
                 place += 4
             }
             if type == 5 {
-                cells.append([clamped(cell, 4 + varint(place).count)])
+                cells.append([clamped(from: cell, count: 4 + varint(place).count)])
                 continue
             }
             let (payload, count) = varint(place)
@@ -159,52 +159,56 @@ private struct Finder {
                 let wanted = least + (payload - least) % (usable - 4)
                 local = wanted <= most ? wanted : least
             }
-            var pieces = [clamped(cell, place + local - cell)]
+            var pieces = [clamped(from: cell, count: place + local - cell)]
             if payload > local {
-                var (next, rest) = (big(place + local, 4), payload - local)
+                var (next, rest) = (big(at: place + local, count: 4), payload - local)
                 while next > 0, rest > 0, seen.insert(next).inserted {
                     let start = (next - 1) * pageSize
-                    pieces.append(clamped(start + 4, min(rest, usable - 4)))
+                    pieces.append(clamped(from: start + 4, count: min(rest, usable - 4)))
                     rest -= usable - 4
-                    next = big(start, 4)
+                    next = big(at: start, count: 4)
                 }
             }
             cells.append(pieces)
-            visit(self, clamped(place, local))
+            visit(self, clamped(from: place, count: local))
         }
-        if !isLeaf { walk(big(header + 8, 4), visit) }
+        if !isLeaf { walk(big(at: header + 8, count: 4), visit) }
     }
 
     // MARK: LMDB
 
     mutating func findLMDB() {
-        let size = little(40, 4)
+        let size = little(at: 40, count: 4)
         guard size >= 512 else { return }
         // The newer of the two meta pages is the current one.
-        let meta = little(144, 8) > little(size + 144, 8) ? 0 : size
-        walkLMDB(little(meta + 128, 8), size)
+        let meta = little(at: 144, count: 8) > little(at: size + 144, count: 8) ? 0 : size
+        walkLMDB(little(at: meta + 128, count: 8), pageSize: size)
     }
 
-    private mutating func walkLMDB(_ page: Int, _ size: Int) {
+    private mutating func walkLMDB(_ page: Int, pageSize size: Int) {
         guard page > 1, page < bytes.count / size, seen.insert(page).inserted else { return }
         let base = page * size
-        let isLeaf = little(base + 10, 2) & 0x02 != 0
-        for index in 0..<max(0, (little(base + 12, 2) - 16) / 2) {
-            let node = base + little(base + 16 + 2 * index, 2)
+        let isLeaf = little(at: base + 10, count: 2) & 0x02 != 0
+        for index in 0..<max(0, (little(at: base + 12, count: 2) - 16) / 2) {
+            let node = base + little(at: base + 16 + 2 * index, count: 2)
             let (low, high, flags, keyCount) = (
-                little(node, 2), little(node + 2, 2), little(node + 4, 2), little(node + 6, 2)
+                little(at: node, count: 2), little(at: node + 2, count: 2), little(at: node + 4, count: 2),
+                little(at: node + 6, count: 2)
             )
             guard isLeaf else {
-                cells.append([clamped(node, 8 + keyCount)])
-                walkLMDB(low | high << 16 | flags << 32, size)
+                cells.append([clamped(from: node, count: 8 + keyCount)])
+                walkLMDB(low | high << 16 | flags << 32, pageSize: size)
                 continue
             }
             let (data, count) = (node + 8 + keyCount, low | high << 16)
             if flags & 0x01 != 0 {
-                cells.append([clamped(node, 8 + keyCount + 8), clamped(little(data, 8) * size + 16, count)])
+                cells.append([
+                    clamped(from: node, count: 8 + keyCount + 8),
+                    clamped(from: little(at: data, count: 8) * size + 16, count: count),
+                ])
             } else {
-                cells.append([clamped(node, 8 + keyCount + count)])
-                if flags & 0x02 != 0 { walkLMDB(little(data + 40, 8), size) }
+                cells.append([clamped(from: node, count: 8 + keyCount + count)])
+                if flags & 0x02 != 0 { walkLMDB(little(at: data + 40, count: 8), pageSize: size) }
             }
         }
     }
@@ -222,10 +226,10 @@ private struct Finder {
                     position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
                 }
                 position += 1
-                cells.append([clamped(start, position - start)])
+                cells.append([clamped(from: start, count: position - start)])
             case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"):
                 while position < bytes.count, !Self.endsToken.contains(bytes[position]) { position += 1 }
-                cells.append([clamped(start, position - start)])
+                cells.append([clamped(from: start, count: position - start)])
             default: position += 1
             }
         }

@@ -47,17 +47,17 @@ public enum Mutation: String, CaseIterable, Sendable {
     ///   - random: The generator that chooses the change.
     /// - Returns: The changed file, the mutation, and whether a live byte changed.
     public static func apply(
-        to good: [UInt8], live: LiveBytes, mark: [UInt8]? = nil, _ random: inout some CampaignRandom
+        to good: [UInt8], live: LiveBytes, mark: [UInt8]? = nil, using random: inout some CampaignRandom
     ) -> (bytes: [UInt8], mutation: Mutation, hitsLive: Bool) {
         while true {
             let mutation = allCases[random.below(allCases.count)]
-            let bytes = mutation.changed(good, live, mark, &random)
+            let bytes = mutation.changed(good, live: live, mark: mark, using: &random)
             if bytes != good { return (bytes, mutation, live.areHit(in: bytes, of: good)) }
         }
     }
 
     /// Appends random bytes, zeros or the beginning of the file.
-    private static func grow(_ bytes: inout [UInt8], with good: [UInt8], _ random: inout some CampaignRandom) {
+    private static func grow(_ bytes: inout [UInt8], with good: [UInt8], using random: inout some CampaignRandom) {
         let count = 1 + random.below(20_000)
         switch random.below(3) {
         case 0: bytes += (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -67,16 +67,16 @@ public enum Mutation: String, CaseIterable, Sendable {
     }
 
     private func changed(
-        _ good: [UInt8], _ live: LiveBytes, _ mark: [UInt8]?, _ random: inout some CampaignRandom
+        _ good: [UInt8], live: LiveBytes, mark: [UInt8]?, using random: inout some CampaignRandom
     ) -> [UInt8] {
         var bytes = good
         func aim(_ random: inout some CampaignRandom) -> Int {
-            if let mark, random.oneIn(2), let position = live.position(inCellWith: mark, of: good, &random) {
+            if let mark, random.oneIn(2), let position = live.position(inCellWith: mark, of: good, using: &random) {
                 return position
             }
-            return random.oneIn(5) ? random.below(good.count) : live.position(&random)
+            return random.oneIn(5) ? random.below(good.count) : live.position(using: &random)
         }
-        func run(_ most: Int, _ random: inout some CampaignRandom) -> Range<Int> {
+        func run(atMost most: Int, using random: inout some CampaignRandom) -> Range<Int> {
             let start = aim(&random)
             // Short runs are as likely as long ones.
             let count = 1 + random.below(1 << (1 + random.below(most.bitWidth - most.leadingZeroBitCount - 1)))
@@ -92,12 +92,13 @@ public enum Mutation: String, CaseIterable, Sendable {
         case .severalBits:
             for _ in 0..<(2 + random.below(63)) { bytes[aim(&random)] ^= 1 << UInt8(random.below(8)) }
         case .oneByte: bytes[aim(&random)] = UInt8(truncatingIfNeeded: random.next())
-        case .zeros: for index in run(4096, &random) { bytes[index] = 0 }
-        case .randomBytes: for index in run(4096, &random) { bytes[index] = UInt8(truncatingIfNeeded: random.next()) }
+        case .zeros: for index in run(atMost: 4096, using: &random) { bytes[index] = 0 }
+        case .randomBytes:
+            for index in run(atMost: 4096, using: &random) { bytes[index] = UInt8(truncatingIfNeeded: random.next()) }
         case .truncation:
             let end = random.oneIn(2) ? aim(&random) : random.below(good.count) / pageSize * pageSize
             bytes.removeSubrange(end...)
-        case .growth: Self.grow(&bytes, with: good, &random)
+        case .growth: Self.grow(&bytes, with: good, using: &random)
         case .exchangedPages:
             let (a, b) = (page(&random), page(&random))
             guard a.count == b.count else { break }

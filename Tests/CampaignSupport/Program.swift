@@ -34,7 +34,7 @@ public final class Program {
     ///   - directory: Its working directory.
     ///   - input: The file for its standard input; nil for empty input.
     /// - Throws: Errors of starting the program.
-    public init(_ program: String, _ arguments: [String], in directory: String, input: String? = nil) throws {
+    public init(_ program: String, arguments: [String], in directory: String, input: String? = nil) throws {
         errorFile = FileManager.default.temporaryDirectory.appendingPathComponent("roost-errors-\(UUID().uuidString)")
         try Data().write(to: errorFile)
         process.executableURL = program.contains("/") ? URL(fileURLWithPath: program) : try Self.product(program)

@@ -84,22 +84,22 @@ public struct DamageTrials {
         good = Array(try Data(contentsOf: URL(fileURLWithPath: base)))
         live = LiveBytes(of: type, in: good)
         try Data(good).write(to: URL(fileURLWithPath: path("d")))
-        guard let text = try dump("d", type) else {
+        guard let text = try dump("d", type: type) else {
             throw StoreError(.internalInconsistency, "the sound file '\(base)' cannot be dumped")
         }
         expected = text
     }
 
     private func path(_ name: String) -> String { "\(directory)/\(name)" }
-    private func location(_ name: String, _ type: String) -> StoreLocation {
+    private func location(_ name: String, type: String) -> StoreLocation {
         StoreLocation(type: type, path: path(name))
     }
 
     /// Returns the dump of a store as text, or nil after an error of the store.
-    private func dump(_ name: String, _ type: String) throws -> [UInt8]? {
+    private func dump(_ name: String, type: String) throws -> [UInt8]? {
         do throws(StoreError) {
             let store = try registry.open(
-                location(name, type), options: StoreOptions(isReadOnly: true, timeoutSeconds: 1))
+                location(name, type: type), options: StoreOptions(isReadOnly: true, timeoutSeconds: 1))
             var text: [UInt8] = []
             // The sink is called on this thread before the dump returns.
             let sink = Sink()
@@ -128,7 +128,7 @@ public struct DamageTrials {
         var random = TrialRandom(seed: seed, number: number)
         // About half of the damage to a Core Data store is in property lists.
         let mark = type == "coredata" ? Array("bplist00".utf8) : nil
-        let (bytes, mutation, hitsLive) = Mutation.apply(to: good, live: live, mark: mark, &random)
+        let (bytes, mutation, hitsLive) = Mutation.apply(to: good, live: live, mark: mark, using: &random)
         var trial = Trial(number: number, mutation: mutation, hitsLive: hitsLive)
         for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
             try FileManager.default.removeItem(atPath: path(name))
@@ -136,16 +136,17 @@ public struct DamageTrials {
         try Data(bytes).write(to: URL(fileURLWithPath: path("d")))
 
         trial.outcomes["check"] = check()
-        trial.outcomes["dump"] = outcome(of: try dump("d", type))
-        trial.outcomes["convert"] = try copy(as: "c", "json") { destination throws(StoreError) in
+        trial.outcomes["dump"] = outcome(of: try dump("d", type: type))
+        trial.outcomes["convert"] = try copy(as: "c", type: "json") { destination throws(StoreError) in
             _ = try MigrationManager(registry: registry).convert(
-                from: .location(location("d", type)), to: .location(destination),
+                from: .location(location("d", type: type)), to: .location(destination),
                 options: ConversionOptions(timeoutSeconds: 1))
         }
         if type != "coredata" {
-            trial.outcomes["backup"] = try copy(as: "b", type) { destination throws(StoreError) in
+            trial.outcomes["backup"] = try copy(as: "b", type: type) { destination throws(StoreError) in
                 _ = try StoreMaintenance(registry: registry).backUp(
-                    .location(location("d", type)), to: destination, options: ConversionOptions(timeoutSeconds: 1))
+                    .location(location("d", type: type)), to: destination, options: ConversionOptions(timeoutSeconds: 1)
+                )
             }
         }
         if Array(try Data(contentsOf: URL(fileURLWithPath: path("d")))) != bytes { trial.remarks.append("changed") }
@@ -162,7 +163,7 @@ public struct DamageTrials {
     private func check() -> Outcome {
         do throws(StoreError) {
             let store = try registry.open(
-                location("d", type), options: StoreOptions(isReadOnly: true, timeoutSeconds: 1))
+                location("d", type: type), options: StoreOptions(isReadOnly: true, timeoutSeconds: 1))
             let findings: [StoreFinding]
             do throws(StoreError) { findings = try checkStore(store) } catch {
                 try? store.close()
@@ -177,11 +178,11 @@ public struct DamageTrials {
 
     /// Creates a copy with `body`, and compares its content with the sound store.
     private func copy(
-        as name: String, _ type: String, _ body: (StoreLocation) throws(StoreError) -> Void
+        as name: String, type: String, _ body: (StoreLocation) throws(StoreError) -> Void
     ) throws -> Outcome {
-        do throws(StoreError) { try body(location(name, type)) } catch { return .error }
+        do throws(StoreError) { try body(location(name, type: type)) } catch { return .error }
         // The operation succeeded, so an error of reading its copy is not a refusal.
-        return try dump(name, type) == expected ? .same : .different
+        return try dump(name, type: type) == expected ? .same : .different
     }
 
     /// Collects the bytes of a dump.

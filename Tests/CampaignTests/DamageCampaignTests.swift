@@ -31,14 +31,15 @@ struct DamageCampaignTests {
         #expect(results.crashes == [])
         #expect(results.hangs == [])
         for operation in ["dump", "convert", "backup"] {
-            #expect(results.numbers(operation, .different) == [], "\(operation) gave other content: \(place2)")
+            #expect(
+                results.numbers(of: operation, with: .different) == [], "\(operation) gave other content: \(place2)")
         }
         #expect(results.remarks["changed", default: []] == [], "reading changed the file: \(place2)")
         #expect(results.remarks["check-missed", default: []] == [], "check said sound: \(place2)")
         #expect(results.remarks.keys.filter { $0.hasPrefix("left:") } == [], "files were left: \(place2)")
         // A campaign proves nothing if few files hit live bytes, or `check` finds no damage.
         #expect(results.trials.count { $0.hitsLive } > count / 3)
-        #expect(!results.numbers("check", .found).isEmpty)
+        #expect(!results.numbers(of: "check", with: .found).isEmpty)
     }
 
     @Test("a store whose live bytes are all inverted cannot be read", arguments: types)

@@ -79,7 +79,7 @@ struct KillCampaignTests {
             from: .location(StoreLocation(type: "json", path: place.file("base-json"))), to: .location(next),
             model: try CampaignContent.model(next: true)
         ).destinationDigest
-        let dump = try Program("roost", ["dump", "json:base-json"], in: place.path)
+        let dump = try Program("roost", arguments: ["dump", "json:base-json"], in: place.path)
         var text = ""
         while let line = dump.line(withinSeconds: 60) { text += line + "\n" }
         try #require(dump.wait(withinSeconds: 60).status == 0)
@@ -98,7 +98,8 @@ struct KillCampaignTests {
 
     private func start(_ job: Job, in run: Place) throws -> Program {
         let reads = job.verb == .load || job.verb == .loadOver
-        return try Program("roost", job.arguments, in: run.path, input: reads ? place.file("dump.jsonl") : nil)
+        return try Program(
+            "roost", arguments: job.arguments, in: run.path, input: reads ? place.file("dump.jsonl") : nil)
     }
 
     /// Returns the digest of a sound and valid store, or nil without a store.

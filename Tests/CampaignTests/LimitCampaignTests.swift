@@ -26,7 +26,7 @@ struct LimitCampaignTests {
     private func baseMemory(_ place: Place) throws -> Int {
         for size in stride(from: 40_000, through: 2_000_000, by: 10_000) {
             let run = try Program(
-                "/bin/sh", ["-c", "ulimit -v \(size); exec \"$0\" --version", try roost()], in: place.path)
+                "/bin/sh", arguments: ["-c", "ulimit -v \(size); exec \"$0\" --version", try roost()], in: place.path)
             if run.wait(withinSeconds: 20).status == 0 { return size }
         }
         throw StoreError(.outOfResources, "the program does not start under any limit")
@@ -114,7 +114,7 @@ struct LimitCampaignTests {
             try files.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place.path)
             try files.setAttributes([.posixPermissions: 0o666], ofItemAtPath: place.file("s"))
             let command = try command(limit, in: place)
-            let run = try Program(command[0], Array(command.dropFirst()), in: place.path)
+            let run = try Program(command[0], arguments: Array(command.dropFirst()), in: place.path)
             let end = run.wait(withinSeconds: 30)
             ends["\(limit.kind) exit \(end.status)", default: 0] += 1
             // 127: the system's loader did not have enough memory for the program.

@@ -74,13 +74,13 @@ struct AppendedFile: Sendable {
             payload += Self.bytes(UInt64(value?.count ?? 0)) + (value ?? [])
         }
         commit += 1
-        let checksum = Self.checksum(of: commit, identity, payload[...])
+        let checksum = Self.checksum(of: commit, identity: identity, payload: payload[...])
         let frame = Self.bytes(UInt64(payload.count)) + Self.bytes(checksum) + Self.bytes(commit) + payload
         byteCount += frame.count
         return frame
     }
 
-    private static func checksum(of commit: UInt64, _ identity: UInt64, _ payload: ArraySlice<UInt8>) -> UInt64 {
+    private static func checksum(of commit: UInt64, identity: UInt64, payload: ArraySlice<UInt8>) -> UInt64 {
         RecordHash.wide(bytes(commit) + bytes(identity) + bytes(UInt64(payload.count)) + payload).low
     }
 
@@ -93,13 +93,13 @@ struct AppendedFile: Sendable {
         let payload = start + Self.frameHeadByteCount..<start + Self.frameHeadByteCount + Int(count)
         let number = Self.number(bytes[(start + 16)...])
         guard number > commit, number < commit + 1000,
-            Self.number(bytes[(start + 8)...]) == Self.checksum(of: number, identity, bytes[payload])
+            Self.number(bytes[(start + 8)...]) == Self.checksum(of: number, identity: identity, payload: bytes[payload])
         else { return nil }
         return (payload, number)
     }
 
     /// Reads a file; throws `notAStore`, `corrupted` and errors of files.
-    init(at path: String, _ fault: AppendedFileFault?) throws(StoreError) {
+    init(at path: String, fault: AppendedFileFault?) throws(StoreError) {
         let bytes = try StoreFile.contents(of: path)
         guard bytes.count >= Self.headByteCount, bytes.starts(with: Self.magic) else {
             throw StoreError(.notAStore, "'\(path)' is not an appended file.")
@@ -111,7 +111,7 @@ struct AppendedFile: Sendable {
             apply(bytes[frame.payload])
             (byteCount, commit) = (frame.payload.upperBound, frame.commit)
         }
-        if byteCount < bytes.count, fault != .forgetsAllCommits { try readDamage(bytes, path, fault) }
+        if byteCount < bytes.count, fault != .forgetsAllCommits { try readDamage(in: bytes, at: path, fault: fault) }
         guard byteCount > Self.headByteCount else {
             throw StoreError(.corrupted, "'\(path)' has no whole commit; restore a backup.")
         }
@@ -128,7 +128,7 @@ struct AppendedFile: Sendable {
     }
 
     /// Throws if a whole commit follows the damage, unless the fault prevents it.
-    private mutating func readDamage(_ bytes: [UInt8], _ path: String, _ fault: AppendedFileFault?) throws(StoreError) {
+    private mutating func readDamage(in bytes: [UInt8], at path: String, fault: AppendedFileFault?) throws(StoreError) {
         if fault == .stopsAtDamage { return }
         if fault == .readsHalfCommits { return apply(bytes[min(bytes.count, byteCount + Self.frameHeadByteCount)...]) }
         for start in byteCount..<bytes.count {
@@ -164,9 +164,9 @@ final class AppendedFileStorage: OrderedKeyValueStorage {
     private let latest: Mutex<AppendedFile?>
     private let place: WriterGate
 
-    init(at path: String, isNew: Bool, options: StoreOptions, _ fault: AppendedFileFault?) throws(StoreError) {
+    init(at path: String, isNew: Bool, options: StoreOptions, fault: AppendedFileFault?) throws(StoreError) {
         (self.path, isReadOnly) = (StoreFile.resolvingLink(path), options.isReadOnly)
-        if !isNew { _ = try AppendedFile(at: path, fault) }
+        if !isNew { _ = try AppendedFile(at: path, fault: fault) }
         // A reader needs no lock, because it has the whole file in memory.
         lock =
             options.isReadOnly
@@ -174,7 +174,7 @@ final class AppendedFileStorage: OrderedKeyValueStorage {
             : try StoreLock.acquire(
                 forStoreAt: path, mode: options.isUnpublished ? .shared : .exclusive,
                 timeoutSeconds: options.timeoutSeconds)
-        let file = isNew ? AppendedFile() : try AppendedFile(at: path, fault)
+        let file = isNew ? AppendedFile() : try AppendedFile(at: path, fault: fault)
         latest = Mutex(file)
         place = WriterGate()
         let size = isNew ? 0 : try StoreFile.byteCount(at: path)
@@ -200,7 +200,7 @@ final class AppendedFileStorage: OrderedKeyValueStorage {
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         guard !isReadOnly else { throw StoreError(.readOnly, "'\(path)' was opened read-only; open it for writing.") }
         try place.enter(timeoutSeconds: timeoutSeconds)
-        do throws(StoreError) { return AppendedFileTransaction(try current(), self) } catch {
+        do throws(StoreError) { return AppendedFileTransaction(try current(), storage: self) } catch {
             place.leave()
             throw error
         }
@@ -220,7 +220,7 @@ final class AppendedFileStorage: OrderedKeyValueStorage {
         return known
     }
 
-    fileprivate func commit(_ file: AppendedFile, _ frame: [UInt8]) throws(StoreError) {
+    fileprivate func commit(to file: AppendedFile, frame: [UInt8]) throws(StoreError) {
         let known = try current()
         if known.byteCount == AppendedFile.headByteCount {
             try StoreFile.write(file.head + frame, as: path, overwriting: false)
@@ -264,7 +264,7 @@ private final class AppendedFileTransaction: KeyValueWriter, KeyValueLongWrite {
     private var entries: [(space: KeySpace, key: [UInt8], value: [UInt8]?)] = []
     private var (isOpen, hasFailed) = (true, false)
 
-    init(_ file: AppendedFile, _ storage: AppendedFileStorage? = nil) { (self.file, self.storage) = (file, storage) }
+    init(_ file: AppendedFile, storage: AppendedFileStorage? = nil) { (self.file, self.storage) = (file, storage) }
 
     deinit { abort() }
 
@@ -285,7 +285,7 @@ private final class AppendedFileTransaction: KeyValueWriter, KeyValueLongWrite {
         try value.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in try body(bytes) }
     }
 
-    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor { AppendedFileCursor(self, space) }
+    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor { AppendedFileCursor(self, in: space) }
 
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
         try requireOpen()
@@ -323,7 +323,7 @@ private final class AppendedFileTransaction: KeyValueWriter, KeyValueLongWrite {
         try requireUsable()
         if !entries.isEmpty {
             let frame = file.append(entries)
-            try storage?.commit(file, frame)
+            try storage?.commit(to: file, frame: frame)
         }
         abort()
     }
@@ -346,7 +346,7 @@ private final class AppendedFileCursor: KeyValueCursor {
     private let (shownKey, shownValue) = (PinnedBytes(), PinnedBytes())
     private var isAtEnd = false
 
-    init(_ view: AppendedFileTransaction, _ space: KeySpace) { (self.view, self.space) = (view, space) }
+    init(_ view: AppendedFileTransaction, in space: KeySpace) { (self.view, self.space) = (view, space) }
 
     var key: UnsafeRawBufferPointer { shownKey.bytes }
     var value: UnsafeRawBufferPointer { shownValue.bytes }
@@ -392,7 +392,7 @@ struct AppendedFileStoreType: FileStoreType {
         try requireKnown(options.typeOptions)
         try options.requireValidTimeout()
         try StoreFile.requireRegularFile(at: location.path, forWriting: !options.isReadOnly)
-        let storage = try AppendedFileStorage(at: location.path, isNew: false, options: options, fault)
+        let storage = try AppendedFileStorage(at: location.path, isNew: false, options: options, fault: fault)
         if !options.isReadOnly { StoreFile.sweepTemporarySiblings(of: location.path) }
         return try KeyValueStore(opening: storage, type: self, location: location, options: options)
     }
@@ -401,7 +401,7 @@ struct AppendedFileStoreType: FileStoreType {
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         try StoreFile.requireAbsent(at: location.path)
-        let storage = try AppendedFileStorage(at: location.path, isNew: true, options: options, fault)
+        let storage = try AppendedFileStorage(at: location.path, isNew: true, options: options, fault: fault)
         return try KeyValueStore(creating: storage, type: self, location: location, model: model, options: options)
     }
 }

@@ -38,7 +38,7 @@ private final class ConcurrentlyLoadingStore: StructureCheckingStore, IntegrityC
 
     init(
         base: any PersistentStore,
-        _ loading: @escaping Loading = { (base, options) throws(StoreError) in try base.concurrentBulkLoader(options) }
+        loading: @escaping Loading = { (base, options) throws(StoreError) in try base.concurrentBulkLoader(options) }
     ) {
         (self.base, self.loading) = (base, loading)
     }

@@ -26,7 +26,7 @@ struct PredicateTextTests {
     ]
 
     /// Returns a value that some objects have, or a similar value.
-    private static func value(_ name: String, _ random: inout SeededGenerator) -> Value {
+    private static func value(of name: String, using random: inout SeededGenerator) -> Value {
         switch name {
         case "str": random.pick(texts)
         case "link": random.oneIn(4) ? .null : .uri(random.pick(["", "a", "a b", "\u{0}"]))
@@ -46,11 +46,11 @@ struct PredicateTextTests {
         switch random.below(10) {
         case 0:
             let name = random.pick(["owner", "oid", "coded"])
-            return .compare(name, using: random.pick([.equal, .notEqual]), with: value(name, &random))
+            return .compare(name, using: random.pick([.equal, .notEqual]), with: value(of: name, using: &random))
         case 1: return .beginsWith(random.pick(["str", "link"]), prefix: random.pick(["", "a", "\u{0}", "é"]))
         case 2, 3:
             let name = random.pick(ordered + ["owner", "oid"])
-            return .isIn(name, values: (0..<random.below(4)).map { _ in value(name, &random) })
+            return .isIn(name, values: (0..<random.below(4)).map { _ in value(of: name, using: &random) })
         case 4:
             return .comparison(
                 .init(
@@ -65,25 +65,27 @@ struct PredicateTextTests {
         case 6:
             let name = random.pick(ordered.filter { $0 != "place.number" })
             return .comparison(
-                .init(left: .constant(value(name, &random)), operator: random.pick(orders), right: .keyPath([name])))
+                .init(
+                    left: .constant(value(of: name, using: &random)), operator: random.pick(orders),
+                    right: .keyPath([name])))
         case 7: return random.oneIn(2) ? .isNull("place") : .constant(random.oneIn(2))
         default:
             let name = random.pick(ordered)
-            return .compare(name, using: random.pick(orders), with: value(name, &random))
+            return .compare(name, using: random.pick(orders), with: value(of: name, using: &random))
         }
     }
 
-    private static func predicate(_ depth: Int, _ random: inout SeededGenerator) -> P {
+    private static func predicate(depth: Int, using random: inout SeededGenerator) -> P {
         guard depth > 0 else { return leaf(&random) }
         switch random.below(6) {
-        case 0, 1: return .and((0..<random.below(4)).map { _ in predicate(depth - 1, &random) })
-        case 2, 3: return .or((0..<random.below(4)).map { _ in predicate(depth - 1, &random) })
-        case 4: return .not(predicate(depth - 1, &random))
+        case 0, 1: return .and((0..<random.below(4)).map { _ in predicate(depth: depth - 1, using: &random) })
+        case 2, 3: return .or((0..<random.below(4)).map { _ in predicate(depth: depth - 1, using: &random) })
+        case 4: return .not(predicate(depth: depth - 1, using: &random))
         default: return leaf(&random)
         }
     }
 
-    private static func fill(_ store: any PersistentStore, _ random: inout SeededGenerator) throws {
+    private static func fill(_ store: any PersistentStore, using random: inout SeededGenerator) throws {
         var changes = ChangeSet(model: store.model)
         for key in Int64(1)...150 {
             var values: [String: Value] = [:]
@@ -97,7 +99,7 @@ struct PredicateTextTests {
                 random.oneIn(4) ? nil : .decimal(random.pick(["0", "0.1", "1.5"].compactMap { Decimal(string: $0) }))
             values["flag"] = random.oneIn(4) ? nil : .bool(random.oneIn(2))
             for name in ["str", "link", "day", "ident", "blob", "coded", "owner", "oid"] where !random.oneIn(4) {
-                values[name] = name == "owner" ? random.pick(beings) : value(name, &random)
+                values[name] = name == "owner" ? random.pick(beings) : value(of: name, using: &random)
             }
             if random.oneIn(2) { values["place"] = .composite(random.oneIn(2) ? ["number": 1] : [:]) }
             try changes.insert(ObjectID("Indexed", key: key), values: values)
@@ -120,12 +122,12 @@ struct PredicateTextTests {
         let bench = try Workbench(fixture)
         defer { bench.discard() }
         let store = try bench.create()
-        try Self.fill(store, &random)
+        try Self.fill(store, using: &random)
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var chosen = 0
         for round in 0..<400 {
-            let predicate = Self.predicate(random.below(4), &random)
+            let predicate = Self.predicate(depth: random.below(4), using: &random)
             let text = try predicate.format(for: "Indexed", model: store.model)
             let again = try P(text, for: "Indexed", model: store.model)
             let expected = try Self.keys(predicate, in: snapshot)

@@ -35,21 +35,21 @@ struct CostChild {
         let arguments = CommandLine.arguments
         do {
             switch arguments.count {
-            case 3: try store(arguments[1], URL(fileURLWithPath: arguments[2]))
+            case 3: try store(arguments[1], in: URL(fileURLWithPath: arguments[2]))
             case 4 where arguments[1] == "door":
-                try DoorCosts(arguments[2], URL(fileURLWithPath: arguments[3])).run()
+                try DoorCosts(arguments[2], in: URL(fileURLWithPath: arguments[3])).run()
             case 4 where arguments[1] == "graph":
-                try GraphCosts(arguments[2], URL(fileURLWithPath: arguments[3])).run()
+                try GraphCosts(arguments[2], in: URL(fileURLWithPath: arguments[3])).run()
             case 4 where arguments[1] == "graph-memory":
-                try GraphCosts(arguments[2], URL(fileURLWithPath: arguments[3])).memory()
+                try GraphCosts(arguments[2], in: URL(fileURLWithPath: arguments[3])).memory()
             case 4 where arguments[1] == "graph-times":
-                try GraphCosts(arguments[2], URL(fileURLWithPath: arguments[3])).times()
+                try GraphCosts(arguments[2], in: URL(fileURLWithPath: arguments[3])).times()
             case 5 where arguments[1] == "graph-window":
-                try GraphCosts(arguments[2], URL(fileURLWithPath: arguments[4])).window(of: Int(arguments[3]) ?? 0)
+                try GraphCosts(arguments[2], in: URL(fileURLWithPath: arguments[4])).window(of: Int(arguments[3]) ?? 0)
             case 5 where arguments[1] == "convert":
-                try conversion(from: arguments[2], to: arguments[3], URL(fileURLWithPath: arguments[4]))
+                try conversion(from: arguments[2], to: arguments[3], in: URL(fileURLWithPath: arguments[4]))
             case 5 where arguments[1] == "links":
-                try links(arguments[2], Int(arguments[3]) ?? 0, URL(fileURLWithPath: arguments[4]))
+                try links(arguments[2], count: Int(arguments[3]) ?? 0, in: URL(fileURLWithPath: arguments[4]))
             default:
                 throw StoreError(
                     .invalidRequest,
@@ -91,7 +91,7 @@ struct CostChild {
         ]
     }
 
-    private static func store(_ typeName: String, _ directory: URL) throws {
+    private static func store(_ typeName: String, in directory: URL) throws {
         let type = try StoreRegistry.standard.type(named: typeName)
         let location = StoreLocation(type: typeName, path: directory.appendingPathComponent("store").path)
         let graph = try SampleGraph(seed: 1, objectCount: 5_000)
@@ -107,12 +107,12 @@ struct CostChild {
             _ = try loader.finish()
         }
         let tracks = try store.snapshot().count(FetchRequest("Track"))
-        try reading(store, tracks)
+        try reading(store, trackCount: tracks)
         try committing(store, firstKey: Int64(tracks) + 1)
         try measure("close", per: 1) { try store.close() }
     }
 
-    private static func reading(_ store: any PersistentStore, _ trackCount: Int) throws {
+    private static func reading(_ store: any PersistentStore, trackCount: Int) throws {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         func drain(_ cursor: any RecordCursor) throws -> Int {
@@ -181,7 +181,7 @@ struct CostChild {
     }
 
     /// Loads links between albums with ten scattered tags each and tags with a hundred albums each.
-    private static func links(_ typeName: String, _ count: Int, _ directory: URL) throws {
+    private static func links(_ typeName: String, count: Int, in directory: URL) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Album", relationships: [.toMany("tags", to: "Tag", inverse: "albums")]),
             EntityDescription("Tag", relationships: [.toMany("albums", to: "Album", inverse: "tags")]),
@@ -214,18 +214,19 @@ struct CostChild {
         }
     }
 
-    private static func conversion(from source: String, to destination: String, _ directory: URL) throws {
+    private static func conversion(from source: String, to destination: String, in directory: URL) throws {
         let graph = try SampleGraph(seed: 1, objectCount: 5_000)
-        func location(_ type: String, _ name: String) -> StoreLocation {
+        func location(_ type: String, name: String) -> StoreLocation {
             StoreLocation(type: type, path: directory.appendingPathComponent(name).path)
         }
         let type = try StoreRegistry.standard.type(named: source)
-        let store = try type.create(location(source, "source"), model: graph.model, options: StoreOptions())
+        let store = try type.create(location(source, name: "source"), model: graph.model, options: StoreOptions())
         _ = try graph.load(into: store)
         try store.close()
         try measure("\(source) to \(destination), per object", per: graph.objectCount) {
             _ = try MigrationManager().convert(
-                from: .location(location(source, "source")), to: .location(location(destination, "destination")))
+                from: .location(location(source, name: "source")),
+                to: .location(location(destination, name: "destination")))
         }
     }
 }

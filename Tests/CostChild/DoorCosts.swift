@@ -10,24 +10,24 @@ struct DoorCosts {
     private let directory: URL
     private static let rowCount = 1_000
 
-    init(_ typeName: String, _ directory: URL) {
+    init(_ typeName: String, in directory: URL) {
         self.typeName = typeName
         self.directory = directory
     }
 
     func run() throws {
         let graph = try SampleGraph(seed: 1, objectCount: 5_000)
-        let read = try loaded("read", graph)
+        let read = try loaded("read", with: graph)
         try reading(read)
         try read.close()
         try inserting(graph)
         try repeating()
-        let ruled = try create("ruled", try Self.ruledModel())
+        let ruled = try create("ruled", model: try Self.ruledModel())
         try followingRules(ruled)
         try ruled.close()
     }
 
-    private func create(_ name: String, _ model: ManagedObjectModel) throws -> Store {
+    private func create(_ name: String, model: ManagedObjectModel) throws -> Store {
         let type = try StoreRegistry.standard.type(named: typeName)
         let location = StoreLocation(type: typeName, path: directory.appendingPathComponent(name).path)
         return try Store(
@@ -36,8 +36,8 @@ struct DoorCosts {
     }
 
     /// Creates a store with the objects of a graph.
-    private func loaded(_ name: String, _ graph: SampleGraph) throws -> Store {
-        let store = try create(name, graph.model)
+    private func loaded(_ name: String, with graph: SampleGraph) throws -> Store {
+        let store = try create(name, model: graph.model)
         _ = try graph.load(into: store.persistentStore)
         return store
     }
@@ -111,7 +111,7 @@ struct DoorCosts {
 
     /// Measures ways of inserting, each on a store with the same content.
     private func inserting(_ graph: SampleGraph) throws {
-        let committed = try loaded("committed", graph)
+        let committed = try loaded("committed", with: graph)
         try second("contract: commit of 1000") { rows in
             var changes = ChangeSet(model: committed.model)
             let keys = try committed.persistentStore.reserveKeys(rows.count, for: "Track")
@@ -119,12 +119,12 @@ struct DoorCosts {
             _ = try committed.persistentStore.commit(changes)
         }
         try committed.close()
-        let batched = try loaded("batched", graph)
+        let batched = try loaded("batched", with: graph)
         try second("contract: batch insert of 1000") { rows in
             _ = try batched.persistentStore.execute(BatchInsertRequest("Track", rows: rows))
         }
         try batched.close()
-        let inserted = try loaded("inserted", graph)
+        let inserted = try loaded("inserted", with: graph)
         try second("Store.insert of 1000") { rows in try inserted.insert("Track", rows: rows) }
         try inserted.close()
     }
@@ -133,7 +133,7 @@ struct DoorCosts {
     private func repeating() throws {
         let store = try create(
             "repeated",
-            try ManagedObjectModel(entities: [
+            model: try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Song", attributes: [.integer64("code"), .string("title"), .integer32("year"), .double("seconds")],
                     uniquenessConstraints: [["code"]])

@@ -9,7 +9,7 @@ struct GraphCosts {
     let store: Store
     private static let albumCount = 4_000
 
-    init(_ typeName: String, _ directory: URL) throws {
+    init(_ typeName: String, in directory: URL) throws {
         let type = try StoreRegistry.standard.type(named: typeName)
         let location = StoreLocation(type: typeName, path: directory.appendingPathComponent("albums").path)
         store = try Store(

@@ -183,12 +183,14 @@ struct CostTests {
     private func record(_ subject: String, costs counted: [String: Cost]) throws {
         var limits = (try? Self.limits()) ?? [:]
         limits[subject] = counted.mapValues { cost in
-            func limit(_ number: Double, _ share: Double, _ least: Double) -> Double {
+            func limit(_ number: Double, share: Double, least: Double) -> Double {
                 number == 0 ? least : ((number * (1 + share) + least) * 100).rounded(.up) / 100
             }
             return Cost(
-                allocations: limit(cost.allocations, 0.1, 0.05), writtenBytes: limit(cost.writtenBytes, 0.1, 1),
-                flushes: limit(cost.flushes, 0.02, 0), sqliteSteps: limit(cost.sqliteSteps, 0.02, 0))
+                allocations: limit(cost.allocations, share: 0.1, least: 0.05),
+                writtenBytes: limit(cost.writtenBytes, share: 0.1, least: 1),
+                flushes: limit(cost.flushes, share: 0.02, least: 0),
+                sqliteSteps: limit(cost.sqliteSteps, share: 0.02, least: 0))
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]

@@ -32,7 +32,8 @@ struct CrashLabChild {
             case ("works", 2): try say("\(crashrecorder_works())")
             case ("build", 5), ("build", 6):
                 try build(
-                    arguments[2], arguments[3], Int64(arguments[4]) ?? 1, hasHistory: arguments.last == "history")
+                    arguments[2], at: arguments[3], count: Int64(arguments[4]) ?? 1,
+                    hasHistory: arguments.last == "history")
             case ("run", 6), ("run", 8):
                 let interruption = Interruption(
                     arguments.count == 8 ? Interruption.Kind(rawValue: arguments[6]) : nil,
@@ -42,14 +43,15 @@ struct CrashLabChild {
                     try? say("reports \(interruption.count.reports)")
                     try? say("questions \(interruption.count.questions)")
                 }
-                try Operation(arguments[2], arguments[4], arguments[5]).run(in: arguments[3], interruption)
+                try Operation(arguments[2], source: arguments[4], store: arguments[5]).run(
+                    in: arguments[3], interruption: interruption)
                 crashrecorder_mark("ack")
-            case ("fail", 5): try fail(try Operation(arguments[2], arguments[3], arguments[4]))
+            case ("fail", 5): try fail(try Operation(arguments[2], source: arguments[3], store: arguments[4]))
             case ("check", 8):
-                let operation = try Operation(arguments[2], arguments[3], arguments[4])
+                let operation = try Operation(arguments[2], source: arguments[3], store: arguments[4])
                 let digests = Operation.Digests(old: arguments[5], new: arguments[6], source: arguments[7])
                 while let line = readLine() {
-                    try say(operation.check(String(line.dropFirst(2)), line.prefix(1), digests))
+                    try say(operation.check(String(line.dropFirst(2)), outcome: line.prefix(1), digests: digests))
                 }
             default:
                 throw StoreError(.invalidRequest, "usage: CrashLabChild works | build … | run … | fail … | check …")
@@ -60,7 +62,7 @@ struct CrashLabChild {
         }
     }
 
-    private static func build(_ type: String, _ path: String, _ count: Int64, hasHistory: Bool) throws {
+    private static func build(_ type: String, at path: String, count: Int64, hasHistory: Bool) throws {
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: type, path: path), model: try CrashVersions.first(),
             options: StoreOptions().with { $0.tracksHistory = hasHistory ? true : nil })
@@ -80,7 +82,9 @@ struct CrashLabChild {
             guard words.count == 5, numbers.count == 4 else { throw StoreError(.invalidRequest, "no fault: \(line)") }
             crashrecorder_set_fault(numbers[0], numbers[1], numbers[2], numbers[3])
             var failure: String?
-            do { try operation.run(in: String(words[0]), Interruption(nil, at: 0)) } catch { failure = "\(error)" }
+            do { try operation.run(in: String(words[0]), interruption: Interruption(nil, at: 0)) } catch {
+                failure = "\(error)"
+            }
             let count = crashrecorder_count()
             crashrecorder_set_fault(0, 0, 0, 0)
             try say(failure.map { "3 \(count) \($0)" } ?? "0 \(count)")
@@ -113,7 +117,7 @@ private struct Operation {
     let store: String
 
     /// Creates the named operation between stores of two types.
-    init(_ name: String, _ source: String, _ store: String) throws {
+    init(_ name: String, source: String, store: String) throws {
         guard let kind = Kind(rawValue: name) else {
             throw StoreError(.invalidRequest, "unknown operation '\(name)'")
         }
@@ -125,7 +129,7 @@ private struct Operation {
     }
     private func store(in directory: String) -> StoreLocation { StoreLocation(type: store, path: directory + "/store") }
 
-    func run(in directory: String, _ interruption: Interruption) throws {
+    func run(in directory: String, interruption: Interruption) throws {
         let (source, store) = (source(in: directory), store(in: directory))
         let manager = MigrationManager()
         switch kind {
@@ -183,9 +187,9 @@ private struct Operation {
     /// Returns the problem with the stores of a directory: its kind, a colon and a description.
     ///
     /// Without a problem, runs the operation again and returns `ok` and the names of the files.
-    func check(_ directory: String, _ what: Substring, _ digests: Digests) -> String {
+    func check(_ directory: String, outcome what: Substring, digests: Digests) -> String {
         do {
-            let found = try digest(of: store(in: directory), "store")
+            let found = try digest(of: store(in: directory), describedAs: "store")
             let old = digests.old.split(separator: ",").map(String.init)
             guard old.contains(found) || found == digests.new else {
                 return "mixed: \(found) is neither \(digests.old) nor \(digests.new)"
@@ -199,12 +203,12 @@ private struct Operation {
             // A completed replacement has moved the source away, so it cannot be repeated.
             if kind != .replace || old.contains(found) {
                 if digests.source != "-" {
-                    let source = try digest(of: source(in: directory), "source")
+                    let source = try digest(of: source(in: directory), describedAs: "source")
                     guard source == digests.source else {
                         return "source: it holds \(source) and not \(digests.source)"
                     }
                 }
-                if let problem = again(directory, digests.new) { return problem }
+                if let problem = again(in: directory, expecting: digests.new) { return problem }
             }
             let names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
             return "ok \(names.joined(separator: "/"))"
@@ -214,10 +218,10 @@ private struct Operation {
     }
 
     /// Runs the operation again, and returns the problem with its result, or nil.
-    private func again(_ directory: String, _ new: String) -> String? {
+    private func again(in directory: String, expecting new: String) -> String? {
         do {
-            try run(in: directory, Interruption(nil, at: 0))
-            let digest = try digest(of: store(in: directory), "finished store")
+            try run(in: directory, interruption: Interruption(nil, at: 0))
+            let digest = try digest(of: store(in: directory), describedAs: "finished store")
             return digest == new ? nil : "again: the operation came to \(digest) when it was run again"
         } catch {
             return "again: the operation fails when it is run again: \(error)"
@@ -227,7 +231,7 @@ private struct Operation {
     /// Examines the structure of a store, and returns the digest of its content.
     ///
     /// The digest must equal the recorded one, if any.
-    private func digest(of location: StoreLocation, _ noun: String) throws -> String {
+    private func digest(of location: StoreLocation, describedAs noun: String) throws -> String {
         do {
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: 5))
             defer { try? store.close() }

@@ -12,12 +12,12 @@ final class Child {
     private var buffer: [UInt8] = []
 
     /// Starts `CrashChild` with options of the store's type, as `name=value`.
-    convenience init(_ mode: String, _ location: StoreLocation, options: [String] = []) throws {
-        try self.init(program: "CrashChild", [mode, location.description] + options)
+    convenience init(_ mode: String, at location: StoreLocation, options: [String] = []) throws {
+        try self.init(program: "CrashChild", arguments: [mode, location.description] + options)
     }
 
     /// Starts a program that was built beside the test bundle.
-    init(program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+    init(program: String, arguments: [String], environment: [String: String] = [:]) throws {
         // Writing to a dead child must be an error, and not end the tests.
         Platform.ignoreBrokenPipes()
         process.executableURL = try Self.executable(program)

@@ -20,7 +20,7 @@ struct ConcurrencyTests {
         let location = bench.location(type)
         let store = try StoreRegistry.standard.create(location, model: try CrashWorkload.model)
         defer { try? store.close() }
-        let processes = [try Child("read", location), try Child("read", location)]
+        let processes = [try Child("read", at: location), try Child("read", at: location)]
         for child in processes { _ = try #require(try child.number("ready"), "\(child.wait())") }
 
         let isOver = Mutex(false)
@@ -84,7 +84,7 @@ struct OneWriterTests {
         // Makes the store write a new document every few commits.
         options.typeOptions["journalBytes"] = "20000"
         let store = try StoreRegistry.standard.create(location, model: try CrashWorkload.model, options: options)
-        let children = [try Child("reopen", location), try Child("reopen", location)]
+        let children = [try Child("reopen", at: location), try Child("reopen", at: location)]
         for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
         let total: Int64 = 150
         for number in 1...total { _ = try store.commit(try CrashWorkload.transaction(number)) }
@@ -115,7 +115,7 @@ struct OneWriterTests {
         let bench = try Bench()
         let location = bench.location("json")
         try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()
-        let child = try Child("load", location)
+        let child = try Child("load", at: location)
         _ = try #require(try child.number("ready"), "\(child.wait())")
         for timeout in [0, 0.3] {
             let clock = ContinuousClock()
@@ -149,7 +149,7 @@ struct OneWriterTests {
         let bench = try Bench()
         let location = bench.location("json")
         try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()
-        let children = [try Child("reserve-often", location), try Child("reserve-often", location)]
+        let children = [try Child("reserve-often", at: location), try Child("reserve-often", at: location)]
         for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
         for child in children { try child.closeInput() }
         var keys: [Int64] = []
@@ -175,7 +175,7 @@ struct BusyReaderTests {
         for place in [location, source] {
             try StoreRegistry.standard.create(place, model: try CrashWorkload.model).close()
         }
-        let children = try (0..<3).map { _ in try Child("reopen", location) }
+        let children = try (0..<3).map { _ in try Child("reopen", at: location) }
         for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
         let options = ConversionOptions(overwrites: true, timeoutSeconds: 120)
         let total: Int64 = 12
@@ -209,7 +209,7 @@ struct BusyReaderTests {
         for place in [location, source] {
             try StoreRegistry.standard.create(place, model: try CrashWorkload.model).close()
         }
-        let child = try Child("hold-reading", location)
+        let child = try Child("hold-reading", at: location)
         _ = try #require(try child.number("ready"), "\(child.wait())")
         @Sendable func run(_ timeout: Double) throws -> (last: Int64, count: Int) {
             let options = ConversionOptions(overwrites: true, timeoutSeconds: timeout)

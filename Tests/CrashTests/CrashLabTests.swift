@@ -67,7 +67,7 @@ struct CrashLabTests {
                 #expect(run.trace.records.contains { $0.path.contains("roost-spill") }, "\(subject.testDescription)")
             }
             try requireNothing(
-                in: lab.findings(run, limit: limit, seed: seed),
+                in: lab.findings(of: run, limit: limit, seed: seed),
                 at: "power cuts, \(subject.testDescription), \(transactions) transactions, ROOST_CRASH_SEED=\(seed)")
         }
     }
@@ -105,8 +105,8 @@ struct CrashLabTests {
             defer { lab.discard(run) }
             let place = "endings, \(operation) \(type), \(ending), ROOST_CRASH_SEED=\(seed)"
             #expect(run.status == 3, "\(place): \(run.status) \(run.errors)")
-            try requireNothing(in: lab.findings(run, wasEnded: true, limit: limit ?? 40, seed: seed), at: place)
-            if let problem = try lab.check(run.root, .old) { Issue.record("\(place): \(problem)") }
+            try requireNothing(in: lab.findings(of: run, wasEnded: true, limit: limit ?? 40, seed: seed), at: place)
+            if let problem = try lab.check(run.root, after: .old) { Issue.record("\(place): \(problem)") }
         }
     }
 
@@ -138,7 +138,7 @@ struct CrashLabTests {
             #expect(
                 run.status == -9 || (run.status == 0 && fault.number > calls - 5),
                 "\(place): \(run.status) \(run.errors)")
-            if let problem = try lab.check(run.root, run.status == 0 ? .new : .any) {
+            if let problem = try lab.check(run.root, after: run.status == 0 ? .new : .any) {
                 Issue.record("\(place): \(problem)")
             }
         }
@@ -179,7 +179,7 @@ struct CrashLabTests {
             }
             let isDone = runs.contains { $0.status == 0 }
             #expect(isDone || runs[0].status == -9, "\(place): neither did it")
-            if let problem = try lab.check(runs[0].root, isDone ? .new : .any) {
+            if let problem = try lab.check(runs[0].root, after: isDone ? .new : .any) {
                 Issue.record("\(place): \(problem)")
             }
         }
@@ -219,7 +219,7 @@ struct CrashLabTests {
                         failures += 1
                         #expect(run.errors.contains(": "), "\(place): \(run.errors)")
                     }
-                    if let problem = try lab.check(run.root, run.status == 0 ? .new : .any) {
+                    if let problem = try lab.check(run.root, after: run.status == 0 ? .new : .any) {
                         Issue.record("\(place): \(problem); it said \(run.errors)")
                     }
                 }
@@ -245,7 +245,8 @@ struct CrashLabTests {
                 CrashLab.Fault(classes: [kind], number: 1, action: .skip, isSticky: true), recording: true)
             defer { lab.discard(run) }
             #expect(try #require(run.callCount) > 0)
-            return try lab.findings(run, [.strict], limit: 30, seed: 1).reduce(into: [:]) { found, examined in
+            return try lab.findings(of: run, models: [.strict], limit: 30, seed: 1).reduce(into: [:]) {
+                found, examined in
                 found.merge(examined.findings) { first, _ in first }
             }
         }

@@ -17,13 +17,13 @@ struct DiskModelTests {
     private func contents(
         of name: String, under model: DiskModel, after records: [TraceRecord], from tree: [DiskFile] = []
     ) -> Set<String> {
-        var disk = DiskState(model, tree)
+        var disk = DiskState(model, tree: tree)
         for record in records { disk.apply(record) }
         var found: Set<String> = []
         for seed in 1...20 as ClosedRange<UInt64> {
             var random = SeededGenerator(seed: seed)
             for number in 0..<disk.variantCount(random: 4) {
-                let image = disk.variant(number, &random).files[name]
+                let image = disk.variant(number, using: &random).files[name]
                 found.insert(image.map { String(decoding: $0.contents ?? [], as: UTF8.self) } ?? "–")
             }
         }
@@ -58,14 +58,14 @@ struct DiskModelTests {
     func orderOfNames() {
         let tree = [DiskFile(path: "a", contents: [1], inode: 1), DiskFile(path: "b", contents: [2], inode: 2)]
         func names(_ model: DiskModel) -> Set<String> {
-            var disk = DiskState(model, tree)
+            var disk = DiskState(model, tree: tree)
             disk.apply(record(.renamed, at: "a", to: "c"))
             disk.apply(record(.unlinked, at: "b", inode: 0))
             var found: Set<String> = []
             for seed in 1...50 as ClosedRange<UInt64> {
                 var random = SeededGenerator(seed: seed)
                 for number in 0..<disk.variantCount(random: 4) {
-                    found.insert(disk.variant(number, &random).files.keys.sorted().joined())
+                    found.insert(disk.variant(number, using: &random).files.keys.sorted().joined())
                 }
             }
             return found
@@ -87,14 +87,14 @@ struct DiskModelTests {
     @Test("each block of an unflushed file may be old or new, and all its names show the same blocks")
     func tornFiles() {
         let old = String(repeating: "o", count: 8192)
-        var disk = DiskState(.journaled, [DiskFile(path: "a", contents: Array(old.utf8), inode: 1)])
+        var disk = DiskState(.journaled, tree: [DiskFile(path: "a", contents: Array(old.utf8), inode: 1)])
         disk.apply(record(.linked, at: "b"))
         disk.apply(record(.written, data: String(repeating: "n", count: 8192)))
         var found: Set<String> = []
         for seed in 1...50 as ClosedRange<UInt64> {
             var random = SeededGenerator(seed: seed)
             for number in 0..<disk.variantCount(random: 4) {
-                let files = disk.variant(number, &random).files
+                let files = disk.variant(number, using: &random).files
                 let text = String(decoding: files["a"]?.contents ?? [], as: UTF8.self)
                 if let other = files["b"] { #expect(other.contents == files["a"]?.contents) }
                 found.insert("\(text.first ?? "–")\(text.last ?? "–")")

@@ -22,7 +22,7 @@ struct KillTests {
         for round in 1...50 {
             // A JSON store then writes a new document every few commits, so that some kills
             // interrupt the writing of documents.
-            let child = try Child("commit", location, options: type == "json" ? ["journalBytes=9000"] : [])
+            let child = try Child("commit", at: location, options: type == "json" ? ["journalBytes=9000"] : [])
             var acked = try #require(
                 try child.number("ready"), "round \(round): the child did not open the store: \(child.wait())")
             #expect(acked == state.number, "round \(round)")

@@ -51,7 +51,7 @@ struct MaintenanceTests {
     func backupWhileWriting(type: String) throws {
         let bench = try Bench()
         let location = try create(type, in: bench)
-        let child = try Child("commit", location)
+        let child = try Child("commit", at: location)
         var acked = try #require(try child.number("ready"), "\(child.wait())")
         let backup = StoreLocation(type: type, path: bench.directory.appendingPathComponent("backup").path)
         // If only one process may write, this process has no store open.
@@ -86,7 +86,7 @@ struct MaintenanceTests {
     func convertWhileWriting(type: String) throws {
         let bench = try Bench()
         let location = try create(type, in: bench)
-        let child = try Child("commit", location)
+        let child = try Child("commit", at: location)
         var acked = try #require(try child.number("ready"), "\(child.wait())")
         let copy = StoreLocation(type: "sqlite", path: bench.directory.appendingPathComponent("copy").path)
         let loaded = StoreLocation(type: "sqlite", path: bench.directory.appendingPathComponent("loaded").path)
@@ -125,7 +125,7 @@ struct MaintenanceTests {
     func compactWhileWriting(type: String) throws {
         let bench = try Bench()
         let location = try create(type, in: bench, transactions: 200)
-        let child = try Child("commit", location)
+        let child = try Child("commit", at: location)
         var acked = try #require(try child.number("ready"), "\(child.wait())")
         var wasDone = 0
         for _ in 0..<6 {
@@ -169,7 +169,7 @@ struct MaintenanceTests {
         var state: Int64 = 60
         let holder = isOpen ? try StoreRegistry.standard.open(location) : nil
         for round in 1...25 {
-            let child = try Child("compact", location)
+            let child = try Child("compact", at: location)
             _ = try #require(try child.number("ready"), "\(child.wait())")
             for _ in 0..<random.below(3) {
                 let line = try #require(child.line(), "round \(round), seed \(seed): \(child.wait())")

@@ -38,7 +38,7 @@ struct ProcessTests {
         let bench = try Bench()
         let location = try create("lmdb", in: bench)
         let store = try open(location, timeout: 5, mapSize: 1 << 20)
-        let child = try Child("commit", location)
+        let child = try Child("commit", at: location)
         _ = try #require(try child.number("ready"), "\(child.wait())")
         var acked: Int64 = 0
         while acked < 300 {
@@ -70,7 +70,7 @@ struct ProcessTests {
         let location = try create("lmdb", in: bench)
         let store = try open(location)
         for number in 1...Int64(30) { _ = try store.commit(try CrashWorkload.transaction(number)) }
-        let child = try Child("hold", location)
+        let child = try Child("hold", at: location)
         _ = try #require(try child.number("ready"), "\(child.wait())")
         child.kill()
         _ = child.wait()
@@ -94,7 +94,7 @@ struct ProcessTests {
         let location = try create(type, in: bench)
         let store = try open(location, timeout: 0.2)
         _ = try store.commit(try CrashWorkload.transaction(1))
-        let child = try Child("load", location)
+        let child = try Child("load", at: location)
         _ = try #require(try child.number("ready"), "\(child.wait())")
         let clock = ContinuousClock()
         let start = clock.now
@@ -119,7 +119,7 @@ struct ProcessTests {
         let bench = try Bench()
         let location = try create(type, in: bench)
         let store = try open(location, timeout: 20)
-        let children = [try Child("reserve", location), try Child("reserve", location)]
+        let children = [try Child("reserve", at: location), try Child("reserve", at: location)]
         var keys: [Int64] = []
         for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
         for child in children { try child.closeInput() }
@@ -141,7 +141,7 @@ struct ProcessTests {
     func openings(type: String) throws {
         let bench = try Bench()
         let location = try create(type, in: bench)
-        let children = [try Child("reopen", location), try Child("reopen", location)]
+        let children = [try Child("reopen", at: location), try Child("reopen", at: location)]
         for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
         for number in 1...100 {
             let store = try open(location, timeout: 60)

@@ -9,7 +9,7 @@ import RoostCore
 /// The start of a file selects its readers: those of compiled models, archived expressions and
 /// predicates, property lists, models and mapping models in XML, and model documents.
 @_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzModelFile(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+public func fuzzModelFile(_ start: UnsafePointer<UInt8>, count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     switch bytes.first {
     case UInt8(ascii: "b"):

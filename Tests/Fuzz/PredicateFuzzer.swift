@@ -6,7 +6,7 @@ import RoostQuery
 /// A predicate must be the same after printing and reading, with and without a model. Each text is
 /// also read with arguments.
 @_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzPredicate(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+public func fuzzPredicate(_ bytes: UnsafePointer<UInt8>, count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     if let predicate = try? FetchRequest.Predicate(format: text) {
         guard let printed = try? predicate.format(), let again = try? FetchRequest.Predicate(format: printed),

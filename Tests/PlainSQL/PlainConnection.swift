@@ -18,7 +18,7 @@
         }
 
         func statement(_ sql: String) throws(StoreError) -> any SQLStatement {
-            PlainStatement(try trying { () throws(StoreError) in try base.prepare(sql) }, self)
+            PlainStatement(try trying { () throws(StoreError) in try base.prepare(sql) }, connection: self)
         }
 
         var changedRowCount: Int { base.changedRowCount }
@@ -57,7 +57,7 @@
         private let base: SQLiteStatement
         private let connection: PlainConnection
 
-        init(_ base: SQLiteStatement, _ connection: PlainConnection) {
+        init(_ base: SQLiteStatement, connection: PlainConnection) {
             self.base = base
             self.connection = connection
         }

@@ -25,7 +25,7 @@
         private let check: FileHandleCheck
         private let state = Mutex(State())
 
-        init(at path: String, _ options: StoreOptions, endsWithErrors: Bool, lock: StoreLock?) throws(StoreError) {
+        init(at path: String, options: StoreOptions, endsWithErrors: Bool, lock: StoreLock?) throws(StoreError) {
             self.path = path
             self.options = options
             self.endsWithErrors = endsWithErrors
@@ -89,7 +89,7 @@
             var opened: SQLiteConnection?
             do throws(StoreError) {
                 let connection: SQLiteConnection
-                if let known { connection = known } else { connection = try Self.connect(path, options) }
+                if let known { connection = known } else { connection = try Self.connect(to: path, options: options) }
                 opened = connection
                 try body(connection)
                 return PlainConnection(connection, endsWithErrors: endsWithErrors)
@@ -129,7 +129,7 @@
             if isLast { lock?.release() }
         }
 
-        static func connect(_ path: String, _ options: StoreOptions) throws(StoreError) -> SQLiteConnection {
+        static func connect(to path: String, options: StoreOptions) throws(StoreError) -> SQLiteConnection {
             let connection = try SQLiteConnection.plain(
                 at: path, isReadOnly: options.isReadOnly, timeoutSeconds: options.timeoutSeconds)
             // Tests kill only processes, so commits need no sync.

@@ -42,14 +42,14 @@
                 options.isReadOnly
                 ? try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: options.timeoutSeconds)
                 : try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: options.timeoutSeconds)
-            return try open(location, options, path, lock)
+            return try open(location, options: options, at: path, under: lock)
         }
 
         /// Opens a store whose lock is held.
         ///
         /// Closing the store releases the lock.
         private func open(
-            _ location: StoreLocation, _ options: StoreOptions, _ path: String, _ lock: StoreLock?
+            _ location: StoreLocation, options: StoreOptions, at path: String, under lock: StoreLock?
         ) throws(StoreError) -> any PersistentStore {
             let database: PlainDatabase
             do throws(StoreError) {
@@ -57,7 +57,7 @@
                 try StoreFile.requireOneName(
                     ofStoreAt: path, forWriting: !options.isReadOnly, acceptsLinks: options.acceptsLinks,
                     companions: Self.companions)
-                database = try PlainDatabase(at: path, options, endsWithErrors: endsWithErrors, lock: lock)
+                database = try PlainDatabase(at: path, options: options, endsWithErrors: endsWithErrors, lock: lock)
             } catch {
                 lock?.release()
                 throw error
@@ -66,10 +66,10 @@
                 let connection = try database.beginReading()
                 defer { database.endReading(connection) }
                 let found = try catalog(connection)
-                try require(SQLSchema.systemTables(database.dialect), in: found, path)
+                try require(SQLSchema.systemTables(database.dialect), in: found, at: path)
                 let (uuid, model) = try SQLMetadata.read(connection, storeName: path)
                 let schema = try SQLSchema(model, dialect: database.dialect)
-                try require(schema.items, in: found, path)
+                try require(schema.items, in: found, at: path)
                 try SQLMetadata.requireEntities(of: schema, on: connection, storeName: path)
                 if let expected = options.model {
                     let metadata = StoreMetadata(
@@ -97,7 +97,7 @@
                 lock.release()
                 throw error
             }
-            return try open(location, options, StoreFile.absolutePath(location.path), lock)
+            return try open(location, options: options, at: StoreFile.absolutePath(location.path), under: lock)
         }
 
         /// Creates the tables of a store in an empty file.
@@ -105,7 +105,7 @@
             at path: String, model: ManagedObjectModel, options: StoreOptions
         ) throws(StoreError) {
             let schema = try SQLSchema(model, dialect: PlainDialect())
-            let connection = try PlainDatabase.connect(path, options)
+            let connection = try PlainDatabase.connect(to: path, options: options)
             do throws(StoreError) {
                 try connection.execute("PRAGMA application_id = \(Self.applicationID)")
                 try connection.execute("PRAGMA journal_mode = WAL")
@@ -130,7 +130,7 @@
         /// Moves the log of a store that was not closed into its file.
         package func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
             if StoreFile.hasEntry(at: path + "-wal") {
-                let connection = try PlainDatabase.connect(path, StoreOptions())
+                let connection = try PlainDatabase.connect(to: path, options: StoreOptions())
                 _ = try? connection.integer("SELECT 1 FROM _roost_metadata LIMIT 1")
                 try connection.close()
             }
@@ -154,7 +154,7 @@
 
         /// Throws `corrupted` unless all tables and indexes are as the engine created them.
         private func require(
-            _ items: [SQLSchema.Item], in catalog: [String: String], _ path: String
+            _ items: [SQLSchema.Item], in catalog: [String: String], at path: String
         ) throws(StoreError) {
             for item in items where catalog[item.name] != item.sql {
                 throw StoreError(

@@ -155,7 +155,7 @@ struct ModelCommandTests {
     @Test("model history prints each step between the versions of a bundle")
     func history() throws {
         let place = try Workplace()
-        func version(_ name: String, _ attributes: String) throws {
+        func version(_ name: String, attributes: String) throws {
             let text = """
                 <?xml version="1.0" encoding="UTF-8"?>
                 <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
@@ -167,10 +167,10 @@ struct ModelCommandTests {
             try place.write(Data(text.utf8), to: directory + "/contents")
         }
         let title = #"<attribute name="title" optional="YES" attributeType="String"/>"#
-        try version("M", title)
-        try version("M 2", title + #"<attribute name="n" optional="YES" attributeType="Integer 16"/>"#)
-        try version("M 10", title + #"<attribute name="n" optional="YES" attributeType="Integer 64"/>"#)
-        try version("M 10b", title + #"<attribute name="n" optional="YES" attributeType="Boolean"/>"#)
+        try version("M", attributes: title)
+        try version("M 2", attributes: title + #"<attribute name="n" optional="YES" attributeType="Integer 16"/>"#)
+        try version("M 10", attributes: title + #"<attribute name="n" optional="YES" attributeType="Integer 64"/>"#)
+        try version("M 10b", attributes: title + #"<attribute name="n" optional="YES" attributeType="Boolean"/>"#)
         let plist = """
             <?xml version="1.0" encoding="UTF-8"?>
             <plist version="1.0"><dict><key>_XCCurrentVersionName</key><string>M 10b.xcdatamodel</string></dict></plist>

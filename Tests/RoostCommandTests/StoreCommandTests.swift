@@ -169,12 +169,13 @@ struct StoreCommandTests {
     @Test("diff and info of different models name the differences")
     func differentModels() throws {
         let place = try Workplace()
-        func make(_ name: String, _ attributes: [AttributeDescription]) throws {
+        func make(_ name: String, attributes: [AttributeDescription]) throws {
             let model = try ManagedObjectModel(entities: [EntityDescription("Note", attributes: attributes)])
             try StoreRegistry.standard.create(.sqlite(place.file(name)), model: model).close()
         }
-        try make("a", [AttributeDescription("date", type: .date)])
-        try make("b", [AttributeDescription("created", type: .date).renamed(from: "date"), .string("title")])
+        try make("a", attributes: [AttributeDescription("date", type: .date)])
+        try make(
+            "b", attributes: [AttributeDescription("created", type: .date).renamed(from: "date"), .string("title")])
         let result = try place.roost("diff", "a", "b")
         #expect(result.code == 1)
         #expect(

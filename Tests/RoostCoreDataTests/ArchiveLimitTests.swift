@@ -12,7 +12,7 @@ struct ArchiveLimitTests {
     private static func decimal(_ a: inout ArchiveWriter, exponent: Int64) -> TestPlist {
         a.object(
             "NSDecimalNumberPlaceholder",
-            [
+            fields: [
                 ("NS.mantissa", .data([10] + [UInt8](repeating: 0, count: 15))), ("NS.mantissa.bo", .int(1)),
                 ("NS.exponent", .int(exponent)), ("NS.length", .int(1)), ("NS.negative", .bool(false)),
             ])
@@ -21,31 +21,33 @@ struct ArchiveLimitTests {
     /// Returns a compiled model of one entity with one attribute.
     private static func model(
         entity: String = "E", attribute: String = "a", entityFields: [(String, TestPlist)] = [],
-        attributeFields: [(String, TestPlist)] = [], _ a: inout ArchiveWriter
+        attributeFields: [(String, TestPlist)] = [], in a: inout ArchiveWriter
     ) -> [UInt8] {
         let attributeObject = a.object(
             "NSAttributeDescription",
-            [("NSPropertyName", a.string(attribute)), ("NSAttributeType", .int(400)), ("NSIsOptional", .bool(true))]
+            fields: [
+                ("NSPropertyName", a.string(attribute)), ("NSAttributeType", .int(400)), ("NSIsOptional", .bool(true)),
+            ]
                 + attributeFields)
         let entityObject = a.object(
             "NSEntityDescription",
-            [
+            fields: [
                 ("NSEntityName", a.string(entity)), ("NSProperties", a.dictionary([(attribute, attributeObject)])),
             ] + entityFields)
-        let root = a.object("NSManagedObjectModel", [("NSEntities", a.dictionary([(entity, entityObject)]))])
+        let root = a.object("NSManagedObjectModel", fields: [("NSEntities", a.dictionary([(entity, entityObject)]))])
         return a.archive(root)
     }
 
     @Test("an integer of sixteen bytes is read if it fits into 64 bits")
     func wideIntegers() throws {
-        func read(_ high: Int64, _ low: Int64) throws -> PropertyListValue {
+        func read(high: Int64, low: Int64) throws -> PropertyListValue {
             try PropertyListValue.read(TestPlist.wide(high: high, low: low).binary, file: "list")
         }
-        #expect(try read(0, 7) == .integer(7))
-        #expect(try read(-1, -7) == .integer(-7))
+        #expect(try read(high: 0, low: 7) == .integer(7))
+        #expect(try read(high: -1, low: -7) == .integer(-7))
         // 2^63, and a number of more than 64 bits.
         for (high, low) in [(Int64(0), Int64.min), (1, 7)] {
-            let error = #expect(throws: StoreError.self) { try read(high, low) }
+            let error = #expect(throws: StoreError.self) { try read(high: high, low: low) }
             #expect(error?.code == .corrupted && error?.message.contains("beyond 64 bits") == true)
         }
     }
@@ -56,12 +58,12 @@ struct ArchiveLimitTests {
     func exponents(_ exponent: Int64) throws {
         var a = ArchiveWriter()
         let value = Self.decimal(&a, exponent: exponent)
-        let bytes = Self.model(attributeFields: [("NSDefaultValue", value)], &a)
+        let bytes = Self.model(attributeFields: [("NSDefaultValue", value)], in: &a)
         #expect(try failure { try ModelCacheReader.read(archive: bytes, file: "m") }.code == .corrupted)
 
         var b = ArchiveWriter()
         let constant = b.object(
-            "NSConstantValueExpression", [("NSConstantValue", Self.decimal(&b, exponent: exponent))])
+            "NSConstantValueExpression", fields: [("NSConstantValue", Self.decimal(&b, exponent: exponent))])
         let archive = try KeyedArchive(b.archive(constant), file: "m")
         #expect(try failure { try ArchivedExpression.expression(in: archive) }.code == .corrupted)
     }
@@ -70,7 +72,7 @@ struct ArchiveLimitTests {
     func lastExponent() throws {
         var a = ArchiveWriter()
         let value = Self.decimal(&a, exponent: 126)
-        let bytes = Self.model(attributeFields: [("NSDefaultValue", value)], &a)
+        let bytes = Self.model(attributeFields: [("NSDefaultValue", value)], in: &a)
         let model = try ModelCacheReader.read(archive: bytes, file: "m").model
         #expect(model.entities[0].attributes[0].defaultValue == .decimal(try #require(Decimal(string: "1e127"))))
     }
@@ -84,7 +86,7 @@ struct ArchiveLimitTests {
         ])
         let attributeInfo = a.dictionary([("date", a.add(.date(1)))])
         let bytes = Self.model(
-            entityFields: [("NSUserInfo", entityInfo)], attributeFields: [("NSUserInfo", attributeInfo)], &a)
+            entityFields: [("NSUserInfo", entityInfo)], attributeFields: [("NSUserInfo", attributeInfo)], in: &a)
         let read = try ModelCacheReader.read(archive: bytes, file: "m")
         #expect(read.model.entities[0].declaration.userInfo == ["text": "t", "number": "-5", "flag": "1"])
         #expect(read.model.entities[0].declaration.attributes[0].userInfo == [:])
@@ -100,7 +102,7 @@ struct ArchiveLimitTests {
         var a = ArchiveWriter()
         let text = a.string(String(repeating: "x", count: 100_000))
         let info = a.dictionary((0..<2000).map { ("k\($0)", text) })
-        let bytes = Self.model(entityFields: [("NSUserInfo", info)], &a)
+        let bytes = Self.model(entityFields: [("NSUserInfo", info)], in: &a)
         #expect(bytes.count < 200_000)
         let budget = DecodingBudget()
         let archive = try KeyedArchive(bytes, file: "m", budget: budget)
@@ -151,10 +153,11 @@ struct ArchiveLimitTests {
     func longText() throws {
         var a = ArchiveWriter()
         let constant = a.object(
-            "NSConstantValueExpression", [("NSConstantValue", a.string(String(repeating: "x", count: 100_000)))])
+            "NSConstantValueExpression", fields: [("NSConstantValue", a.string(String(repeating: "x", count: 100_000)))]
+        )
         let list = a.list((0..<12).map { _ in constant })
-        let aggregate = a.object("NSAggregateExpression", [("NSCollection", list)])
-        let bytes = Self.model(attributeFields: [("NSDerivationExpression", aggregate)], &a)
+        let aggregate = a.object("NSAggregateExpression", fields: [("NSCollection", list)])
+        let bytes = Self.model(attributeFields: [("NSDerivationExpression", aggregate)], in: &a)
         let error = try failure { try ModelCacheReader.read(archive: bytes, file: "m") }
         #expect(error.code == .limitExceeded && error.message.contains("expression"))
     }
@@ -163,14 +166,14 @@ struct ArchiveLimitTests {
     func mappingModel() throws {
         var a = ArchiveWriter()
         let constant = a.object(
-            "NSConstantValueExpression", [("NSConstantValue", a.string(String(repeating: "x", count: 20_000)))])
+            "NSConstantValueExpression", fields: [("NSConstantValue", a.string(String(repeating: "x", count: 20_000)))])
         let list = a.list((0..<100).map { _ in constant })
-        let aggregate = a.object("NSAggregateExpression", [("NSCollection", list)])
+        let aggregate = a.object("NSAggregateExpression", fields: [("NSCollection", list)])
         let data = Data(a.archive(aggregate)).base64EncodedString()
         func file(_ count: Int) -> MappingFileText {
             var file = MappingFileText()
-            let attributes = (0..<count).map { file.attribute("a\($0)", [("valueexpressiondata", data)]) }
-            file.entity("E", "E", number: 1, attributeMappings: attributes)
+            let attributes = (0..<count).map { file.attribute("a\($0)", attributes: [("valueexpressiondata", data)]) }
+            file.entity(from: "E", to: "E", number: 1, attributeMappings: attributes)
             return file
         }
         let few = try CoreDataMappingReader.read(xml: file(2).bytes, file: "f").mapping
@@ -195,9 +198,9 @@ struct ArchiveLimitTests {
         // The writer shares nothing: the offsets of all empty strings are changed to that of the text.
         let head = TestPlist.dict([("t", text), ("l", list((0..<count).map { _ in .string("") }))]).binary
         var bytes = head
-        func big(_ offset: Int, _ size: Int) -> Int { bytes[offset..<offset + size].reduce(0) { $0 << 8 | Int($1) } }
-        let (objectCount, table) = (big(bytes.count - 24, 8), big(bytes.count - 8, 8))
-        let offsets = (0..<objectCount).map { big(table + 4 * $0, 4) }
+        func big(at offset: Int, size: Int) -> Int { bytes[offset..<offset + size].reduce(0) { $0 << 8 | Int($1) } }
+        let (objectCount, table) = (big(at: bytes.count - 24, size: 8), big(at: bytes.count - 8, size: 8))
+        let offsets = (0..<objectCount).map { big(at: table + 4 * $0, size: 4) }
         guard let shared = offsets.first(where: { bytes[$0] == 0x5F }) else { return bytes }
         for (number, offset) in offsets.enumerated() where bytes[offset] == 0x50 {
             for byte in 0..<4 {
@@ -224,7 +227,7 @@ struct ArchiveLimitTests {
                 "<model><entity name=\"\(entity)\"><attribute name=\"\(attribute)\" attributeType=\"String\"/></entity></model>"
             expect(try failure { try CoreDataModelReader.read(xml: Array(xml.utf8), file: "f") })
             var a = ArchiveWriter()
-            let archive = Self.model(entity: entity, attribute: attribute, &a)
+            let archive = Self.model(entity: entity, attribute: attribute, in: &a)
             expect(try failure { try ModelCacheReader.read(archive: archive, file: "f") })
         }
     }

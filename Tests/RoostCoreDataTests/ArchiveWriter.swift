@@ -15,36 +15,38 @@ indirect enum TestPlist {
     /// The binary form, without sharing of equal objects.
     var binary: [UInt8] {
         var objects: [[UInt8]] = []
-        func big(_ value: UInt64, _ count: Int) -> [UInt8] {
+        func big(_ value: UInt64, byteCount count: Int) -> [UInt8] {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt64(8 * (count - 1 - $0))) }
         }
-        func head(_ marker: UInt8, _ count: Int) -> [UInt8] {
-            count < 15 ? [marker << 4 | UInt8(count)] : [marker << 4 | 15, 0x12] + big(UInt64(count), 4)
+        func head(_ marker: UInt8, count: Int) -> [UInt8] {
+            count < 15 ? [marker << 4 | UInt8(count)] : [marker << 4 | 15, 0x12] + big(UInt64(count), byteCount: 4)
         }
         func add(_ value: TestPlist) -> Int {
             let number = objects.count
             objects.append([])
             switch value {
             case .bool(let flag): objects[number] = [flag ? 9 : 8]
-            case .int(let integer): objects[number] = [0x13] + big(UInt64(bitPattern: integer), 8)
+            case .int(let integer): objects[number] = [0x13] + big(UInt64(bitPattern: integer), byteCount: 8)
             case .wide(let high, let low):
-                objects[number] = [0x14] + big(UInt64(bitPattern: high), 8) + big(UInt64(bitPattern: low), 8)
-            case .real(let double): objects[number] = [0x23] + big(double.bitPattern, 8)
-            case .date(let double): objects[number] = [0x33] + big(double.bitPattern, 8)
-            case .data(let bytes): objects[number] = head(4, bytes.count) + bytes
-            case .uid(let uid): objects[number] = [0x81] + big(UInt64(uid), 2)
+                objects[number] =
+                    [0x14] + big(UInt64(bitPattern: high), byteCount: 8) + big(UInt64(bitPattern: low), byteCount: 8)
+            case .real(let double): objects[number] = [0x23] + big(double.bitPattern, byteCount: 8)
+            case .date(let double): objects[number] = [0x33] + big(double.bitPattern, byteCount: 8)
+            case .data(let bytes): objects[number] = head(4, count: bytes.count) + bytes
+            case .uid(let uid): objects[number] = [0x81] + big(UInt64(uid), byteCount: 2)
             case .string(let text):
                 objects[number] =
                     text.utf8.allSatisfy { $0 < 0x80 }
-                    ? head(5, text.utf8.count) + Array(text.utf8)
-                    : head(6, text.utf16.count) + text.utf16.flatMap { big(UInt64($0), 2) }
+                    ? head(5, count: text.utf8.count) + Array(text.utf8)
+                    : head(6, count: text.utf16.count) + text.utf16.flatMap { big(UInt64($0), byteCount: 2) }
             case .array(let members):
                 let numbers = members.map(add)
-                objects[number] = head(10, members.count) + numbers.flatMap { big(UInt64($0), 2) }
+                objects[number] = head(10, count: members.count) + numbers.flatMap { big(UInt64($0), byteCount: 2) }
             case .dict(let members):
                 let keys = members.map { add(.string($0.0)) }
                 let values = members.map { add($0.1) }
-                objects[number] = head(13, members.count) + (keys + values).flatMap { big(UInt64($0), 2) }
+                objects[number] =
+                    head(13, count: members.count) + (keys + values).flatMap { big(UInt64($0), byteCount: 2) }
             }
             return number
         }
@@ -56,8 +58,9 @@ indirect enum TestPlist {
             bytes += object
         }
         let table = bytes.count
-        bytes += offsets.flatMap { big(UInt64($0), 4) }
-        return bytes + [0, 0, 0, 0, 0, 0, 4, 2] + big(UInt64(objects.count), 8) + big(0, 8) + big(UInt64(table), 8)
+        bytes += offsets.flatMap { big(UInt64($0), byteCount: 4) }
+        return bytes + [0, 0, 0, 0, 0, 0, 4, 2] + big(UInt64(objects.count), byteCount: 8) + big(0, byteCount: 8)
+            + big(UInt64(table), byteCount: 8)
     }
 }
 
@@ -79,8 +82,7 @@ struct ArchiveWriter {
 
     mutating func string(_ text: String) -> TestPlist { add(.string(text)) }
 
-    mutating func object(_ className: String, _ fields: [(String, TestPlist)], at place: TestPlist? = nil) -> TestPlist
-    {
+    mutating func object(_ className: String, fields: [(String, TestPlist)], at place: TestPlist? = nil) -> TestPlist {
         let known =
             classes[className]
             ?? add(.dict([("$classname", .string(className)), ("$classes", .array([.string(className)]))]))
@@ -93,13 +95,14 @@ struct ArchiveWriter {
         return add(value)
     }
 
-    mutating func list(_ members: [TestPlist], _ className: String = "NSArray") -> TestPlist {
-        object(className, [("NS.objects", .array(members))])
+    mutating func list(_ members: [TestPlist], className: String = "NSArray") -> TestPlist {
+        object(className, fields: [("NS.objects", .array(members))])
     }
 
     mutating func dictionary(_ members: [(String, TestPlist)]) -> TestPlist {
         let keys = members.map { string($0.0) }
-        return object("NSMutableDictionary", [("NS.keys", .array(keys)), ("NS.objects", .array(members.map(\.1)))])
+        return object(
+            "NSMutableDictionary", fields: [("NS.keys", .array(keys)), ("NS.objects", .array(members.map(\.1)))])
     }
 
     /// Adds a dictionary with known keys; nil is an empty slot.
@@ -109,11 +112,11 @@ struct ArchiveWriter {
         let keyList = list(keys)
         let mapping = object(
             "NSKnownKeysMappingStrategy1",
-            [("keys", keyList), ("length", .int(Int64(members.count))), ("version", .int(1))])
+            fields: [("keys", keyList), ("length", .int(Int64(members.count))), ("version", .int(1))])
         let values = list(members.map { $0.1 ?? token })
         return object(
             "NSKnownKeysDictionary1",
-            [("searchMapping", mapping), ("values", values), ("emptyToken", token), ("version", .int(1))])
+            fields: [("searchMapping", mapping), ("values", values), ("emptyToken", token), ("version", .int(1))])
     }
 
     /// Returns the archive of the object `root`.

@@ -6,14 +6,14 @@ import RoostCoreData
 import Testing
 
 /// Returns a compiled model with one entity of these attributes, each by its type's number.
-func compiledModel(_ entity: String, _ attributes: [(name: String, type: Int64)]) -> [UInt8] {
+func compiledModel(_ entity: String, attributes: [(name: String, type: Int64)]) -> [UInt8] {
     var archive = ArchiveWriter()
     let properties = attributes.map { attribute in
         (
             attribute.name,
             archive.object(
                 "NSAttributeDescription",
-                [
+                fields: [
                     ("NSPropertyName", archive.string(attribute.name)), ("NSAttributeType", .int(attribute.type)),
                     ("NSIsOptional", .bool(true)),
                 ])
@@ -21,9 +21,9 @@ func compiledModel(_ entity: String, _ attributes: [(name: String, type: Int64)]
     }
     let members = archive.dictionary(properties)
     let description = archive.object(
-        "NSEntityDescription", [("NSEntityName", archive.string(entity)), ("NSProperties", members)])
+        "NSEntityDescription", fields: [("NSEntityName", archive.string(entity)), ("NSProperties", members)])
     let entities = archive.dictionary([(entity, description)])
-    let root = archive.object("NSManagedObjectModel", [("NSEntities", entities)])
+    let root = archive.object("NSManagedObjectModel", fields: [("NSEntities", entities)])
     return archive.archive(root)
 }
 
@@ -47,7 +47,7 @@ struct CompiledBundleTests {
         let attributes: [(name: String, type: Int64)] = [("title", 700), ("stars", 200), ("day", 900)]
         for (index, name) in ["Notes", "Notes 2", "Notes 10"].enumerated() {
             try directory.write(
-                compiledModel("Note", Array(attributes.prefix(index + 1))), to: "Notes.momd/\(name).mom")
+                compiledModel("Note", attributes: Array(attributes.prefix(index + 1))), to: "Notes.momd/\(name).mom")
         }
         try directory.write([0xFF, 0], to: "Notes.momd/Notes 10.omo")
         var info: [(String, TestPlist)] = [
@@ -96,7 +96,7 @@ struct CompiledBundleTests {
     @Test("a symbolic link inside a .momd bundle is refused")
     func symbolicLink() throws {
         let path = try Self.writeBundle(to: directory)
-        try directory.write(compiledModel("Outside", [("x", 700)]), to: "Outside.mom")
+        try directory.write(compiledModel("Outside", attributes: [("x", 700)]), to: "Outside.mom")
         try FileManager.default.createSymbolicLink(
             atPath: path + "/Linked.mom", withDestinationPath: directory.file("Outside.mom"))
         #expect(try failure { try CoreDataModelReader.read(at: path, version: "Linked") }.code == .invalidModel)
@@ -112,7 +112,7 @@ struct CompiledBundleTests {
 
     @Test("a .momd bundle of one version needs no VersionInfo.plist")
     func singleVersion() throws {
-        try directory.write(compiledModel("Note", [("title", 700)]), to: "One.momd/One.mom")
+        try directory.write(compiledModel("Note", attributes: [("title", 700)]), to: "One.momd/One.mom")
         #expect(try CoreDataModelReader.currentVersion(at: directory.file("One.momd")) == "One")
         #expect(try ModelFile.read(directory.file("One.momd")).model.entities.map(\.name) == ["Note"])
         #expect(try ModelFile.history(at: directory.file("One.momd"))?.versions.count == nil)
@@ -123,22 +123,22 @@ struct CompiledBundleTests {
         var archive = ArchiveWriter()
         let name = archive.object(
             "NSAttributeDescription",
-            [
+            fields: [
                 ("NSPropertyName", archive.string("name")), ("NSAttributeType", .int(700)),
                 ("NSIndexedBySpotlight", .bool(true)), ("NSAllowsCloudEncryption", .bool(true)),
             ])
         let friend = archive.object(
             "NSRelationshipDescription",
-            [
+            fields: [
                 ("NSPropertyName", archive.string("friend")), ("_NSDestinationEntityName", archive.string("Person")),
                 ("NSMaxCount", .int(1)), ("NSIsOptional", .bool(true)), ("NSIndexedBySpotlight", .int(1)),
                 ("NSAllowsCloudEncryption", .bool(false)),
             ])
         let properties = archive.dictionary([("name", name), ("friend", friend)])
         let person = archive.object(
-            "NSEntityDescription", [("NSEntityName", archive.string("Person")), ("NSProperties", properties)])
+            "NSEntityDescription", fields: [("NSEntityName", archive.string("Person")), ("NSProperties", properties)])
         let entities = archive.dictionary([("Person", person)])
-        let root = archive.object("NSManagedObjectModel", [("NSEntities", entities)])
+        let root = archive.object("NSManagedObjectModel", fields: [("NSEntities", entities)])
         try directory.write(archive.archive(root), to: "Keys.mom")
         let (model, warnings) = try CoreDataModelReader.read(at: directory.file("Keys.mom"))
         #expect(warnings.map(\.description) == [])

@@ -45,15 +45,15 @@ struct CorpusMappingTests {
                     == (fact.source == nil
                         ? .add : fact.destination == nil ? .remove : fact.policy == nil ? .transform : .custom))
             for attribute in mapping.attributeMappings {
-                try compare(attribute, with: fact.attributes[attribute.name] ?? nil, fact)
+                try compare(attribute, with: fact.attributes[attribute.name] ?? nil, for: fact)
             }
             for relationship in mapping.relationshipMappings {
-                try compare(relationship, with: fact.relationships[relationship.name] ?? [:], of: mappings, fact)
+                try compare(relationship, with: fact.relationships[relationship.name] ?? [:], of: mappings, for: fact)
             }
         }
     }
 
-    private func compare(_ mapping: PropertyMapping, with written: String?, _ fact: MappingFacts.Mapping) throws {
+    private func compare(_ mapping: PropertyMapping, with written: String?, for fact: MappingFacts.Mapping) throws {
         switch written {
         case nil: #expect(mapping.valueExpression == nil || mapping.valueExpression == .source(mapping.name))
         case "True": #expect(mapping.valueExpression == .constant(.bool(true)))
@@ -64,7 +64,7 @@ struct CorpusMappingTests {
 
     private func compare(
         _ mapping: PropertyMapping, with facts: [String: String], of mappings: [EntityMapping],
-        _ fact: MappingFacts.Mapping
+        for fact: MappingFacts.Mapping
     ) throws {
         if let written = facts["expr"] {
             #expect(try mapping.valueExpression?.format() == written.replacing("'", with: "\""))
@@ -183,10 +183,10 @@ struct MappingFacts: Sendable, CustomTestStringConvertible {
             let data = FileManager.default.contents(atPath: Corpus.path + "/_derived/mapping_models.json"),
             let list = try? JSONSerialization.jsonObject(with: data) as? [String: [String: Any]]
         else { return [] }
-        return list.map { MappingFacts($0, $1) }.sorted { $0.path < $1.path }
+        return list.map { MappingFacts($0, json: $1) }.sorted { $0.path < $1.path }
     }()
 
-    private init(_ path: String, _ json: [String: Any]) {
+    private init(_ path: String, json: [String: Any]) {
         self.path = path
         source = json["source"] as? String
         destination = json["destination"] as? String

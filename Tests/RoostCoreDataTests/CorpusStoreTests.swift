@@ -123,13 +123,15 @@ import RoostCore
                 #expect(entity.isAbstract == facts["abstract"] as? Bool)
                 #expect(entity.declaration.superentityName == facts["super"] as? String)
                 let properties = try #require(facts["properties"] as? [String: [String: Any]])
-                for (property, facts) in properties { try compare(entity, property, facts) }
+                for (property, facts) in properties { try compare(entity, property: property, with: facts) }
                 let known = Set(entity.attributes.map(\.name)).union(entity.relationships.map(\.name.name))
                 #expect(known.isSubset(of: properties.keys))
             }
         }
 
-        private func compare(_ entity: ManagedObjectModel.Entity, _ name: String, _ facts: [String: Any]) throws {
+        private func compare(_ entity: ManagedObjectModel.Entity, property name: String, with facts: [String: Any])
+            throws
+        {
             switch facts["kind"] as? String {
             case "Relationship":
                 let relationship = try #require(entity.relationship(name)).declaration

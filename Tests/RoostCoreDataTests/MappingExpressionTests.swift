@@ -19,12 +19,13 @@ struct MappingExpressionTests {
         #expect(try Sample.expression { $0.constant(.data([1, 2])) } == .constant(.data(Data([1, 2]))))
         #expect(try Sample.expression { $0.constant(object: .uid(0)) } == .constant(.null))
         #expect(
-            try Sample.expression { $0.constant(object: $0.writer.object("NSDate", [("NS.time", .real(8))])) }
+            try Sample.expression { $0.constant(object: $0.writer.object("NSDate", fields: [("NS.time", .real(8))])) }
                 == .constant(.date(Date(timeIntervalSinceReferenceDate: 8))))
         #expect(
             try Sample.expression {
                 $0.constant(
-                    object: $0.writer.object("NSUUID", [("NS.uuidbytes", .data([UInt8](repeating: 7, count: 16)))]))
+                    object: $0.writer.object(
+                        "NSUUID", fields: [("NS.uuidbytes", .data([UInt8](repeating: 7, count: 16)))]))
             } == .constant(.uuid(#require(UUID(uuidString: "07070707-0707-0707-0707-070707070707")))))
         #expect(
             try Sample.expression { $0.constant(object: $0.writer.list([$0.writer.string("a"), .uid(0)])) }
@@ -41,12 +42,13 @@ struct MappingExpressionTests {
                 == .source("country.name"))
         #expect(
             try Sample.expression {
-                $0.function("valueForKey:", of: $0.variable("source"), [$0.constant(.string("name"))])
+                $0.function("valueForKey:", of: $0.variable("source"), arguments: [$0.constant(.string("name"))])
             }
                 == .source("name"))
         #expect(
             try Sample.expression {
-                $0.writer.object("NSAggregateExpression", [("NSCollection", $0.writer.list([$0.constant(.int(1))]))])
+                $0.writer.object(
+                    "NSAggregateExpression", fields: [("NSCollection", $0.writer.list([$0.constant(.int(1))]))])
             }
                 == .aggregate([.constant(.int(1))]))
     }
@@ -55,26 +57,27 @@ struct MappingExpressionTests {
     func functions() throws {
         let celsius = try Sample.expression { archive in
             let fahrenheit = archive.keyPath("temperature", of: archive.variable("source"))
-            let difference = archive.function("from:subtract:", [fahrenheit, archive.constant(.real(32))])
-            return archive.function("divide:by:", [difference, archive.constant(.real(1.8))])
+            let difference = archive.function("from:subtract:", arguments: [fahrenheit, archive.constant(.real(32))])
+            return archive.function("divide:by:", arguments: [difference, archive.constant(.real(1.8))])
         }
         #expect(try celsius == FetchRequest.Expression(format: "($source.temperature - 32.0) / 1.8"))
         #expect(
             try Sample.expression {
                 $0.function(
-                    "convert:", of: $0.variable("entityPolicy"), [$0.keyPath("x", of: $0.variable("source"))])
+                    "convert:", of: $0.variable("entityPolicy"), arguments: [$0.keyPath("x", of: $0.variable("source"))]
+                )
             } == .policy("convert:", .source("x")))
         #expect(
             try Sample.expression {
                 $0.function(
                     "castObject:toType:",
-                    [$0.keyPath("x", of: $0.variable("source")), $0.constant(.string("NSString"))])
+                    arguments: [$0.keyPath("x", of: $0.variable("source")), $0.constant(.string("NSString"))])
             } == .cast(.source("x"), .string))
         #expect(
             try Sample.expression {
                 $0.writer.object(
                     "NSSetExpression",
-                    [
+                    fields: [
                         ("NSExpressionType", .int(5)), ("NSLeftExpression", $0.keyPath("a", of: $0.variable("source"))),
                         ("NSRightExpression", $0.keyPath("b", of: $0.variable("source"))),
                     ])
@@ -87,13 +90,15 @@ struct MappingExpressionTests {
         let found = try Sample.expression { archive in
             let tracks = archive.keyPath("tracks", of: archive.variable("source"))
             let long = archive.comparison(
-                archive.keyPath("length", of: archive.variable("t")), 2, archive.constant(.int(600)))
+                archive.keyPath("length", of: archive.variable("t")), type: 2, to: archive.constant(.int(600)))
             let named = archive.comparison(
-                archive.keyPath("name", of: archive.variable("t")), 8, archive.constant(.string("a")),
+                archive.keyPath("name", of: archive.variable("t")), type: 8, to: archive.constant(.string("a")),
                 options: ("NSOptions", 3))
             let variable = isName ? archive.writer.string("t") : archive.variable("t")
             return archive.keyPath(
-                "@count", of: archive.subquery(tracks, variable, archive.compound(1, [long, named])))
+                "@count",
+                of: archive.subquery(
+                    of: tracks, variable: variable, predicate: archive.compound(1, members: [long, named])))
         }
         #expect(
             try found
@@ -105,18 +110,19 @@ struct MappingExpressionTests {
     func conditions() throws {
         let chosen = try Sample.expression { archive in
             let missing = archive.comparison(
-                archive.keyPath("rating", of: archive.variable("source")), 4, archive.constant(object: .uid(0)))
+                archive.keyPath("rating", of: archive.variable("source")), type: 4,
+                to: archive.constant(object: .uid(0)))
             let bad = archive.compound(
                 0,
-                [
+                members: [
                     archive.comparison(
-                        archive.keyPath("tags.name", of: archive.variable("source")), 99,
-                        archive.constant(.string("x")), modifier: 2, options: ("NSFlags", 1))
+                        archive.keyPath("tags.name", of: archive.variable("source")), type: 99,
+                        to: archive.constant(.string("x")), modifier: 2, options: ("NSFlags", 1))
                 ])
-            let never = archive.writer.object("NSFalsePredicate", [])
+            let never = archive.writer.object("NSFalsePredicate", fields: [])
             return archive.ternary(
-                archive.compound(2, [missing, bad, never]), archive.constant(.int(0)),
-                archive.keyPath("rating", of: archive.variable("source")))
+                archive.compound(2, members: [missing, bad, never]), whenTrue: archive.constant(.int(0)),
+                whenFalse: archive.keyPath("rating", of: archive.variable("source")))
         }
         #expect(
             try chosen
@@ -135,9 +141,9 @@ struct MappingExpressionTests {
     func comparisons(number: Int64, symbol: String) throws {
         let found = try Sample.expression { archive in
             let condition = archive.comparison(
-                archive.keyPath("a", of: archive.variable("source")), number,
-                archive.keyPath("b", of: archive.variable("source")))
-            return archive.ternary(condition, archive.constant(.int(1)), archive.constant(.int(2)))
+                archive.keyPath("a", of: archive.variable("source")), type: number,
+                to: archive.keyPath("b", of: archive.variable("source")))
+            return archive.ternary(condition, whenTrue: archive.constant(.int(1)), whenFalse: archive.constant(.int(2)))
         }
         #expect(
             try found == FetchRequest.Expression(format: "TERNARY($source.a \(symbol) $source.b, 1, 2)"))
@@ -148,10 +154,10 @@ struct MappingExpressionTests {
         let between = try Sample.expression { archive in
             let limits = archive.writer.object(
                 "NSAggregateExpression",
-                [("NSCollection", archive.writer.list([archive.constant(.int(1)), archive.constant(.int(9))]))])
+                fields: [("NSCollection", archive.writer.list([archive.constant(.int(1)), archive.constant(.int(9))]))])
             let condition = archive.comparison(
-                archive.keyPath("a", of: archive.variable("source")), 100, limits, modifier: 1)
-            return archive.ternary(condition, archive.constant(.int(1)), archive.constant(.int(2)))
+                archive.keyPath("a", of: archive.variable("source")), type: 100, to: limits, modifier: 1)
+            return archive.ternary(condition, whenTrue: archive.constant(.int(1)), whenFalse: archive.constant(.int(2)))
         }
         #expect(
             try between == FetchRequest.Expression(format: "TERNARY(ALL $source.a BETWEEN {1, 9}, 1, 2)"))
@@ -169,45 +175,50 @@ struct MappingExpressionTests {
     private func conditionMessage(
         _ make: @escaping (inout ExpressionArchive) -> TestPlist
     ) throws -> String {
-        try message { $0.ternary(make(&$0), $0.constant(.int(1)), $0.constant(.int(2))) }
+        try message { $0.ternary(make(&$0), whenTrue: $0.constant(.int(1)), whenFalse: $0.constant(.int(2))) }
     }
 
     @Test("an archived expression without a counterpart is refused with file, line, mapping and reason")
     func untranslatable() throws {
         #expect(
-            try message { $0.function("uppercaseString", of: $0.keyPath("x", of: $0.variable("source")), []) }
-                .contains("function 'uppercaseString'"))
+            try message {
+                $0.function("uppercaseString", of: $0.keyPath("x", of: $0.variable("source")), arguments: [])
+            }
+            .contains("function 'uppercaseString'"))
         #expect(
-            try message { $0.function("sourceContext", of: $0.variable("manager"), []) }
+            try message { $0.function("sourceContext", of: $0.variable("manager"), arguments: []) }
                 .contains("function 'sourceContext' of $manager"))
-        #expect(try message { $0.function("random", []) }.contains("function 'random'"))
-        #expect(try message { $0.function("now", [], of: "NSDate") }.contains("of class NSDate"))
+        #expect(try message { $0.function("random", arguments: []) }.contains("function 'random'"))
+        #expect(try message { $0.function("now", arguments: [], of: "NSDate") }.contains("of class NSDate"))
         #expect(
-            try message { $0.writer.object("NSBlockExpression", []) }.contains(
+            try message { $0.writer.object("NSBlockExpression", fields: []) }.contains(
                 "an expression of class NSBlockExpression"))
         #expect(
-            try message { $0.writer.object("NSFetchRequestExpression", [("NSExpressionType", .int(50))]) }.contains(
-                "FETCH, which looks through a whole store, has no counterpart"))
-        #expect(try message { $0.writer.object("NSSubqueryExpression", []) }.contains("incomplete"))
-        #expect(try message { $0.writer.object("NSTernaryExpression", []) }.contains("incomplete"))
+            try message { $0.writer.object("NSFetchRequestExpression", fields: [("NSExpressionType", .int(50))]) }
+                .contains(
+                    "FETCH, which looks through a whole store, has no counterpart"))
+        #expect(try message { $0.writer.object("NSSubqueryExpression", fields: []) }.contains("incomplete"))
+        #expect(try message { $0.writer.object("NSTernaryExpression", fields: []) }.contains("incomplete"))
         #expect(
-            try message { $0.constant(object: $0.writer.object("NSColor", [])) }.contains("a constant of class NSColor")
+            try message { $0.constant(object: $0.writer.object("NSColor", fields: [])) }.contains(
+                "a constant of class NSColor")
         )
-        #expect(try message { $0.writer.object("NSVariableExpression", []) }.contains("incomplete"))
+        #expect(try message { $0.writer.object("NSVariableExpression", fields: []) }.contains("incomplete"))
     }
 
     @Test("an archived condition without a counterpart is refused")
     func untranslatableConditions() throws {
         #expect(
-            try conditionMessage { $0.writer.object("NSBlockPredicate", []) }.contains("a predicate of class NSBlock"))
+            try conditionMessage { $0.writer.object("NSBlockPredicate", fields: []) }.contains(
+                "a predicate of class NSBlock"))
         #expect(
-            try conditionMessage { $0.comparison($0.variable("source"), 11, $0.constant(.int(1))) }
+            try conditionMessage { $0.comparison($0.variable("source"), type: 11, to: $0.constant(.int(1))) }
                 .contains("a comparison by a method"))
         #expect(
-            try conditionMessage { $0.comparison($0.variable("source"), 77, $0.constant(.int(1))) }.contains(
+            try conditionMessage { $0.comparison($0.variable("source"), type: 77, to: $0.constant(.int(1))) }.contains(
                 "of type 77"))
-        #expect(try conditionMessage { $0.compound(0, []) }.contains("incomplete"))
-        #expect(try conditionMessage { $0.writer.object("NSComparisonPredicate", []) }.contains("incomplete"))
+        #expect(try conditionMessage { $0.compound(0, members: []) }.contains("incomplete"))
+        #expect(try conditionMessage { $0.writer.object("NSComparisonPredicate", fields: []) }.contains("incomplete"))
     }
 
     @Test("an archived expression that contains itself is refused")
@@ -216,7 +227,7 @@ struct MappingExpressionTests {
             try Sample.expression { archive in
                 let place = archive.writer.reserve()
                 return archive.writer.object(
-                    "NSAggregateExpression", [("NSCollection", archive.writer.list([place]))], at: place)
+                    "NSAggregateExpression", fields: [("NSCollection", archive.writer.list([place]))], at: place)
             }
         }
         #expect(circle.code == .limitExceeded)
@@ -229,7 +240,7 @@ struct MappingExpressionTests {
                 var node = archive.constant(.int(1))
                 for _ in 0..<40 {
                     node = archive.writer.object(
-                        "NSAggregateExpression", [("NSCollection", archive.writer.list([node, node]))])
+                        "NSAggregateExpression", fields: [("NSCollection", archive.writer.list([node, node]))])
                 }
                 return node
             }
@@ -255,14 +266,16 @@ struct MappingExpressionTests {
         var archive = ExpressionArchive()
         let root = archive.function(
             "destinationInstancesForEntityMappingNamed:sourceInstances:", of: archive.variable("manager"),
-            [archive.constant(.string("NoteToNote")), archive.keyPath("notes", of: archive.variable("source"))])
+            arguments: [
+                archive.constant(.string("NoteToNote")), archive.keyPath("notes", of: archive.variable("source")),
+            ])
         let bytes = archive.writer.archive(root)
         var refused = 0
         func attempt(_ damaged: [UInt8]) {
             var file = MappingFileText()
             let data = Data(damaged).base64EncodedString()
-            let title = file.attribute("title", [("valueexpressiondata", data)])
-            file.entity("Note", "Note", number: 1, attributeMappings: [title])
+            let title = file.attribute("title", attributes: [("valueexpressiondata", data)])
+            file.entity(from: "Note", to: "Note", number: 1, attributeMappings: [title])
             guard let error = refusal(of: file) else { return }
             refused += 1
             #expect([.invalidMappingModel, .limitExceeded].contains(error.code))

@@ -9,29 +9,31 @@ struct MappingFileText {
     init(_ modelAttributes: [(String, String)] = []) { self.modelAttributes = modelAttributes }
 
     /// Adds a property mapping and returns its identifier.
-    mutating func property(_ kind: String, _ attributes: [(String, String)]) -> String {
-        add("XDDEV\(kind)MAPPING", attributes, [])
+    mutating func property(_ kind: String, attributes: [(String, String)]) -> String {
+        add("XDDEV\(kind)MAPPING", attributes: attributes, relationships: [])
     }
 
-    mutating func attribute(_ name: String, _ attributes: [(String, String)] = []) -> String {
-        property("ATTRIBUTE", [("name", name)] + attributes)
+    mutating func attribute(_ name: String, attributes: [(String, String)] = []) -> String {
+        property("ATTRIBUTE", attributes: [("name", name)] + attributes)
     }
 
-    mutating func relationship(_ name: String, _ attributes: [(String, String)] = []) -> String {
-        property("RELATIONSHIP", [("name", name), ("autogenerateexpression", "1")] + attributes)
+    mutating func relationship(_ name: String, attributes: [(String, String)] = []) -> String {
+        property("RELATIONSHIP", attributes: [("name", name), ("autogenerateexpression", "1")] + attributes)
     }
 
     /// Adds an entity mapping, to which the mapping model links unless it `isOrphan`.
     mutating func entity(
-        _ source: String?, _ destination: String?, number: Int, _ attributes: [(String, String)] = [],
+        from source: String?, to destination: String?, number: Int, attributes: [(String, String)] = [],
         attributeMappings: [String] = [], relationshipMappings: [String] = [], isOrphan: Bool = false
     ) {
         let identifier = add(
             "XDDEVENTITYMAPPING",
-            [("mappingtypename", "Undefined"), ("mappingnumber", "\(number)"), ("autogenerateexpression", "1")]
+            attributes: [
+                ("mappingtypename", "Undefined"), ("mappingnumber", "\(number)"), ("autogenerateexpression", "1"),
+            ]
                 + (source.map { [("sourcename", $0)] } ?? []) + (destination.map { [("destinationname", $0)] } ?? [])
                 + attributes,
-            [
+            relationships: [
                 ("attributemappings", attributeMappings.joined(separator: " ")),
                 ("relationshipmappings", relationshipMappings.joined(separator: " ")),
             ])
@@ -39,15 +41,19 @@ struct MappingFileText {
     }
 
     private mutating func add(
-        _ type: String, _ attributes: [(String, String)], _ relationships: [(String, String)]
+        _ type: String, attributes: [(String, String)], relationships: [(String, String)]
     ) -> String {
         let identifier = "z\(102 + objects.count)"
-        objects.append((identifier, Self.object(type, identifier, attributes, relationships)))
+        objects.append(
+            (
+                identifier,
+                Self.object(type, identifier: identifier, attributes: attributes, relationships: relationships)
+            ))
         return identifier
     }
 
     private static func object(
-        _ type: String, _ identifier: String, _ attributes: [(String, String)], _ relationships: [(String, String)]
+        _ type: String, identifier: String, attributes: [(String, String)], relationships: [(String, String)]
     ) -> String {
         var text = "    <object type=\"\(type)\" id=\"\(identifier)\">\n"
         for (name, value) in attributes {
@@ -68,7 +74,7 @@ struct MappingFileText {
         <database>
             <databaseInfo><version>134481920</version></databaseInfo>
         \(objects.map(\.text).joined())\
-        \(Self.object("XDDEVMAPPINGMODEL", "z101", modelAttributes, [("entitymappings", links.joined(separator: " "))]))\
+        \(Self.object("XDDEVMAPPINGMODEL", identifier: "z101", attributes: modelAttributes, relationships: [("entitymappings", links.joined(separator: " "))]))\
         </database>
 
         """
@@ -82,80 +88,84 @@ struct ExpressionArchive {
     var writer = ArchiveWriter()
 
     mutating func variable(_ name: String) -> TestPlist {
-        writer.object("NSVariableExpression", [("NSVariable", writer.string(name)), ("NSExpressionType", .int(2))])
+        writer.object(
+            "NSVariableExpression", fields: [("NSVariable", writer.string(name)), ("NSExpressionType", .int(2))])
     }
 
     mutating func constant(_ value: TestPlist) -> TestPlist {
         writer.object(
-            "NSConstantValueExpression", [("NSConstantValue", writer.add(value)), ("NSExpressionType", .int(0))])
+            "NSConstantValueExpression",
+            fields: [("NSConstantValue", writer.add(value)), ("NSExpressionType", .int(0))])
     }
 
     /// Adds a constant that is already an object of the archive.
     mutating func constant(object: TestPlist) -> TestPlist {
-        writer.object("NSConstantValueExpression", [("NSConstantValue", object), ("NSExpressionType", .int(0))])
+        writer.object(
+            "NSConstantValueExpression", fields: [("NSConstantValue", object), ("NSExpressionType", .int(0))])
     }
 
     mutating func keyPath(_ path: String, of operand: TestPlist) -> TestPlist {
         let specifier = writer.object(
-            "NSKeyPathSpecifierExpression", [("NSKeyPath", writer.string(path)), ("NSExpressionType", .int(10))])
+            "NSKeyPathSpecifierExpression",
+            fields: [("NSKeyPath", writer.string(path)), ("NSExpressionType", .int(10))])
         return writer.object(
             "NSKeyPathExpression",
-            [
+            fields: [
                 ("NSOperand", operand), ("NSSelectorName", writer.string("valueForKeyPath:")),
-                ("NSArguments", writer.list([specifier], "NSMutableArray")), ("NSExpressionType", .int(4)),
+                ("NSArguments", writer.list([specifier], className: "NSMutableArray")), ("NSExpressionType", .int(4)),
             ])
     }
 
-    mutating func function(_ name: String, of operand: TestPlist, _ arguments: [TestPlist]) -> TestPlist {
+    mutating func function(_ name: String, of operand: TestPlist, arguments: [TestPlist]) -> TestPlist {
         writer.object(
             "NSFunctionExpression",
-            [
+            fields: [
                 ("NSOperand", operand), ("NSSelectorName", writer.string(name)),
                 ("NSArguments", writer.list(arguments)), ("NSExpressionType", .int(4)),
             ])
     }
 
     /// Adds a function of the language itself, whose operand is a class.
-    mutating func function(_ name: String, _ arguments: [TestPlist], of className: String = "_NSPredicateUtilities")
+    mutating func function(_ name: String, arguments: [TestPlist], of className: String = "_NSPredicateUtilities")
         -> TestPlist
     {
         let operand = writer.object(
             "NSConstantValueExpression",
-            [("NSConstantValueClassName", writer.string(className)), ("NSExpressionType", .int(0))])
-        return function(name, of: operand, arguments)
+            fields: [("NSConstantValueClassName", writer.string(className)), ("NSExpressionType", .int(0))])
+        return function(name, of: operand, arguments: arguments)
     }
 
     /// Adds a comparison, an `NSPredicateOperator` with its number, modifier and options.
     mutating func comparison(
-        _ left: TestPlist, _ type: Int64, _ right: TestPlist, modifier: Int64 = 0, options: (String, Int64)? = nil
+        _ left: TestPlist, type: Int64, to right: TestPlist, modifier: Int64 = 0, options: (String, Int64)? = nil
     ) -> TestPlist {
         var fields: [(String, TestPlist)] = [("NSOperatorType", .int(type)), ("NSModifier", .int(modifier))]
         if let options { fields.append((options.0, .int(options.1))) }
-        let operation = writer.object("NSComparisonPredicateOperator", fields)
+        let operation = writer.object("NSComparisonPredicateOperator", fields: fields)
         return writer.object(
             "NSComparisonPredicate",
-            [("NSLeftExpression", left), ("NSRightExpression", right), ("NSPredicateOperator", operation)])
+            fields: [("NSLeftExpression", left), ("NSRightExpression", right), ("NSPredicateOperator", operation)])
     }
 
-    mutating func compound(_ type: Int64, _ members: [TestPlist]) -> TestPlist {
+    mutating func compound(_ type: Int64, members: [TestPlist]) -> TestPlist {
         writer.object(
             "NSCompoundPredicate",
-            [("NSCompoundPredicateType", .int(type)), ("NSSubpredicates", writer.list(members))])
+            fields: [("NSCompoundPredicateType", .int(type)), ("NSSubpredicates", writer.list(members))])
     }
 
-    mutating func subquery(_ collection: TestPlist, _ variable: TestPlist, _ predicate: TestPlist) -> TestPlist {
+    mutating func subquery(of collection: TestPlist, variable: TestPlist, predicate: TestPlist) -> TestPlist {
         writer.object(
             "NSSubqueryExpression",
-            [
+            fields: [
                 ("NSExpression", collection), ("NSVariable", variable), ("NSSubpredicate", predicate),
                 ("NSExpressionType", .int(13)),
             ])
     }
 
-    mutating func ternary(_ predicate: TestPlist, _ whenTrue: TestPlist, _ whenFalse: TestPlist) -> TestPlist {
+    mutating func ternary(_ predicate: TestPlist, whenTrue: TestPlist, whenFalse: TestPlist) -> TestPlist {
         writer.object(
             "NSTernaryExpression",
-            [
+            fields: [
                 ("NSPredicate", predicate), ("NSTrueExpression", whenTrue), ("NSFalseExpression", whenFalse),
                 ("NSExpressionType", .int(20)),
             ])

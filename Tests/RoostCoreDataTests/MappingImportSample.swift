@@ -35,8 +35,8 @@ enum MappingImportSample {
     /// Imports an archived expression as the value of a note's title.
     static func expression(_ make: (inout ExpressionArchive) -> TestPlist) throws -> FetchRequest.Expression? {
         var file = MappingFileText()
-        let title = file.attribute("title", [("valueexpressiondata", ExpressionArchive.data(make))])
-        file.entity("Note", "Note", number: 1, attributeMappings: [title])
+        let title = file.attribute("title", attributes: [("valueexpressiondata", ExpressionArchive.data(make))])
+        file.entity(from: "Note", to: "Note", number: 1, attributeMappings: [title])
         return try read(file, from: model(), to: model()).mapping.entityMappings[0].attributeMappings[0]
             .valueExpression
     }

@@ -18,11 +18,13 @@ struct MappingImportTests {
             ("sourcemodelpath", "App/A.xcdatamodel"), ("destinationmodelpath", "App/B.xcdatamodel"),
         ])
         let title = file.attribute("title")
-        file.entity(nil, "Attachment", number: 3)
-        file.entity("Note", "Note", number: 2, attributeMappings: [title])
-        file.entity("Attachment", nil, number: 1)
-        file.entity("Note", "Attachment", number: 0, [("name", "Cut"), ("migrationpolicyclassname", "App.Cutter")])
-        file.entity("Note", "Note", number: 9, isOrphan: true)
+        file.entity(from: nil, to: "Attachment", number: 3)
+        file.entity(from: "Note", to: "Note", number: 2, attributeMappings: [title])
+        file.entity(from: "Attachment", to: nil, number: 1)
+        file.entity(
+            from: "Note", to: "Attachment", number: 0,
+            attributes: [("name", "Cut"), ("migrationpolicyclassname", "App.Cutter")])
+        file.entity(from: "Note", to: "Note", number: 9, isOrphan: true)
         let (source, destination) = (try Sample.model(), try Sample.model(hasLength: true))
         let imported = try Sample.read(file, from: source, to: destination)
         let mappings = imported.mapping.entityMappings
@@ -44,12 +46,14 @@ struct MappingImportTests {
         var file = MappingFileText()
         let properties = [file.attribute("title"), file.attribute("body")]
         let changed = [
-            file.attribute("name", [("valueexpressiondata", ExpressionArchive.data { $0.constant(.string("none")) })])
+            file.attribute(
+                "name", attributes: [("valueexpressiondata", ExpressionArchive.data { $0.constant(.string("none")) })])
         ]
         let (attachments, note) = (file.relationship("attachments"), file.relationship("note"))
         file.entity(
-            "Note", "Note", number: 1, attributeMappings: properties, relationshipMappings: [attachments])
-        file.entity("Attachment", "Attachment", number: 2, attributeMappings: changed, relationshipMappings: [note])
+            from: "Note", to: "Note", number: 1, attributeMappings: properties, relationshipMappings: [attachments])
+        file.entity(
+            from: "Attachment", to: "Attachment", number: 2, attributeMappings: changed, relationshipMappings: [note])
         let mappings = try Sample.read(file, from: model, to: model).mapping.entityMappings
         #expect(mappings.map(\.type) == [.copy, .transform])
         #expect(mappings[0].attributeMappings.isEmpty && mappings[0].relationshipMappings.isEmpty)
@@ -63,18 +67,19 @@ struct MappingImportTests {
         var file = MappingFileText()
         let attributes = [
             file.attribute("title"), file.attribute("length"),
-            file.attribute("body", [("autogenerateexpression", "0")]),
+            file.attribute("body", attributes: [("autogenerateexpression", "0")]),
         ]
         let relationships = [
             file.relationship("attachments"), file.relationship("others"),
-            file.relationship("first", [("sourcemappingname", "Copies"), ("sourcekeypath", "$source.attachments")]),
-            file.relationship("self", [("sourcemappingname", "NoteToNote"), ("sourcekeypath", "$source")]),
             file.relationship(
-                "all", [("sourcemappingname", "NoteToNote"), ("sourcekeypath", "a.@distinctUnionOfSets.b")]),
+                "first", attributes: [("sourcemappingname", "Copies"), ("sourcekeypath", "$source.attachments")]),
+            file.relationship("self", attributes: [("sourcemappingname", "NoteToNote"), ("sourcekeypath", "$source")]),
+            file.relationship(
+                "all", attributes: [("sourcemappingname", "NoteToNote"), ("sourcekeypath", "a.@distinctUnionOfSets.b")]),
         ]
         file.entity(
-            "Note", "Note", number: 1, attributeMappings: attributes, relationshipMappings: relationships)
-        file.entity("Attachment", "Attachment", number: 2, [("name", "Copies")])
+            from: "Note", to: "Note", number: 1, attributeMappings: attributes, relationshipMappings: relationships)
+        file.entity(from: "Attachment", to: "Attachment", number: 2, attributes: [("name", "Copies")])
         let mapping = try #require(
             try Sample.read(file, from: Sample.model(), to: Sample.model(hasLength: true)).mapping.entityMappings.first)
         #expect(mapping.attributeMappings.map(\.valueExpression) == [.source("title"), nil, nil])
@@ -91,9 +96,9 @@ struct MappingImportTests {
     func hierarchies() throws {
         var file = MappingFileText()
         let attachments = file.relationship("attachments")
-        file.entity("Note", "Note", number: 1, relationshipMappings: [attachments])
-        file.entity("Attachment", "Attachment", number: 2)
-        file.entity("Picture", "Picture", number: 3)
+        file.entity(from: "Note", to: "Note", number: 1, relationshipMappings: [attachments])
+        file.entity(from: "Attachment", to: "Attachment", number: 2)
+        file.entity(from: "Picture", to: "Picture", number: 3)
         let imported = try Sample.read(file, from: Sample.model(), to: Sample.model())
         #expect(
             imported.mapping.entityMappings[0].relationshipMappings.map(\.valueExpression)
@@ -104,8 +109,12 @@ struct MappingImportTests {
     @Test("a source filter is imported the same with and without the source model")
     func filters() throws {
         var file = MappingFileText()
-        file.entity("Note", "Note", number: 1, [("sourcefilterpredicatestring", "body != nil AND title &lt; 'm'")])
-        file.entity("Attachment", "Attachment", number: 2, [("sourcefilterpredicatestring", "TRUEPREDICATE")])
+        file.entity(
+            from: "Note", to: "Note", number: 1,
+            attributes: [("sourcefilterpredicatestring", "body != nil AND title &lt; 'm'")])
+        file.entity(
+            from: "Attachment", to: "Attachment", number: 2,
+            attributes: [("sourcefilterpredicatestring", "TRUEPREDICATE")])
         let expected = FetchRequest.Predicate.isNotNull("body") && .less("title", than: .string("m"))
         #expect(
             try Sample.read(file, from: Sample.model()).mapping.entityMappings.map(\.sourcePredicate) == [
@@ -117,7 +126,7 @@ struct MappingImportTests {
     @Test("a source filter of an unknown property is refused with its mapping's name")
     func wrongFilter() throws {
         var file = MappingFileText()
-        file.entity("Note", "Note", number: 1, [("sourcefilterpredicatestring", "bodi != nil")])
+        file.entity(from: "Note", to: "Note", number: 1, attributes: [("sourcefilterpredicatestring", "bodi != nil")])
         let error = try failure { try Sample.read(file, from: Sample.model()) }
         #expect(error.code == .invalidMappingModel)
         #expect(error.message.contains("entity mapping 'NoteToNote': its source filter cannot be read"))
@@ -129,17 +138,18 @@ struct MappingImportTests {
         ExpressionArchive.data { archive in
             let request = archive.function(
                 "fetchRequestForSourceEntityNamed:predicateString:", of: archive.variable("manager"),
-                [archive.constant(.string(entity)), archive.constant(.string("title == 'a'"))])
+                arguments: [archive.constant(.string(entity)), archive.constant(.string("title == 'a'"))])
             let context = archive.keyPath("sourceContext", of: archive.variable("manager"))
             return archive.writer.object(
-                "NSFetchRequestExpression", [("NSFetchRequest", request), ("NSContext", context)])
+                "NSFetchRequestExpression", fields: [("NSFetchRequest", request), ("NSContext", context)])
         }
     }
 
     private func fileWithFetch(of entity: String) -> MappingFileText {
         var file = MappingFileText()
         file.entity(
-            "Note", "Note", number: 1, [("sourceexpressiondata", fetch(of: entity)), ("autogenerateexpression", "0")])
+            from: "Note", to: "Note", number: 1,
+            attributes: [("sourceexpressiondata", fetch(of: entity)), ("autogenerateexpression", "0")])
         return file
     }
 
@@ -164,8 +174,9 @@ struct MappingImportTests {
         ])
         let data = Data(writer.archive(info)).base64EncodedString()
         var file = MappingFileText()
-        let title = file.attribute("title", [("userinfodata", data)])
-        file.entity("Note", "Note", number: 1, [("userinfodata", data)], attributeMappings: [title])
+        let title = file.attribute("title", attributes: [("userinfodata", data)])
+        file.entity(
+            from: "Note", to: "Note", number: 1, attributes: [("userinfodata", data)], attributeMappings: [title])
         let imported = try Sample.read(file, from: Sample.model(), to: Sample.model())
         let expected = ["version": "2", "count": "7"]
         #expect(imported.mapping.entityMappings[0].userInfo == expected)
@@ -179,8 +190,8 @@ struct MappingImportTests {
         let directory = try TemporaryDirectory()
         var file = MappingFileText()
         let title = file.attribute("title")
-        file.entity("Note", "Note", number: 1, attributeMappings: [title])
-        file.entity("Note", "Note", number: 2, isOrphan: true)
+        file.entity(from: "Note", to: "Note", number: 1, attributeMappings: [title])
+        file.entity(from: "Note", to: "Note", number: 2, isOrphan: true)
         try directory.write(file.text, to: "A.xcmappingmodel/xcmapping.xml")
         let models = (try Sample.model(), try Sample.model(hasLength: true))
         let imported = try MappingFile.read(directory.file("A.xcmappingmodel"), source: models.0, destination: models.1)
@@ -196,7 +207,7 @@ struct MappingImportTests {
     func unknownModels() throws {
         var file = MappingFileText([("sourcemodeldata", "AAAA")])
         let (title, notes) = (file.attribute("title"), file.relationship("notes"))
-        file.entity("Note", "Note", number: 1, attributeMappings: [title], relationshipMappings: [notes])
+        file.entity(from: "Note", to: "Note", number: 1, attributeMappings: [title], relationshipMappings: [notes])
         let imported = try Sample.read(file)
         #expect(
             imported.mapping.entityMappings[0].attributeMappings == [
@@ -234,15 +245,16 @@ struct MappingImportTests {
     @Test("a mapping model that refers to a missing object is refused with its identifier")
     func missingObject() throws {
         var file = MappingFileText()
-        file.entity("A", "A", number: 1, attributeMappings: ["z999"])
+        file.entity(from: "A", to: "A", number: 1, attributeMappings: ["z999"])
         #expect(try refusal(ofText: file.text).message.contains("refers to 'z999'"))
     }
 
     @Test("a relationship mapping that names a missing entity mapping suggests the nearest name")
     func missingEntityMapping() throws {
         var file = MappingFileText()
-        let note = file.relationship("r", [("sourcemappingname", "NoteToNot"), ("sourcekeypath", "$source")])
-        file.entity("Note", "Note", number: 1, relationshipMappings: [note])
+        let note = file.relationship(
+            "r", attributes: [("sourcemappingname", "NoteToNot"), ("sourcekeypath", "$source")])
+        file.entity(from: "Note", to: "Note", number: 1, relationshipMappings: [note])
         #expect(try refusal(ofText: file.text).message.contains("did you mean 'NoteToNote'?"))
     }
 

@@ -27,13 +27,14 @@ struct MappingKeyPathTests {
     @Test("an empty key path imports no expression, with and without the models", arguments: [true, false])
     func emptyKeyPaths(hasModels: Bool) throws {
         var file = MappingFileText()
-        let name = file.attribute("name", emptyKeyPath)
-        let assets = file.relationship("assets", emptyKeyPath)
+        let name = file.attribute("name", attributes: emptyKeyPath)
+        let assets = file.relationship("assets", attributes: emptyKeyPath)
         file.entity(
-            "Chain", "Chain", number: 1, [("migrationpolicyclassname", "App.ChainPolicy")], attributeMappings: [name],
+            from: "Chain", to: "Chain", number: 1, attributes: [("migrationpolicyclassname", "App.ChainPolicy")],
+            attributeMappings: [name],
             relationshipMappings: [assets])
         let symbol = file.attribute("symbol")
-        file.entity("Asset", "Asset", number: 2, attributeMappings: [symbol])
+        file.entity(from: "Asset", to: "Asset", number: 2, attributeMappings: [symbol])
         let (source, destination) = (try chains(of: "ChainAsset"), try chains(of: "Asset"))
         let imported = try hasModels ? Sample.read(file, from: source, to: destination) : Sample.read(file)
         #expect(imported.mapping.entityMappings[0].attributeMappings == [PropertyMapping("name")])
@@ -45,8 +46,9 @@ struct MappingKeyPathTests {
     @Test("a mapping that is named beside an empty key path is ignored with a warning")
     func mappingBesideEmptyKeyPath() throws {
         var file = MappingFileText()
-        let relationship = file.relationship("assets", emptyKeyPath + [("sourcemappingname", "AssetToAsset")])
-        file.entity("Chain", "Chain", number: 1, relationshipMappings: [relationship])
+        let relationship = file.relationship(
+            "assets", attributes: emptyKeyPath + [("sourcemappingname", "AssetToAsset")])
+        file.entity(from: "Chain", to: "Chain", number: 1, relationshipMappings: [relationship])
         let imported = try Sample.read(file, from: chains(of: "ChainAsset"), to: chains(of: "Asset"))
         #expect(imported.mapping.entityMappings[0].relationshipMappings == [PropertyMapping("assets")])
         #expect(imported.warnings.contains { $0.message.contains("its key path is empty") })
@@ -56,8 +58,9 @@ struct MappingKeyPathTests {
     func expressionBesideEmptyKeyPath() throws {
         var file = MappingFileText()
         let title = file.attribute(
-            "name", emptyKeyPath + [("valueexpressiondata", ExpressionArchive.data { $0.constant(.string("x")) })])
-        file.entity("Chain", "Chain", number: 1, attributeMappings: [title])
+            "name",
+            attributes: emptyKeyPath + [("valueexpressiondata", ExpressionArchive.data { $0.constant(.string("x")) })])
+        file.entity(from: "Chain", to: "Chain", number: 1, attributeMappings: [title])
         let imported = try Sample.read(file, from: chains(of: "ChainAsset"), to: chains(of: "Asset"))
         #expect(
             imported.mapping.entityMappings[0].attributeMappings
@@ -70,8 +73,8 @@ struct MappingKeyPathTests {
     func expressionsOfSelf() throws {
         func value(_ make: (inout ExpressionArchive) -> TestPlist) throws -> FetchRequest.Expression? {
             var file = MappingFileText()
-            let title = file.attribute("title", [("valueexpressiondata", ExpressionArchive.data(make))])
-            file.entity("Note", "Note", number: 1, attributeMappings: [title])
+            let title = file.attribute("title", attributes: [("valueexpressiondata", ExpressionArchive.data(make))])
+            file.entity(from: "Note", to: "Note", number: 1, attributeMappings: [title])
             let imported = try Sample.read(file, from: Sample.model(), to: Sample.model(hasLength: true))
             #expect(
                 imported.mapping.problems(from: try Sample.model(), to: try Sample.model(hasLength: true)).map(
@@ -80,17 +83,18 @@ struct MappingKeyPathTests {
             return imported.mapping.entityMappings[0].attributeMappings[0].valueExpression
         }
         func itself(_ archive: inout ExpressionArchive) -> TestPlist {
-            archive.writer.object("NSSelfExpression", [("NSExpressionType", .int(1))])
+            archive.writer.object("NSSelfExpression", fields: [("NSExpressionType", .int(1))])
         }
         #expect(try value { $0.keyPath("body", of: itself(&$0)) } == .source("body"))
         #expect(
-            try value { $0.function("uppercase:", [$0.keyPath("body", of: itself(&$0))]) }
+            try value { $0.function("uppercase:", arguments: [$0.keyPath("body", of: itself(&$0))]) }
                 == .function(.uppercase, [.source("body")]))
         #expect(
             try value { archive in
                 let body = archive.keyPath("body", of: itself(&archive))
-                let condition = archive.comparison(body, 4, archive.constant(.string("x")))
-                return archive.ternary(condition, archive.keyPath("title", of: itself(&archive)), body)
+                let condition = archive.comparison(body, type: 4, to: archive.constant(.string("x")))
+                return archive.ternary(
+                    condition, whenTrue: archive.keyPath("title", of: itself(&archive)), whenFalse: body)
             }
                 == .conditional(
                     .comparison(.init(left: .source("body"), operator: .equal, right: .constant(.string("x")))),
@@ -103,8 +107,8 @@ struct MappingKeyPathTests {
         arguments: ["SELF.body", "self.body", "body", "$source.body"])
     func keyPathsOfSelf(path: String) throws {
         var file = MappingFileText()
-        let title = file.attribute("title", [("sourcekeypath", path)])
-        file.entity("Note", "Note", number: 1, attributeMappings: [title])
+        let title = file.attribute("title", attributes: [("sourcekeypath", path)])
+        file.entity(from: "Note", to: "Note", number: 1, attributeMappings: [title])
         #expect(
             try Sample.read(file, from: Sample.model(), to: Sample.model()).mapping.entityMappings[0].attributeMappings
                 == [PropertyMapping("title", expression: .source("body"))])
@@ -113,9 +117,10 @@ struct MappingKeyPathTests {
     @Test("the key path SELF of a relationship is the source object itself")
     func relationshipToSelf() throws {
         var file = MappingFileText()
-        let note = file.relationship("note", [("sourcemappingname", "NoteToNote"), ("sourcekeypath", "SELF")])
-        file.entity("Note", "Note", number: 1)
-        file.entity("Note", "Attachment", number: 2, relationshipMappings: [note])
+        let note = file.relationship(
+            "note", attributes: [("sourcemappingname", "NoteToNote"), ("sourcekeypath", "SELF")])
+        file.entity(from: "Note", to: "Note", number: 1)
+        file.entity(from: "Note", to: "Attachment", number: 2, relationshipMappings: [note])
         #expect(
             try Sample.read(file, from: Sample.model(), to: Sample.model()).mapping.entityMappings[1]
                 .relationshipMappings
@@ -140,12 +145,13 @@ struct MappingKeyPathTests {
 
     private func fileWithSize(_ more: [(String, String)] = []) -> MappingFileText {
         var file = MappingFileText()
-        let (size, title) = (file.attribute("size", more), file.attribute("title"))
+        let (size, title) = (file.attribute("size", attributes: more), file.attribute("title"))
         let parts = file.relationship("parts")
         file.entity(
-            "Note", "Note", number: 1, [("migrationpolicyclassname", "App.P")], attributeMappings: [size, title],
+            from: "Note", to: "Note", number: 1, attributes: [("migrationpolicyclassname", "App.P")],
+            attributeMappings: [size, title],
             relationshipMappings: [parts])
-        file.entity("Piece", "Piece", number: 2)
+        file.entity(from: "Piece", to: "Piece", number: 2)
         return file
     }
 

@@ -56,12 +56,12 @@ struct ModelCacheTests {
         arguments: [(0, "=="), (1, "==[c]"), (3, "==[cd]"), (8, "==[l]"), (15, "==[cdnl]")] as [(Int64, String)])
     func comparisonOptions(options: Int64, symbol: String) throws {
         var writer = ArchiveWriter()
-        let object = writer.object("NSSelfExpression", [])
+        let object = writer.object("NSSelfExpression", fields: [])
         let operation = writer.object(
-            "NSEqualityPredicateOperator", [("NSOperatorType", .int(4)), ("NSOptions", .int(options))])
+            "NSEqualityPredicateOperator", fields: [("NSOperatorType", .int(4)), ("NSOptions", .int(options))])
         let comparison = writer.object(
             "NSComparisonPredicate",
-            [("NSLeftExpression", object), ("NSRightExpression", object), ("NSPredicateOperator", operation)])
+            fields: [("NSLeftExpression", object), ("NSRightExpression", object), ("NSPredicateOperator", operation)])
         let archive = try KeyedArchive(writer.archive(comparison), file: "m")
         #expect(try PredicateText.predicate(archive.rootObject()) == "SELF \(symbol) SELF")
     }
@@ -79,7 +79,7 @@ struct ModelCacheTests {
     static let zeros: [UInt8]? = {
         var bytes: [UInt8] = []
         var (buffer, count): (UInt64, Int) = (0, 0)
-        func put(_ value: UInt64, _ bits: Int) {
+        func put(_ value: UInt64, bitCount bits: Int) {
             buffer |= value << UInt64(count)
             count += bits
             while count >= 8 {
@@ -88,14 +88,14 @@ struct ModelCacheTests {
                 count -= 8
             }
         }
-        put(1, 1)
-        put(1, 2)
+        put(1, bitCount: 1)
+        put(1, bitCount: 2)
         // Codes are written most significant bit first: literal 0 is 00110000, length 258 is
         // 11000101, distance 1 is 00000.
-        put(0b0000_1100, 8)
-        for _ in 0..<32_000 { put(0b1010_0011, 8); put(0, 5) }
-        put(0, 7)
-        put(0, 8)
+        put(0b0000_1100, bitCount: 8)
+        for _ in 0..<32_000 { put(0b1010_0011, bitCount: 8); put(0, bitCount: 5) }
+        put(0, bitCount: 7)
+        put(0, bitCount: 8)
         return bytes
     }()
 

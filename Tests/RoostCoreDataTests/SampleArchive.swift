@@ -21,7 +21,7 @@ private struct SampleArchive {
         var archive = ArchiveWriter()
         (animal, cat, owner) = (archive.reserve(), archive.reserve(), archive.reserve())
         (ownerOf, pets) = (archive.reserve(), archive.reserve())
-        selfExpression = archive.object("NSSelfExpression", [("NSExpressionType", .int(1))])
+        selfExpression = archive.object("NSSelfExpression", fields: [("NSExpressionType", .int(1))])
         self.archive = archive
     }
 
@@ -42,26 +42,27 @@ private struct SampleArchive {
 
     private mutating func path(_ name: String) -> TestPlist {
         let specifier = archive.object(
-            "NSKeyPathSpecifierExpression", [("NSKeyPath", archive.string(name)), ("NSExpressionType", .int(10))])
+            "NSKeyPathSpecifierExpression",
+            fields: [("NSKeyPath", archive.string(name)), ("NSExpressionType", .int(10))])
         return archive.object(
             "NSKeyPathExpression",
-            [
+            fields: [
                 ("NSOperand", selfExpression), ("NSSelectorName", archive.string("valueForKey:")),
                 ("NSArguments", archive.list([specifier])),
             ])
     }
 
     private mutating func constant(_ value: TestPlist) -> TestPlist {
-        archive.object("NSConstantValueExpression", [("NSConstantValue", archive.add(value))])
+        archive.object("NSConstantValueExpression", fields: [("NSConstantValue", archive.add(value))])
     }
 
     private mutating func comparison(_ left: TestPlist, type: Int64, to right: TestPlist) -> TestPlist {
         let operation = archive.object(
             "NSComparisonPredicateOperator",
-            [("NSOperatorType", .int(type)), ("NSModifier", .int(0)), ("NSOptions", .int(0))])
+            fields: [("NSOperatorType", .int(type)), ("NSModifier", .int(0)), ("NSOptions", .int(0))])
         return archive.object(
             "NSComparisonPredicate",
-            [("NSLeftExpression", left), ("NSRightExpression", right), ("NSPredicateOperator", operation)])
+            fields: [("NSLeftExpression", left), ("NSRightExpression", right), ("NSPredicateOperator", operation)])
     }
 
     private mutating func attribute(
@@ -71,7 +72,7 @@ private struct SampleArchive {
             name,
             archive.object(
                 "NSAttributeDescription",
-                [
+                fields: [
                     ("NSPropertyName", archive.string(name)), ("NSAttributeType", .int(type)),
                     ("NSRenamingIdentifier", archive.string(name)),
                 ] + fields)
@@ -84,7 +85,7 @@ private struct SampleArchive {
     private mutating func decimal() -> TestPlist {
         archive.object(
             "NSDecimalNumberPlaceholder",
-            [
+            fields: [
                 ("NS.mantissa", .data([0xD2, 0x04] + [UInt8](repeating: 0, count: 14))), ("NS.mantissa.bo", .int(1)),
                 ("NS.exponent", .int(-2)), ("NS.length", .int(1)), ("NS.negative", .bool(true)),
                 ("NS.compact", .bool(true)),
@@ -95,13 +96,13 @@ private struct SampleArchive {
     private mutating func countOfPets() -> TestPlist {
         archive.object(
             "NSFunctionExpression",
-            [
+            fields: [
                 ("NSSelectorName", archive.string("count:")), ("NSArguments", archive.list([path("pets")])),
                 (
                     "NSOperand",
                     archive.object(
                         "NSConstantValueExpression",
-                        [("NSConstantValueClassName", archive.string("_NSPredicateUtilities"))])
+                        fields: [("NSConstantValueClassName", archive.string("_NSPredicateUtilities"))])
                 ),
             ])
     }
@@ -112,7 +113,10 @@ private struct SampleArchive {
             attribute(
                 "name", type: 700,
                 fields: [
-                    ("NSDefaultValue", archive.object("NSMutableString", [("NS.string", archive.string("näme"))])),
+                    (
+                        "NSDefaultValue",
+                        archive.object("NSMutableString", fields: [("NS.string", archive.string("näme"))])
+                    ),
                     (
                         "NSValidationPredicates",
                         archive.list([
@@ -125,7 +129,7 @@ private struct SampleArchive {
             attribute(
                 "born", type: 900,
                 fields: [
-                    ("NSDefaultValue", archive.object("NSDate", [("NS.time", .real(12.5))])),
+                    ("NSDefaultValue", archive.object("NSDate", fields: [("NS.time", .real(12.5))])),
                     ("NSIsOptional", .bool(true)),
                 ]),
             attribute("weight", type: 400, fields: [("NSDefaultValue", weight)]),
@@ -148,7 +152,7 @@ private struct SampleArchive {
                 "owner",
                 archive.object(
                     "NSRelationshipDescription",
-                    [
+                    fields: [
                         ("NSPropertyName", archive.string("owner")),
                         ("_NSDestinationEntityName", archive.string("Owner")),
                         ("NSDestinationEntity", owner),
@@ -164,7 +168,7 @@ private struct SampleArchive {
     private mutating func indexByName() -> TestPlist {
         archive.object(
             "NSFetchIndexDescription",
-            [
+            fields: [
                 ("NSIndexName", archive.string("byName")), ("NSEntity", animal),
                 ("NSPartialIndexPredicate", comparison(path("count"), type: 2, to: constant(.int(0)))),
                 (
@@ -172,7 +176,7 @@ private struct SampleArchive {
                     archive.list([
                         archive.object(
                             "NSFetchIndexElementDescription",
-                            [
+                            fields: [
                                 ("NSPropertyName", archive.string("name")), ("NSFetchIndexElementType", .int(0)),
                                 ("NSAscending", .bool(false)),
                             ])
@@ -187,7 +191,7 @@ private struct SampleArchive {
         let properties = archive.dictionary(inherited)
         _ = archive.object(
             "NSEntityDescription",
-            [
+            fields: [
                 ("NSEntityName", archive.string("Animal")), ("NSProperties", properties), ("NSSuperentity", null),
                 ("NSIsAbstract", .bool(true)),
                 ("NSClassNameForEntity", archive.string("NSManagedObject")),
@@ -208,7 +212,7 @@ private struct SampleArchive {
             ])
         _ = archive.object(
             "NSEntityDescription",
-            [
+            fields: [
                 ("NSEntityName", archive.string("Cat")), ("NSProperties", properties), ("NSSuperentity", animal),
                 ("NSClassNameForEntity", archive.string("Cat")), ("NSFetchIndexDescriptions", archive.list([index])),
             ], at: cat)
@@ -217,14 +221,14 @@ private struct SampleArchive {
     private mutating func writeOwner(count: TestPlist) {
         let total = archive.object(
             "NSDerivedAttributeDescription",
-            [
+            fields: [
                 ("NSPropertyName", archive.string("total")), ("NSAttributeType", .int(300)),
                 ("NSIsOptional", .bool(true)),
                 ("NSDerivationExpression", count),
             ])
         let petsObject = archive.object(
             "NSRelationshipDescription",
-            [
+            fields: [
                 ("NSPropertyName", archive.string("pets")), ("_NSDestinationEntityName", archive.string("Animal")),
                 ("NSDestinationEntity", animal),
                 ("_NSInverseRelationshipName", archive.string("owner")), ("NSInverseRelationship", ownerOf),
@@ -234,7 +238,7 @@ private struct SampleArchive {
             ], at: pets)
         _ = archive.object(
             "NSEntityDescription",
-            [
+            fields: [
                 ("NSEntityName", archive.string("Owner")),
                 ("NSProperties", archive.dictionary([("total", total), ("pets", petsObject)])), ("NSSuperentity", null),
                 ("NSUserInfo", archive.dictionary([("key", archive.string("value"))])),
@@ -246,10 +250,10 @@ private struct SampleArchive {
         let entities = archive.knownKeys([("Animal", animal), ("Cat", cat), ("Gone", nil), ("Owner", owner)])
         return archive.object(
             "NSManagedObjectModel",
-            [
+            fields: [
                 ("NSEntities", entities), ("NSFetchRequestTemplates", null),
-                ("NSVersionIdentifiers", archive.list([archive.string("v1"), archive.string("")], "NSSet")),
-                ("NSConfigurations", archive.dictionary([("Some", archive.list([owner], "NSSet"))])),
+                ("NSVersionIdentifiers", archive.list([archive.string("v1"), archive.string("")], className: "NSSet")),
+                ("NSConfigurations", archive.dictionary([("Some", archive.list([owner], className: "NSSet"))])),
             ])
     }
 }

@@ -13,7 +13,7 @@ import RoostCore
             + "INSERT INTO ZNOTE VALUES (1, 1, 1, 'a', 5);"
 
         private static func open(
-            _ files: AppleStore, _ model: String, version: String? = nil
+            _ files: AppleStore, model: String, version: String? = nil
         ) throws -> any PersistentStore {
             files.close()
             return try CoreDataStoreType().open(
@@ -29,7 +29,7 @@ import RoostCore
         /// Writes `Notes.xcdatamodeld` with the attributes of each version; the first one is
         /// current.
         private static func writeBundle(
-            to directory: TemporaryDirectory, _ versions: [(name: String, attributes: String)]
+            to directory: TemporaryDirectory, versions: [(name: String, attributes: String)]
         ) throws -> String {
             for version in versions {
                 try directory.write(
@@ -54,8 +54,8 @@ import RoostCore
                     .replacingOccurrences(of: ", 5)", with: ")"))
             let path = try CompiledBundleTests.writeBundle(to: files.directory)
             // The current version has one more attribute, which the file lacks.
-            #expect(Self.attributes(try Self.open(files, path)) == ["title"])
-            #expect(try failure { try Self.open(files, path, version: "Notes 10") }.code == .modelMismatch)
+            #expect(Self.attributes(try Self.open(files, model: path)) == ["title"])
+            #expect(try failure { try Self.open(files, model: path, version: "Notes 10") }.code == .modelMismatch)
         }
 
         @Test("a store's tables select the version of a bundle, whichever is current")
@@ -63,11 +63,13 @@ import RoostCore
             let files = try AppleStore(["Note"], sql: Self.note)
             let path = try Self.writeBundle(
                 to: files.directory,
-                [("N 3", Self.title + Self.stars + Self.day), ("N 2", Self.title + Self.stars), ("N", Self.title)])
-            let store = try Self.open(files, path)
+                versions: [
+                    ("N 3", Self.title + Self.stars + Self.day), ("N 2", Self.title + Self.stars), ("N", Self.title),
+                ])
+            let store = try Self.open(files, model: path)
             #expect(Self.attributes(store) == ["stars", "title"])
             #expect(try store.snapshot().objects("Note")[1]?["stars"] == .int(5))
-            #expect(try failure { try Self.open(files, path, version: "N 3") }.code == .modelMismatch)
+            #expect(try failure { try Self.open(files, model: path, version: "N 3") }.code == .modelMismatch)
             // `ModelFile.read` chooses the same version.
             let description = PersistentStoreDescription(StoreLocation(type: "coredata", path: files.path))
             #expect(try ModelFile.read(path, forStore: description).model.entity("Note")?.attributes.count == 2)
@@ -78,36 +80,38 @@ import RoostCore
             let files = try AppleStore(["Note"], sql: Self.note)
             let path = try Self.writeBundle(
                 to: files.directory,
-                [
+                versions: [
                     ("N 2", Self.title + Self.stars),
                     ("N", Self.title + Self.stars.replacingOccurrences(of: "32", with: "64")),
                 ])
-            let error = try failure { try Self.open(files, path) }
+            let error = try failure { try Self.open(files, model: path) }
             #expect(error.code == .invalidRequest && error.message.contains("'N 2', 'N'"))
             #expect(error.message.contains("--model-version"))
-            #expect(Self.attributes(try Self.open(files, path, version: "N")) == ["stars", "title"])
+            #expect(Self.attributes(try Self.open(files, model: path, version: "N")) == ["stars", "title"])
         }
 
         @Test("a bundle without a fitting version is refused, and the error lists its versions")
         func noVersion() throws {
             let files = try AppleStore(["Note"], sql: Self.note)
-            let path = try Self.writeBundle(to: files.directory, [("N 2", Self.day), ("N", Self.title + Self.day)])
-            let error = try failure { try Self.open(files, path) }
+            let path = try Self.writeBundle(
+                to: files.directory, versions: [("N 2", Self.day), ("N", Self.title + Self.day)])
+            let error = try failure { try Self.open(files, model: path) }
             #expect(error.code == .modelMismatch && error.message.contains("none of the versions"))
             #expect(error.message.contains("N, N 2"))
         }
 
         @Test("the model in a store's file selects among versions with the same columns")
         func cache() throws {
-            let archive = compiledModel("Note", [("title", 700), ("stars", 300)])
+            let archive = compiledModel("Note", attributes: [("title", 700), ("stars", 300)])
             let files = try AppleStore(
                 ["Note"],
                 sql: Self.note
                     + "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB); INSERT INTO Z_MODELCACHE VALUES (\(AppleStore.hex(deflateStored(archive))));"
             )
             let wide = Self.title + Self.stars.replacingOccurrences(of: "32", with: "64")
-            let path = try Self.writeBundle(to: files.directory, [("N 2", Self.title + Self.stars), ("N", wide)])
-            #expect(try Self.open(files, path).model.entity("Note")?.attribute("stars")?.type == .integer64)
+            let path = try Self.writeBundle(
+                to: files.directory, versions: [("N 2", Self.title + Self.stars), ("N", wide)])
+            #expect(try Self.open(files, model: path).model.entity("Note")?.attribute("stars")?.type == .integer64)
         }
 
         // MARK: Model documents
@@ -129,7 +133,7 @@ import RoostCore
             let (model, bytes) = try Self.modelDocument()
             try files.directory.write(bytes, to: "Notes.roostmodel.json")
             let path = files.directory.file("Notes.roostmodel.json")
-            let store = try Self.open(files, path)
+            let store = try Self.open(files, model: path)
             #expect(store.model == model)
             #expect(try store.snapshot().objects("Note")[1]?["title"] == .string("a"))
         }
@@ -139,7 +143,7 @@ import RoostCore
             let files = try AppleStore(["Note"], sql: Self.note)
             try files.directory.write(Self.modelDocument().bytes, to: "Notes.roostmodel.json")
             let path = files.directory.file("Notes.roostmodel.json")
-            let versioned = try failure { try Self.open(files, path, version: "2") }
+            let versioned = try failure { try Self.open(files, model: path, version: "2") }
             #expect(versioned.code == .invalidRequest && versioned.message.contains("has no versions"))
         }
 
@@ -147,9 +151,9 @@ import RoostCore
         func wrongDocument() throws {
             let files = try AppleStore(["Note"], sql: Self.note)
             try files.directory.write("{ \"entities\": { \"Note\": { \"atributes\": {} } } }", to: "bad.json")
-            let error = try failure { try Self.open(files, files.directory.file("bad.json")) }
+            let error = try failure { try Self.open(files, model: files.directory.file("bad.json")) }
             #expect(error.code == .invalidModel && error.message.contains("bad.json"))
-            #expect(try failure { try Self.open(files, files.directory.file("none.json")) }.code == .notFound)
+            #expect(try failure { try Self.open(files, model: files.directory.file("none.json")) }.code == .notFound)
         }
 
         @Test(
@@ -158,7 +162,8 @@ import RoostCore
         func roostStores(type: String) throws {
             let directory = try TemporaryDirectory()
             let path = try Self.writeBundle(
-                to: directory, [("N 3", Self.title + Self.day), ("N 2", Self.title + Self.stars), ("N", Self.title)])
+                to: directory,
+                versions: [("N 3", Self.title + Self.day), ("N 2", Self.title + Self.stars), ("N", Self.title)])
             let old = try ModelFile.read(path, version: "N 2").model
             let location = StoreLocation(type: type, path: directory.file("notes"))
             try StoreRegistry.standard.create(location, model: old).close()

@@ -35,18 +35,18 @@ struct VersionOrderTests {
         return directory.file("Wallet.xcdatamodeld")
     }
 
-    private func history(_ path: String, _ evidence: VersionEvidence = VersionEvidence()) throws -> ModelHistory {
+    private func history(at path: String, evidence: VersionEvidence = VersionEvidence()) throws -> ModelHistory {
         try #require(try ModelFile.history(at: path, evidence: evidence)).history
     }
 
-    private func model(_ path: String, _ version: String) throws -> ManagedObjectModel {
+    private func model(at path: String, version: String) throws -> ManagedObjectModel {
         try ModelFile.read(path, version: version).model
     }
 
     @Test("version names alone put a differently named first version last, as a guess")
     func guessesFromNames() throws {
         let path = try writeBundle(Self.made)
-        let history = try history(path)
+        let history = try history(at: path)
         #expect(history.versions.map(\.name) == Array(Self.made.dropFirst()) + ["UserDataModel"])
         #expect(history.orderReasons.dropLast().allSatisfy { $0 == "the numbers in the names" })
         #expect(history.orderReasons.last?.contains("nothing says so") == true)
@@ -55,7 +55,7 @@ struct VersionOrderTests {
 
     @Test("versions sorted by name are not called alphabetical, which \"Model2\" and \"Model 1\" are not")
     func sortedByName() throws {
-        let history = try history(try writeBundle(["Model2", "Model 1", "Other"]))
+        let history = try history(at: try writeBundle(["Model2", "Model 1", "Other"]))
         #expect(history.versions.map(\.name) == ["Model2", "Model 1", "Other"])
         #expect(
             history.orderReasons == [
@@ -66,12 +66,13 @@ struct VersionOrderTests {
     @Test("a stated order of versions overrides their numbers, and names order the others")
     func stated() throws {
         let path = try writeBundle(Self.made)
-        let history = try history(path, VersionEvidence(order: ["UserDataModel", "MultiassetUserDataModel"]))
+        let history = try history(
+            at: path, evidence: VersionEvidence(order: ["UserDataModel", "MultiassetUserDataModel"]))
         #expect(history.versions.map(\.name) == Self.made)
         #expect(history.orderReasons.first == "the stated order")
         // The stated order takes precedence over numbers in names.
         let turned = try self.history(
-            path, VersionEvidence(order: ["MultiassetUserDataModel_v3", "MultiassetUserDataModel_v2"]))
+            at: path, evidence: VersionEvidence(order: ["MultiassetUserDataModel_v3", "MultiassetUserDataModel_v2"]))
         let names = turned.versions.map(\.name)
         let (third, second) = (
             names.firstIndex(of: "MultiassetUserDataModel_v3"), names.firstIndex(of: "MultiassetUserDataModel_v2")
@@ -83,10 +84,14 @@ struct VersionOrderTests {
     @Test("a stated order with an unknown or repeated version is refused, and the error names it")
     func wrongOrder() throws {
         let path = try writeBundle(Self.made)
-        let unknown = try failure { try history(path, VersionEvidence(order: ["UserDatamodel", "UserDataModel"])) }
+        let unknown = try failure {
+            try history(at: path, evidence: VersionEvidence(order: ["UserDatamodel", "UserDataModel"]))
+        }
         #expect(unknown.code == .invalidRequest && unknown.message.contains("did you mean 'UserDataModel'?"))
         let twice = try failure {
-            try history(path, VersionEvidence(order: ["UserDataModel", "MultiassetUserDataModel", "UserDataModel"]))
+            try history(
+                at: path,
+                evidence: VersionEvidence(order: ["UserDataModel", "MultiassetUserDataModel", "UserDataModel"]))
         }
         #expect(twice.code == .invalidRequest && twice.message.contains("names 'UserDataModel' twice"))
     }
@@ -108,11 +113,11 @@ struct VersionOrderTests {
                         ("destinationmodelpath", "App/Old.xcdatamodeld/\(to).xcdatamodel"),
                     ])
             let attributes = [text.attribute("a1"), text.attribute("a2")]
-            text.entity("Item", "Item", number: 1, attributeMappings: attributes)
+            text.entity(from: "Item", to: "Item", number: 1, attributeMappings: attributes)
             try directory.write(text.bytes, to: "Single.xcmappingmodel/xcmapping.xml")
             file = directory.file("Single.xcmappingmodel") + (how == "@" ? "@\(from)..\(to)" : "")
         default:
-            let (old, new) = (try model(path, from), try model(path, to))
+            let (old, new) = (try model(at: path, version: from), try model(at: path, version: to))
             var mapping = try MappingModel.inferred(from: old, to: new)
             if how == "oldHashes" {
                 mapping.entityMappings[0].sourceVersionHash = old.versionHashes(by: .v1)["Item"]
@@ -121,13 +126,13 @@ struct VersionOrderTests {
             try directory.write(Array(mapping.document()), to: "single.roostmapping.json")
             file = directory.file("single.roostmapping.json")
         }
-        let history = try history(path, VersionEvidence(mappings: [file]))
+        let history = try history(at: path, evidence: VersionEvidence(mappings: [file]))
         #expect(history.versions.map(\.name) == Self.made)
         #expect(history.orderReasons.first == "a mapping model leads there")
         #expect(history.mappings.map { [$0.source, $0.destination] } == [[0, 1]])
         // If the stated order contradicts the mapping model, the error reports that.
         let stated = VersionEvidence(order: [to, from], mappings: [file])
-        let error = try failure { try self.history(path, stated) }
+        let error = try failure { try self.history(at: path, evidence: stated) }
         #expect(error.code == .invalidRequest && error.message.contains("state the order of the versions"))
     }
 
@@ -135,15 +140,19 @@ struct VersionOrderTests {
     func stores() throws {
         let path = try writeBundle(Self.made)
         let last = "MultiassetUserDataModel_v11"
-        func names(_ store: String, _ target: String) throws -> [String] {
-            try history(path, VersionEvidence(storeModel: model(path, store), target: target)).versions.map(\.name)
+        func names(from store: String, to target: String) throws -> [String] {
+            try history(
+                at: path, evidence: VersionEvidence(storeModel: model(at: path, version: store), target: target)
+            ).versions.map(\.name)
         }
-        #expect(try names("UserDataModel", last).first == "UserDataModel")
-        let byNames = try history(path).versions.map(\.name)
+        #expect(try names(from: "UserDataModel", to: last).first == "UserDataModel")
+        let byNames = try history(at: path).versions.map(\.name)
         // By its name, this version is newer.
-        #expect(try names(last, "MultiassetUserDataModel_v2") == byNames)
+        #expect(try names(from: last, to: "MultiassetUserDataModel_v2") == byNames)
         let reasons = try history(
-            path, VersionEvidence(storeModel: model(path, "UserDataModel"), target: "MultiassetUserDataModel")
+            at: path,
+            evidence: VersionEvidence(
+                storeModel: model(at: path, version: "UserDataModel"), target: "MultiassetUserDataModel")
         ).orderReasons
         #expect(reasons.first == "a store is to be migrated to it")
     }
@@ -151,23 +160,25 @@ struct VersionOrderTests {
     @Test("a mapping model may contradict the alphabet, but not numbers in version names")
     func numbers() throws {
         let path = try writeBundle(["Model 3", "Model 10", "Model draft", "Model beta"])
-        func names(_ from: String, _ to: String) throws -> [String] {
-            let mapping = try MappingModel.inferred(from: model(path, from), to: model(path, to))
+        func names(from: String, to: String) throws -> [String] {
+            let mapping = try MappingModel.inferred(
+                from: model(at: path, version: from), to: model(at: path, version: to))
             try directory.write(Array(mapping.document()), to: "m.roostmapping.json")
             return try history(
-                path, VersionEvidence(mappings: [directory.file("m.roostmapping.json") + "@\(from)..\(to)"])
+                at: path,
+                evidence: VersionEvidence(mappings: [directory.file("m.roostmapping.json") + "@\(from)..\(to)"])
             ).versions.map(\.name)
         }
-        #expect(try history(path).versions.map(\.name) == ["Model 3", "Model 10", "Model beta", "Model draft"])
-        let error = try failure { try names("Model 10", "Model 3") }
+        #expect(try history(at: path).versions.map(\.name) == ["Model 3", "Model 10", "Model beta", "Model draft"])
+        let error = try failure { try names(from: "Model 10", to: "Model 3") }
         #expect(error.code == .invalidRequest && error.message.contains("later version"))
-        #expect(try names("Model draft", "Model beta").suffix(2) == ["Model draft", "Model beta"])
+        #expect(try names(from: "Model draft", to: "Model beta").suffix(2) == ["Model draft", "Model beta"])
     }
 
     @Test("versions that are named like the current one come last")
     func namesLikeCurrent() throws {
         let path = try writeBundle(["A 1", "B 1", "A 2", "C"], current: "A 2")
-        let history = try history(path)
+        let history = try history(at: path)
         #expect(history.versions.map(\.name) == ["B 1", "C", "A 1", "A 2"])
         #expect(history.orderReasons[1] == "it is named like the current version")
     }
@@ -175,7 +186,7 @@ struct VersionOrderTests {
     @Test("a version whose name continues the current one's without a number comes first")
     func continuedNames() throws {
         let path = try writeBundle(["Notes", "Notes old"], current: "Notes")
-        let history = try history(path)
+        let history = try history(at: path)
         #expect(history.versions.map(\.name) == ["Notes old", "Notes"])
         #expect(history.orderReasons == ["it is named like the current version"])
     }
@@ -183,35 +194,38 @@ struct VersionOrderTests {
     @Test("the current version comes last among versions without numbers")
     func currentAmongNames() throws {
         let path = try writeBundle(["Model", "Model beta", "Model draft", "Model 2"], current: "Model beta")
-        #expect(try history(path).versions.map(\.name) == ["Model", "Model 2", "Model draft", "Model beta"])
+        #expect(try history(at: path).versions.map(\.name) == ["Model", "Model 2", "Model draft", "Model beta"])
     }
 
     @Test("a store to be migrated overrides the alphabet, but not numbers in version names")
     func storeBeforeNames() throws {
         let path = try writeBundle(["Notes", "Notes 2", "Notes old"])
-        func names(_ store: String, _ target: String) throws -> [String] {
-            try history(path, VersionEvidence(storeModel: model(path, store), target: target)).versions.map(\.name)
+        func names(from store: String, to target: String) throws -> [String] {
+            try history(
+                at: path, evidence: VersionEvidence(storeModel: model(at: path, version: store), target: target)
+            ).versions.map(\.name)
         }
-        #expect(try history(path).versions.map(\.name) == ["Notes", "Notes 2", "Notes old"])
-        #expect(try names("Notes old", "Notes 2") == ["Notes", "Notes old", "Notes 2"])
-        #expect(try names("Notes 2", "Notes") == ["Notes", "Notes 2", "Notes old"])
+        #expect(try history(at: path).versions.map(\.name) == ["Notes", "Notes 2", "Notes old"])
+        #expect(try names(from: "Notes old", to: "Notes 2") == ["Notes", "Notes old", "Notes 2"])
+        #expect(try names(from: "Notes 2", to: "Notes") == ["Notes", "Notes 2", "Notes old"])
     }
 
     @Test("a circle of mapping models is refused, and the error names the last one")
     func circle() throws {
         let path = try writeBundle(["A", "B", "C"])
-        func file(_ from: String, _ to: String) throws -> String {
-            let mapping = try MappingModel.inferred(from: model(path, from), to: model(path, to))
+        func file(from: String, to: String) throws -> String {
+            let mapping = try MappingModel.inferred(
+                from: model(at: path, version: from), to: model(at: path, version: to))
             let name = "\(from)\(to).roostmapping.json"
             try directory.write(Array(mapping.document()), to: name)
             return directory.file(name) + "@\(from)..\(to)"
         }
-        let files = [try file("B", "A"), try file("C", "B"), try file("A", "C")]
+        let files = [try file(from: "B", to: "A"), try file(from: "C", to: "B"), try file(from: "A", to: "C")]
         #expect(
-            try history(path, VersionEvidence(mappings: Array(files.prefix(2)))).versions.map(\.name) == [
+            try history(at: path, evidence: VersionEvidence(mappings: Array(files.prefix(2)))).versions.map(\.name) == [
                 "C", "B", "A",
             ])
-        let error = try failure { try history(path, VersionEvidence(mappings: files)) }
+        let error = try failure { try history(at: path, evidence: VersionEvidence(mappings: files)) }
         #expect(error.code == .invalidRequest && error.message.contains("AC.roostmapping.json"))
     }
 
@@ -232,15 +246,15 @@ struct VersionOrderTests {
         func migrates() throws {
             let path = try writeBundle(Self.made)
             let last = "MultiassetUserDataModel_v11"
-            let old = try model(path, "UserDataModel")
+            let old = try model(at: path, version: "UserDataModel")
             let source = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
             var changes = ChangeSet(model: old)
             try changes.insert(ObjectID("Item", key: 1), values: ["a1": .string("kept")])
             _ = try source.commit(changes)
-            let target = try model(path, last)
+            let target = try model(at: path, version: last)
             let destination = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: target)
             func migrate(_ evidence: VersionEvidence) throws -> MigrationReport {
-                let options = MigrationOptions(history: try history(path, evidence))
+                let options = MigrationOptions(history: try history(at: path, evidence: evidence))
                 return try MigrationManager(registry: .standard).migrate(
                     from: .store(source), to: .store(destination), model: target, options: options)
             }

@@ -20,7 +20,7 @@
 
         /// Returns the response to the request to expand a macro.
         mutating func expand(
-            _ role: String, of macro: String = "ModelMacro", _ parts: [String: JSONNode.Content]
+            _ role: String, of macro: String = "ModelMacro", parts: [String: JSONNode.Content]
         ) throws -> MacroResult {
             var members = [
                 JSONMember("macro", .object([JSONMember("typeName", .string(macro))])),
@@ -59,7 +59,9 @@
             var compiler = Compiler()
             return try compiler.expand(
                 "member",
-                ["attributeSyntax": source("@Model", at: byteOffset), "declSyntax": source(text, at: byteOffset)])
+                parts: [
+                    "attributeSyntax": source("@Model", at: byteOffset), "declSyntax": source(text, at: byteOffset),
+                ])
         }
     }
 

@@ -12,62 +12,69 @@
 
         /// Errors of a class with one member.
         static let members: [WrongModel] = [
-            WrongModel("var →x = make()", "Write the type of 'x'"),
-            WrongModel("var →x, y: Int16", "with a 'var' of its own"),
-            WrongModel("var →(x, y) = (1, 2)", "with a 'var' of its own"),
-            WrongModel("let →x: Int16", "is a 'var'"),
-            WrongModel("var →x: Int16 { didSet {} }", "has observers"),
-            WrongModel("var →x: Int16 = 3 { willSet { print(newValue) } }", "has observers"),
-            WrongModel("weak var →x: Artist?", "cannot be 'weak'"),
-            WrongModel("var x: →Int16!", "Write '?' instead of '!'."),
-            WrongModel("var →context: String", "is the name of a member of ManagedObject"),
-            WrongModel("var →`self`: String", "is the name of a member of ManagedObject"),
-            WrongModel("#if DEBUG\nvar →x: Int16\n#endif", "is between #if and #endif"),
-            WrongModel("var x: Date = →Date()", "the same for all objects"),
-            WrongModel("var x: Date = →.now", "the same for all objects"),
-            WrongModel("var x: UUID = →UUID()", "the same for all objects"),
-            WrongModel("var x: →Cover", "needs an initial value, or an optional type: 'Cover?'"),
-            WrongModel("@Transient var x: →Int16", "needs an initial value, or an optional type: 'Int16?'"),
-            WrongModel("@Relationship var x: →Artist", "A to-one relationship is optional in Swift. Write 'Artist?'"),
-            WrongModel("@Relationship var x: Artist? = →.first", "A relationship has no initial value."),
-            WrongModel("→@Relationship var x: Int16?", "has the type of an attribute. Use '@Attribute'."),
-            WrongModel("→@Attribute(type: .uri) var x: ToMany<Track>", "is a relationship. Use '@Relationship'."),
-            WrongModel("var x: →ToMany<Track>?", "is empty, never nil"),
-            WrongModel("var x: ToMany<Track> = →tracks()", "begins empty"),
-            WrongModel("→@Unique var x: ToMany<Track>", "'@Unique' does not fit a to-many relationship."),
-            WrongModel("@Relationship →@Attribute var x: Artist?", "is either an attribute or a relationship"),
-            WrongModel("@Relationship →@Transient var x: ToMany<Artist>", "does not fit a to-many relationship"),
-            WrongModel("@Transient →@Index var x: [Int] = []", "is not in the model"),
-            WrongModel("→@Attribute var x: Int { 3 }", "'x' is none"),
-            WrongModel("→@Index static var x: Int = 3", "'x' is none"),
-            WrongModel("@Relationship(inverse: →name) var x: Artist?", "Write the inverse as a key path"),
-            WrongModel("@Relationship(inverse: →\"a\\(1)\") var x: Artist?", "Write the inverse as a key path"),
-            WrongModel("@Relationship(inverse: →\\Artist.albums[0]) var x: Artist?", "Write the inverse as a key path"),
-            WrongModel("var x: →[String: Value]?", "needs '@Attribute(elements: [...])'"),
-            WrongModel("var x: →ObjectID", "A property of this type is optional."),
-            WrongModel("@Attribute(derivation: \"a\") var x: →Int64", "is nil until the first save"),
-            WrongModel("@Attribute(derivation: \"a\") var x: Int64? = →3", "has no initial value"),
-            WrongModel("@Attribute(derivation: →\"a\") @Transient var x: Int64?", "cannot be transient"),
+            WrongModel("var →x = make()", message: "Write the type of 'x'"),
+            WrongModel("var →x, y: Int16", message: "with a 'var' of its own"),
+            WrongModel("var →(x, y) = (1, 2)", message: "with a 'var' of its own"),
+            WrongModel("let →x: Int16", message: "is a 'var'"),
+            WrongModel("var →x: Int16 { didSet {} }", message: "has observers"),
+            WrongModel("var →x: Int16 = 3 { willSet { print(newValue) } }", message: "has observers"),
+            WrongModel("weak var →x: Artist?", message: "cannot be 'weak'"),
+            WrongModel("var x: →Int16!", message: "Write '?' instead of '!'."),
+            WrongModel("var →context: String", message: "is the name of a member of ManagedObject"),
+            WrongModel("var →`self`: String", message: "is the name of a member of ManagedObject"),
+            WrongModel("#if DEBUG\nvar →x: Int16\n#endif", message: "is between #if and #endif"),
+            WrongModel("var x: Date = →Date()", message: "the same for all objects"),
+            WrongModel("var x: Date = →.now", message: "the same for all objects"),
+            WrongModel("var x: UUID = →UUID()", message: "the same for all objects"),
+            WrongModel("var x: →Cover", message: "needs an initial value, or an optional type: 'Cover?'"),
+            WrongModel("@Transient var x: →Int16", message: "needs an initial value, or an optional type: 'Int16?'"),
+            WrongModel(
+                "@Relationship var x: →Artist", message: "A to-one relationship is optional in Swift. Write 'Artist?'"),
+            WrongModel("@Relationship var x: Artist? = →.first", message: "A relationship has no initial value."),
+            WrongModel("→@Relationship var x: Int16?", message: "has the type of an attribute. Use '@Attribute'."),
+            WrongModel(
+                "→@Attribute(type: .uri) var x: ToMany<Track>", message: "is a relationship. Use '@Relationship'."),
+            WrongModel("var x: →ToMany<Track>?", message: "is empty, never nil"),
+            WrongModel("var x: ToMany<Track> = →tracks()", message: "begins empty"),
+            WrongModel("→@Unique var x: ToMany<Track>", message: "'@Unique' does not fit a to-many relationship."),
+            WrongModel("@Relationship →@Attribute var x: Artist?", message: "is either an attribute or a relationship"),
+            WrongModel(
+                "@Relationship →@Transient var x: ToMany<Artist>", message: "does not fit a to-many relationship"),
+            WrongModel("@Transient →@Index var x: [Int] = []", message: "is not in the model"),
+            WrongModel("→@Attribute var x: Int { 3 }", message: "'x' is none"),
+            WrongModel("→@Index static var x: Int = 3", message: "'x' is none"),
+            WrongModel("@Relationship(inverse: →name) var x: Artist?", message: "Write the inverse as a key path"),
+            WrongModel(
+                "@Relationship(inverse: →\"a\\(1)\") var x: Artist?", message: "Write the inverse as a key path"),
+            WrongModel(
+                "@Relationship(inverse: →\\Artist.albums[0]) var x: Artist?", message: "Write the inverse as a key path"
+            ),
+            WrongModel("var x: →[String: Value]?", message: "needs '@Attribute(elements: [...])'"),
+            WrongModel("var x: →ObjectID", message: "A property of this type is optional."),
+            WrongModel("@Attribute(derivation: \"a\") var x: →Int64", message: "is nil until the first save"),
+            WrongModel("@Attribute(derivation: \"a\") var x: Int64? = →3", message: "has no initial value"),
+            WrongModel("@Attribute(derivation: →\"a\") @Transient var x: Int64?", message: "cannot be transient"),
         ]
 
         /// Errors of a class.
         static let classes: [WrongModel] = [
-            WrongModel("@Model struct →Album { var x: Int16 }", "@Model needs a class, not struct."),
-            WrongModel("@Model final class →Album { var x: Int16 }", "'Album' needs a superclass: ManagedObject"),
-            WrongModel("@Model final class →Album<T>: ManagedObject { }", "cannot be generic"),
+            WrongModel("@Model struct →Album { var x: Int16 }", message: "@Model needs a class, not struct."),
+            WrongModel(
+                "@Model final class →Album { var x: Int16 }", message: "'Album' needs a superclass: ManagedObject"),
+            WrongModel("@Model final class →Album<T>: ManagedObject { }", message: "cannot be generic"),
             WrongModel(
                 "@Unique(→\"tite\") @Model final class Album: ManagedObject { var title: String }",
-                "'Album' has no property 'tite'."),
+                message: "'Album' has no property 'tite'."),
             WrongModel(
                 "@Index(→name) @Model final class Album: ManagedObject { var title: String }",
-                "Write the name of a property as a string literal."),
+                message: "Write the name of a property as a string literal."),
             WrongModel(
                 "→@Unique @Model final class Album: ManagedObject { var title: String }",
-                "needs the names of properties"
+                message: "needs the names of properties"
             ),
         ]
 
-        init(_ text: String, _ message: String) {
+        init(_ text: String, message: String) {
             self.text = text
             self.message = message
         }
@@ -123,7 +130,7 @@
             var compiler = Compiler()
             return try compiler.expand(
                 "peer", of: macro,
-                [
+                parts: [
                     "attributeSyntax": Compiler.source("\n  \(attribute)", at: 5),
                     "declSyntax": Compiler.source("\n  \(attribute) var x: Int16", at: 5),
                     "lexicalContext": .array([JSONNode(Compiler.source(context))]),

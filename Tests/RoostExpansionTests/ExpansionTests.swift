@@ -133,7 +133,7 @@
             let place = try #require(text.range(of: member)?.lowerBound)
             return try compiler.expand(
                 "memberAttribute",
-                [
+                parts: [
                     "attributeSyntax": Compiler.source("@Model", at: 7),
                     "declSyntax": Compiler.source(member, at: 7 + text[..<place].utf8.count),
                     "parentDeclSyntax": Compiler.source(text, at: 7),
@@ -182,7 +182,7 @@
             let parts: [String: JSONNode.Content] = [
                 "attributeSyntax": Compiler.source("@_ModelProperty(slot: 3)"), "declSyntax": Compiler.source(variable),
             ]
-            let code = try compiler.expand("accessor", of: "ModelPropertyMacro", parts).source
+            let code = try compiler.expand("accessor", of: "ModelPropertyMacro", parts: parts).source
             #expect(code == "{\n    get { \(getter) }\n" + (setter.map { "    set { \($0) }\n" } ?? "") + "}")
         }
 
@@ -207,7 +207,7 @@
             var compiler = Compiler()
             let code = try compiler.expand(
                 "accessor", of: "ModelPropertyMacro",
-                [
+                parts: [
                     "attributeSyntax": Compiler.source(#"@_ModelProperty(slot: 1, after: "Band")"#),
                     "declSyntax": Compiler.source("var x: Int16"),
                 ]

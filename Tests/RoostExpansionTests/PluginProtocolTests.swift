@@ -16,13 +16,13 @@
             var compiler = Compiler(version: nil)
             let answer = try compiler.send(#"{"getCapability":{"capability":{"protocolVersion":\#(version)}}}"#)
             #expect(answer["getCapabilityResult"]?["capability"]?["protocolVersion"]?.number == "7")
-            #expect(try compiler.expand("member", declaration).diagnostics == [])
+            #expect(try compiler.expand("member", parts: declaration).diagnostics == [])
         }
 
         @Test("a compiler with an older plugin protocol gets an error at the attribute", arguments: [nil, 1, 6])
         func olderVersion(version: Int?) throws {
             var compiler = Compiler(version: version)
-            let result = try compiler.expand("member", declaration)
+            let result = try compiler.expand("member", parts: declaration)
             let diagnostic = try #require(result.diagnostics.first)
             #expect(result.source == "" && result.diagnostics.count == 1)
             #expect(diagnostic.message.contains("needs version 7 of the compiler's plugin protocol"))
@@ -34,7 +34,7 @@
         func noCapability() throws {
             var compiler = Compiler(version: nil)
             #expect(try compiler.send(#"{"getCapability":{}}"#)["getCapabilityResult"] != nil)
-            #expect(try compiler.expand("member", declaration).diagnostics.count == 1)
+            #expect(try compiler.expand("member", parts: declaration).diagnostics.count == 1)
         }
 
         @Test(
@@ -50,13 +50,13 @@
             let diagnostics = try #require(answer["expandMacroResult"]?["diagnostics"]?.array)
             #expect(diagnostics.count == 1)
             #expect(diagnostics.first?["message"]?.string?.contains("does not know") == true)
-            #expect(try compiler.expand("member", declaration).source.contains("modelDescription"))
+            #expect(try compiler.expand("member", parts: declaration).source.contains("modelDescription"))
         }
 
         @Test("an unknown macro name is an error that names it")
         func unknownMacro() throws {
             var compiler = Compiler()
-            let result = try compiler.expand("peer", of: "OtherMacro", declaration)
+            let result = try compiler.expand("peer", of: "OtherMacro", parts: declaration)
             #expect(result.diagnostics.map(\.message) == ["'OtherMacro' is not a macro of this version of Roost."])
         }
 
@@ -65,10 +65,11 @@
             var compiler = Compiler()
             var parts = declaration
             parts["extendedTypeSyntax"] = Compiler.source("Music.Album")
-            #expect(try compiler.expand("extension", parts).source == "")
+            #expect(try compiler.expand("extension", parts: parts).source == "")
             parts["conformanceListSyntax"] = Compiler.source("struct Placeholder: ModelClass {}")
             #expect(
-                try compiler.expand("extension", parts).source == "nonisolated extension Music.Album: ModelClass {}")
+                try compiler.expand("extension", parts: parts).source
+                    == "nonisolated extension Music.Album: ModelClass {}")
         }
 
         @Test("a @Model class that is cut off anywhere gets an answer")

@@ -63,7 +63,7 @@ struct SoundnessLockTests {
     @Test("a regular file is read at any offset; a directory or missing file is refused")
     func readsRegularFile() throws {
         let directory = try TemporaryDirectory()
-        let path = try directory.write("store", "0123456789")
+        let path = try directory.write("store", content: "0123456789")
         let file = try RegularFile(at: path)
         #expect(file.byteCount == 10)
         let bytes = try readBytes(4, at: 3, of: file)
@@ -87,8 +87,8 @@ struct HeldFilesTests {
     @Test("reads of a held file share one handle, which closes with the last holder")
     func sharesOneHandle() throws {
         let directory = try TemporaryDirectory()
-        let path = try directory.write("store", "0123456789")
-        let other = try directory.write("other", "abc")
+        let path = try directory.write("store", content: "0123456789")
+        let other = try directory.write("other", content: "abc")
         let identity = try FileIdentity(at: path)
         #expect(!HeldFiles.shared.contains(path))
         HeldFiles.shared.enter(identity)
@@ -114,7 +114,7 @@ struct HeldFilesTests {
     @Test("repeated byte range locks on a held file use at most four handles")
     func rangeLocksShareHandles() throws {
         let directory = try TemporaryDirectory()
-        let path = try directory.write("store", "0123456789")
+        let path = try directory.write("store", content: "0123456789")
         let identity = try FileIdentity(at: path)
         HeldFiles.shared.enter(identity)
         let range = CollectionOfOne(100..<110)

@@ -78,7 +78,7 @@ struct StoreFileTests {
 
     @Test("reading a prefix of a shorter file returns the whole file")
     func readsPrefix() throws {
-        let file = try directory.get().write("store", "abc")
+        let file = try directory.get().write("store", content: "abc")
         #expect(StoreFile.read(prefix: 2, of: file) == Array("ab".utf8))
         #expect(StoreFile.read(prefix: 100, of: file) == Array("abc".utf8))
         #expect(StoreFile.read(prefix: -1, of: file) == nil)
@@ -143,7 +143,7 @@ struct StoreFileTests {
     @Test("publishing replaces a file only when overwriting, and keeps its permissions")
     func publishesOverwriting() throws {
         let directory = try directory.get()
-        let old = try directory.write("store", "old")
+        let old = try directory.write("store", content: "old")
         #expect(chmod(old, 0o640) == 0)
         let temporary = StoreFile.temporarySibling(of: old)
         let lock = try StoreLock.acquire(forStoreAt: temporary, mode: .exclusive, timeoutSeconds: 0)
@@ -166,7 +166,7 @@ struct StoreFileTests {
         let directory = try directory.get()
         let store = directory.file("store")
         let temporary = StoreFile.temporarySibling(of: store)
-        _ = try directory.write(StoreFile.name(of: temporary), "new")
+        _ = try directory.write(StoreFile.name(of: temporary), content: "new")
         // A directory cannot be removed like a file.
         try FileManager.default.createDirectory(atPath: temporary + ".lock", withIntermediateDirectories: false)
         try StoreFile.publish(temporary, as: store, overwriting: overwriting)
@@ -177,7 +177,7 @@ struct StoreFileTests {
     func publishingThroughLink() throws {
         let directory = try directory.get()
         let elsewhere = try TemporaryDirectory()
-        let target = try elsewhere.write("store", "old")
+        let target = try elsewhere.write("store", content: "old")
         let link = directory.file("link")
         #expect(symlink(target, link) == 0)
         let temporary = StoreFile.temporarySibling(of: link)
@@ -213,7 +213,7 @@ struct StoreFileTests {
         let abandoned = StoreFile.temporarySibling(of: store)
         for suffix in ["", "-wal", "-journal", "-lock", ".lock"] {
             // A lock file is empty, so a file with content is not a lock file.
-            _ = try directory.write(StoreFile.name(of: abandoned) + suffix, suffix == ".lock" ? "" : "content")
+            _ = try directory.write(StoreFile.name(of: abandoned) + suffix, content: suffix == ".lock" ? "" : "content")
         }
         let halfGone = StoreFile.name(of: StoreFile.temporarySibling(of: store)) + "-shm"
         _ = try directory.write(halfGone)

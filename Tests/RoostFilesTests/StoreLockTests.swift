@@ -175,8 +175,8 @@ struct StoreLockTests {
     @Test("a lock file with content or a second hard link is refused and unchanged", arguments: ["poetry", "linked"])
     func refusesForeignLockFile(name: String) throws {
         let directory = try directory.get()
-        _ = try directory.write("poetry.lock", "poetry")
-        _ = try directory.write("victim", "")
+        _ = try directory.write("poetry.lock", content: "poetry")
+        _ = try directory.write("victim", content: "")
         try FileManager.default.linkItem(atPath: directory.file("victim"), toPath: directory.file("linked.lock"))
         let path = directory.file(name)
         #expect(
@@ -317,7 +317,7 @@ struct FileHandleCheckTests {
     @Test("an open file that is replaced, removed or truncated is noticed")
     func noticesReplacedFile() throws {
         let directory = try TemporaryDirectory()
-        let path = try directory.write("store", "12345678")
+        let path = try directory.write("store", content: "12345678")
         let check = try FileHandleCheck(at: path)
         try check.verify(minimumByteCount: 8)
         _ = try directory.write("other")

@@ -14,7 +14,7 @@ final class TemporaryDirectory: Sendable {
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    func write(_ name: String, _ content: String = "content") throws -> String {
+    func write(_ name: String, content: String = "content") throws -> String {
         try Data(content.utf8).write(to: URL(fileURLWithPath: file(name)))
         return file(name)
     }

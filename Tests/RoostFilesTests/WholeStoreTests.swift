@@ -50,7 +50,7 @@ struct WholeStoreTests {
     @Test("a store is written, read and removed through a symbolic link")
     func followsSymbolicLink() throws {
         let directory = try directory.get()
-        _ = try directory.write("a", "store")
+        _ = try directory.write("a", content: "store")
         try FileManager.default.createSymbolicLink(atPath: directory.file("link"), withDestinationPath: "a")
         try StoreFile.write(bytes("store 2"), as: directory.file("link"), overwriting: true)
         #expect(try directory.content("a") == "store 2")
@@ -71,7 +71,7 @@ struct WholeStoreTests {
     @Test("destroying removes a store with its companions, unless it is open or foreign")
     func destroysWithCompanions() throws {
         let directory = try directory.get()
-        let (store, letter) = (try directory.write("a", "store"), try directory.write("b", "letter"))
+        let (store, letter) = (try directory.write("a", content: "store"), try directory.write("b", content: "letter"))
         #expect(code { try remove(letter) } == .notAStore)
         let lock = try StoreLock.acquire(forStoreAt: store, mode: .shared, timeoutSeconds: 0)
         #expect(code { try remove(store) } == .busy)
@@ -81,7 +81,7 @@ struct WholeStoreTests {
         // Beside a foreign file, not even a lock file is created.
         #expect(try directory.names == ["b"])
         #expect(try directory.content("b") == "letter")
-        let (journaled, journal) = (try directory.write("c", "store"), try directory.write("c-journal"))
+        let (journaled, journal) = (try directory.write("c", content: "store"), try directory.write("c-journal"))
         try remove(journaled, companions: ["-journal", "-other"])
         #expect(try directory.names == ["b"], "\(journal)")
     }
@@ -90,25 +90,26 @@ struct WholeStoreTests {
     func replacesStore() throws {
         let directory = try directory.get()
         let (a, b, letter) = (
-            try directory.write("a", "store a"), try directory.write("b", "store b"), try directory.write("c", "letter")
+            try directory.write("a", content: "store a"), try directory.write("b", content: "store b"),
+            try directory.write("c", content: "letter")
         )
-        func move(_ source: String, _ target: String, overwriting: Bool = true) -> StoreError.Code? {
+        func move(_ source: String, to target: String, overwriting: Bool = true) -> StoreError.Code? {
             code { try PlainType().replace(location(target), with: location(source), overwriting: overwriting) }
         }
-        #expect(move(directory.file("none"), b) == .notFound)
-        #expect(move(a, letter) == .notAStore)
-        #expect(move(letter, b) == .notAStore)
-        #expect(move(a, b, overwriting: false) == .alreadyExists)
+        #expect(move(directory.file("none"), to: b) == .notFound)
+        #expect(move(a, to: letter) == .notAStore)
+        #expect(move(letter, to: b) == .notAStore)
+        #expect(move(a, to: b, overwriting: false) == .alreadyExists)
         #expect(try directory.names == ["a", "b", "c"])
         for path in [a, b] {
             let lock = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
-            #expect(move(a, b) == .busy)
+            #expect(move(a, to: b) == .busy)
             lock.release()
         }
         #expect(try directory.content("a") == "store a" && directory.content("b") == "store b")
-        #expect(move(a, b) == nil)
+        #expect(move(a, to: b) == nil)
         #expect(try directory.content("b") == "store a")
-        #expect(move(b, directory.file("d"), overwriting: false) == nil)
+        #expect(move(b, to: directory.file("d"), overwriting: false) == nil)
         #expect(try directory.content("d") == "store a" && !directory.names.contains("b"))
     }
 
@@ -116,18 +117,18 @@ struct WholeStoreTests {
     func leavesNothingAfterFailure() throws {
         let directory = try directory.get()
         let model = try ManagedObjectModel(entities: [])
-        func create(_ name: String, _ options: StoreOptions = StoreOptions()) -> StoreError.Code? {
+        func create(_ name: String, options: StoreOptions = StoreOptions()) -> StoreError.Code? {
             let type = PlainType(companionSuffixes: ["-journal"])
             return code { _ = try type.create(location(directory.file(name)), model: model, options: options) }
         }
         #expect(create("a") == .noSpace)
-        #expect(create("a", StoreOptions(isReadOnly: true)) == .readOnly)
-        #expect(create("a", StoreOptions(timeoutSeconds: -1)) == .invalidRequest)
-        #expect(create("a", StoreOptions(typeOptions: ["none": "1"])) == .invalidRequest)
+        #expect(create("a", options: StoreOptions(isReadOnly: true)) == .readOnly)
+        #expect(create("a", options: StoreOptions(timeoutSeconds: -1)) == .invalidRequest)
+        #expect(create("a", options: StoreOptions(typeOptions: ["none": "1"])) == .invalidRequest)
         #expect(create("no/a") == .missingDirectory)
         #expect(try directory.names == [])
-        _ = try directory.write("a", "letter")
-        _ = try directory.write("b-journal", "the last commits of a store")
+        _ = try directory.write("a", content: "letter")
+        _ = try directory.write("b-journal", content: "the last commits of a store")
         #expect(create("a") == .alreadyExists)
         #expect(create("b") == .alreadyExists)
         #expect(try directory.names == ["a", "b-journal"])
@@ -182,18 +183,18 @@ struct WholeStoreTests {
         let directory = try directory.get()
         let model = try ManagedObjectModel(entities: [])
         let options = StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = isUnpublished }
-        func create(_ name: String, _ type: LockingType) -> StoreError.Code? {
+        func create(_ name: String, type: LockingType) -> StoreError.Code? {
             code { _ = try type.create(location(directory.file(name)), model: model, options: options) }
         }
-        #expect(create("a", LockingType(fails: true)) == .noSpace)
+        #expect(create("a", type: LockingType(fails: true)) == .noSpace)
         #expect(try directory.names == [])
         let lock = try StoreLock.acquire(forStoreAt: directory.file("a"), mode: .exclusive, timeoutSeconds: 0)
-        #expect(create("a", LockingType()) == .busy)
+        #expect(create("a", type: LockingType()) == .busy)
         lock.release()
-        #expect(create("a", LockingType()) == .unsupported)
+        #expect(create("a", type: LockingType()) == .unsupported)
         #expect(try directory.names == ["a", "a.lock"] && directory.content("a") == "store")
-        #expect(create("a", LockingType()) == .alreadyExists)
-        #expect(create("b", LockingType(appearing: directory.file("b"))) == .alreadyExists)
+        #expect(create("a", type: LockingType()) == .alreadyExists)
+        #expect(create("b", type: LockingType(appearing: directory.file("b"))) == .alreadyExists)
         #expect(try directory.content("b") == "letter")
         #expect(try directory.names.filter { $0.contains("tmp") } == [])
     }

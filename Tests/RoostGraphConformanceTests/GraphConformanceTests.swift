@@ -106,7 +106,7 @@ struct KnownFailure {
     /// Whether the check would crash the process of the tests, so that it cannot run.
     let stopsProcess: Bool
 
-    init(_ check: String, on store: String? = nil, stopsProcess: Bool = false, _ reason: String) {
+    init(_ check: String, on store: String? = nil, stopsProcess: Bool = false, reason: String) {
         (self.check, self.store, self.reason, self.stopsProcess) = (check, store, reason, stopsProcess)
     }
 

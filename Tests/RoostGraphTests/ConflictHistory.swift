@@ -143,14 +143,14 @@ final class ConflictHistory {
         }) {
             lane.hasStrangers = true
         }
-        keepOldFavorites(of: lane, before)
+        keepOldFavorites(of: lane, before: before)
     }
 
     /// Keeps references to deleted objects that only this context still shows.
     ///
     /// Deleting an object clears references without an inverse if the store has them or this
     /// context changed them.
-    private func keepOldFavorites(of lane: Lane, _ before: PlainGraph) {
+    private func keepOldFavorites(of lane: Lane, before: PlainGraph) {
         for (id, node) in before.nodes {
             guard let old = node.one["favorite"], lane.current.nodes[old] == nil, lane.current.nodes[id] != nil,
                 saved.nodes[id]?.one["favorite"] != old, !lane.context.object(with: id).hasChanges
@@ -209,7 +209,7 @@ final class ConflictHistory {
             lane.current = saved
             return
         }
-        let shown = try PlainGraph(reading: lane.context, merge.result.rows.keys.sorted { $0.key < $1.key })
+        let shown = try PlainGraph(reading: lane.context, ids: merge.result.rows.keys.sorted { $0.key < $1.key })
         let problems = shown.inconsistencies + merge.differences(from: PlainContent(shown))
         guard problems.isEmpty else {
             throw Problem(
@@ -278,7 +278,7 @@ final class ConflictHistory {
         let reader = container.makeContext()
         let isRead = mine.rows.keys.contains { id in
             base.rows[id] != nil && base.rows[id] != mine.rows[id] && stored.rows[id] != nil
-                && !(lane.kept[id]?.isFault ?? true) && lane.kept[id]?.version != version(of: id, reader)
+                && !(lane.kept[id]?.isFault ?? true) && lane.kept[id]?.version != version(of: id, in: reader)
         }
         context.mergePolicy = policy.policy
         let save = Save(
@@ -355,7 +355,7 @@ final class ConflictHistory {
         return actual
     }
 
-    private func version(of id: ObjectID, _ context: ManagedObjectContext) -> UInt32? {
+    private func version(of id: ObjectID, in context: ManagedObjectContext) -> UInt32? {
         let object = context.object(with: id)
         _ = object[PlainGraph.names("\(id.entity)").0]
         return object.version
@@ -390,7 +390,7 @@ final class ConflictHistory {
     private func unreadObject(_ step: Step, of entities: [String]) throws -> ManagedObject? {
         let lane = lane
         // A second read must find the same content.
-        guard lane.base == saved, let id = lane.base.pick(entities[step.b % entities.count], step.a),
+        guard lane.base == saved, let id = lane.base.pick(entities[step.b % entities.count], number: step.a),
             lane.base.nodes[id] == lane.current.nodes[id]
         else { return nil }
         let object = lane.context.object(with: id)

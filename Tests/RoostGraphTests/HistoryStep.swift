@@ -56,7 +56,7 @@ struct Problem: Error, CustomStringConvertible {
 
 extension Step {
     private static func object<T: ManagedObject>(
-        _ id: ObjectID, _ context: ManagedObjectContext, _ type: T.Type = T.self
+        _ id: ObjectID, in context: ManagedObjectContext, as type: T.Type = T.self
     ) throws -> T {
         guard let object = context.object(with: id) as? T else { throw Problem("\(id) has another class") }
         return object
@@ -99,27 +99,29 @@ extension Step {
     private func changeArtist(_ context: ManagedObjectContext, and graph: inout PlainGraph) throws {
         switch kind {
         case 4:
-            guard let id = graph.pick("Artist", a) else { return }
-            let artist: Artist = try Self.object(id, context)
+            guard let id = graph.pick("Artist", number: a) else { return }
+            let artist: Artist = try Self.object(id, in: context)
             (artist.name, artist.rank) = ("name \(b)", c % 3 == 0 ? nil : Int64(c))
             graph.nodes[id]?.text = "name \(b)"
             graph.nodes[id]?.number = c % 3 == 0 ? nil : Int64(c)
         case 5, 6:
-            guard let id = graph.pick("Album", a) else { return }
-            let artist = b % 5 == 0 ? nil : graph.pick("Artist", b)
-            let album: Album = try Self.object(id, context)
-            album.artist = try artist.map { try Self.object($0, context) }
-            graph.set(id, "artist", artist, inverse: "albums")
+            guard let id = graph.pick("Album", number: a) else { return }
+            let artist = b % 5 == 0 ? nil : graph.pick("Artist", number: b)
+            let album: Album = try Self.object(id, in: context)
+            album.artist = try artist.map { try Self.object($0, in: context) }
+            graph.set(id, relationship: "artist", to: artist, inverse: "albums")
         case 7:
-            guard let id = graph.pick("Artist", a), let album = graph.pick("Album", b) else { return }
-            let artist: Artist = try Self.object(id, context)
-            artist.albums.insert(try Self.object(album, context))
-            graph.set(album, "artist", id, inverse: "albums")
+            guard let id = graph.pick("Artist", number: a), let album = graph.pick("Album", number: b) else { return }
+            let artist: Artist = try Self.object(id, in: context)
+            artist.albums.insert(try Self.object(album, in: context))
+            graph.set(album, relationship: "artist", to: id, inverse: "albums")
         default:
-            guard let id = graph.pick("Artist", a), let album = graph.pick("Album", b) else { return }
-            let artist: Artist = try Self.object(id, context)
-            artist.albums.remove(try Self.object(album, context))
-            if graph.nodes[album]?.one["artist"] == id { graph.set(album, "artist", nil, inverse: "albums") }
+            guard let id = graph.pick("Artist", number: a), let album = graph.pick("Album", number: b) else { return }
+            let artist: Artist = try Self.object(id, in: context)
+            artist.albums.remove(try Self.object(album, in: context))
+            if graph.nodes[album]?.one["artist"] == id {
+                graph.set(album, relationship: "artist", to: nil, inverse: "albums")
+            }
         }
     }
 
@@ -127,26 +129,26 @@ extension Step {
     private func changeReference(_ context: ManagedObjectContext, and graph: inout PlainGraph) throws {
         switch kind {
         case 9:
-            guard let id = graph.pick("Artist", a) else { return }
-            let passport = b % 4 == 0 ? nil : graph.pick("Passport", b)
-            let artist: Artist = try Self.object(id, context)
-            artist.passport = try passport.map { try Self.object($0, context) }
-            graph.setPassport(id, passport)
+            guard let id = graph.pick("Artist", number: a) else { return }
+            let passport = b % 4 == 0 ? nil : graph.pick("Passport", number: b)
+            let artist: Artist = try Self.object(id, in: context)
+            artist.passport = try passport.map { try Self.object($0, in: context) }
+            graph.setPassport(of: id, to: passport)
         case 10:
-            guard let id = graph.pick("Passport", a) else { return }
-            let holder = b % 4 == 0 ? nil : graph.pick("Artist", b)
-            let passport: Passport = try Self.object(id, context)
-            passport.holder = try holder.map { try Self.object($0, context) }
+            guard let id = graph.pick("Passport", number: a) else { return }
+            let holder = b % 4 == 0 ? nil : graph.pick("Artist", number: b)
+            let passport: Passport = try Self.object(id, in: context)
+            passport.holder = try holder.map { try Self.object($0, in: context) }
             if let holder {
-                graph.setPassport(holder, id)
+                graph.setPassport(of: holder, to: id)
             } else if let old = graph.nodes[id]?.one["holder"] {
-                graph.setPassport(old, nil)
+                graph.setPassport(of: old, to: nil)
             }
         default:
-            guard let id = graph.pick("Artist", a) else { return }
-            let favorite = b % 4 == 0 ? nil : graph.pick("Album", b)
-            let artist: Artist = try Self.object(id, context)
-            artist.favorite = try favorite.map { try Self.object($0, context) }
+            guard let id = graph.pick("Artist", number: a) else { return }
+            let favorite = b % 4 == 0 ? nil : graph.pick("Album", number: b)
+            let artist: Artist = try Self.object(id, in: context)
+            artist.favorite = try favorite.map { try Self.object($0, in: context) }
             graph.nodes[id]?.one["favorite"] = favorite
         }
     }
@@ -154,19 +156,19 @@ extension Step {
     /// Adds or removes a friend of an artist.
     private func changeFriends(_ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool) throws
     {
-        guard let id = graph.pick("Artist", a), let friend = graph.pick("Artist", b) else { return }
-        let artist: Artist = try Self.object(id, context)
+        guard let id = graph.pick("Artist", number: a), let friend = graph.pick("Artist", number: b) else { return }
+        let artist: Artist = try Self.object(id, in: context)
         if c % 3 == 0 {
             // With conflicts, another context can add the object, which is removed here without
             // being a member.
             if sharesTitles, graph.nodes[id]?.many["friends"]?.contains(friend) != true { return }
-            artist.friends.remove(try Self.object(friend, context))
-            graph.unlink(id, "friends", friend)
-            graph.unlink(friend, "friends", id)
+            artist.friends.remove(try Self.object(friend, in: context))
+            graph.unlink(id, by: "friends", from: friend)
+            graph.unlink(friend, by: "friends", from: id)
         } else {
-            artist.friends.insert(try Self.object(friend, context))
-            graph.link(id, "friends", friend)
-            graph.link(friend, "friends", id)
+            artist.friends.insert(try Self.object(friend, in: context))
+            graph.link(id, by: "friends", to: friend)
+            graph.link(friend, by: "friends", to: id)
         }
     }
 
@@ -174,26 +176,27 @@ extension Step {
     private func changeTracks(_ context: ManagedObjectContext, and graph: inout PlainGraph) throws {
         switch kind {
         case 14, 15:
-            guard let id = graph.pick("Album", a), let track = graph.pick("Track", b) else { return }
-            let album: Album = try Self.object(id, context)
-            album.tracks.append(try Self.object(track, context))
-            graph.set(track, "album", id, inverse: "tracks")
+            guard let id = graph.pick("Album", number: a), let track = graph.pick("Track", number: b) else { return }
+            let album: Album = try Self.object(id, in: context)
+            album.tracks.append(try Self.object(track, in: context))
+            graph.set(track, relationship: "album", to: id, inverse: "tracks")
         case 16:
-            guard let id = graph.pick("Album", a), let count = graph.nodes[id]?.many["tracks"]?.count, count > 0 else {
+            guard let id = graph.pick("Album", number: a), let count = graph.nodes[id]?.many["tracks"]?.count, count > 0
+            else {
                 return
             }
-            let album: Album = try Self.object(id, context)
+            let album: Album = try Self.object(id, in: context)
             album.tracks.move(from: b % count, to: c % count)
             var list = graph.nodes[id]?.many["tracks"] ?? []
             let moved = list.remove(at: b % count)
             list.insert(moved, at: c % count)
             graph.nodes[id]?.many["tracks"] = list
         default:
-            guard let id = graph.pick("Track", a) else { return }
-            let track: Track = try Self.object(id, context)
-            let album = b % 4 == 0 ? nil : graph.pick("Album", b)
-            track.album = try album.map { try Self.object($0, context) }
-            graph.set(id, "album", album, inverse: "tracks")
+            guard let id = graph.pick("Track", number: a) else { return }
+            let track: Track = try Self.object(id, in: context)
+            let album = b % 4 == 0 ? nil : graph.pick("Album", number: b)
+            track.album = try album.map { try Self.object($0, in: context) }
+            graph.set(id, relationship: "album", to: album, inverse: "tracks")
         }
     }
 
@@ -202,25 +205,27 @@ extension Step {
     {
         switch kind {
         case 18, 19:
-            guard let id = graph.pick("Playlist", a), let track = graph.pick("Track", b) else { return }
-            let playlist: Playlist = try Self.object(id, context)
+            guard let id = graph.pick("Playlist", number: a), let track = graph.pick("Track", number: b) else { return }
+            let playlist: Playlist = try Self.object(id, in: context)
             let count = graph.nodes[id]?.many["tracks"]?.count ?? 0
             if graph.nodes[id]?.many["tracks"]?.contains(track) ?? false { return }
-            playlist.tracks.insert(try Self.object(track, context), at: c % (count + 1))
-            graph.link(id, "tracks", track, at: c % (count + 1))
-            graph.link(track, "playlists", id)
+            playlist.tracks.insert(try Self.object(track, in: context), at: c % (count + 1))
+            graph.link(id, by: "tracks", to: track, at: c % (count + 1))
+            graph.link(track, by: "playlists", to: id)
         default:
-            guard let id = graph.pick("Track", a), let playlist = graph.pick("Playlist", b) else { return }
-            let track: Track = try Self.object(id, context)
+            guard let id = graph.pick("Track", number: a), let playlist = graph.pick("Playlist", number: b) else {
+                return
+            }
+            let track: Track = try Self.object(id, in: context)
             if c % 2 == 0 {
-                track.playlists.insert(try Self.object(playlist, context))
-                graph.link(playlist, "tracks", id)
-                graph.link(id, "playlists", playlist)
+                track.playlists.insert(try Self.object(playlist, in: context))
+                graph.link(playlist, by: "tracks", to: id)
+                graph.link(id, by: "playlists", to: playlist)
             } else {
                 if sharesTitles, graph.nodes[id]?.many["playlists"]?.contains(playlist) != true { return }
-                track.playlists.remove(try Self.object(playlist, context))
-                graph.unlink(playlist, "tracks", id)
-                graph.unlink(id, "playlists", playlist)
+                track.playlists.remove(try Self.object(playlist, in: context))
+                graph.unlink(playlist, by: "tracks", from: id)
+                graph.unlink(id, by: "playlists", from: playlist)
             }
         }
     }
@@ -229,13 +234,15 @@ extension Step {
         switch kind {
         case 21:
             let entity = ["Artist", "Album", "Track", "Passport", "Track", "Album"][b % 6]
-            guard let id = graph.pick(entity, a) else { return }
-            context.delete(try Self.object(id, context))
+            guard let id = graph.pick(entity, number: a) else { return }
+            context.delete(try Self.object(id, in: context))
             if endsEvents || c % 2 == 0 { context.processPendingChanges() }
             graph.delete(id)
         default:
-            guard let id = graph.pick("Playlist", a), graph.nodes[id]?.many["tracks"]?.isEmpty ?? true else { return }
-            context.delete(try Self.object(id, context))
+            guard let id = graph.pick("Playlist", number: a), graph.nodes[id]?.many["tracks"]?.isEmpty ?? true else {
+                return
+            }
+            context.delete(try Self.object(id, in: context))
             graph.delete(id)
             if endsEvents { context.processPendingChanges() }
         }
@@ -244,10 +251,10 @@ extension Step {
     /// Gives an object another title or number.
     private func rename(_ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool) throws {
         let entity = ["Album", "Track", "Passport"][b % 3]
-        guard let id = graph.pick(entity, a) else { return }
+        guard let id = graph.pick(entity, number: a) else { return }
         let isShared = sharesTitles && entity == "Album" && c % 4 == 0
         let text = isShared ? "shared \(a % 4)" : "other \(c) \(id.key)"
-        let object: ManagedObject = try Self.object(id, context)
+        let object: ManagedObject = try Self.object(id, in: context)
         object[PlainGraph.names(entity).0] = .string(text)
         graph.nodes[id]?.text = text
     }

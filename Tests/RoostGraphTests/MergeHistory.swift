@@ -70,7 +70,7 @@ final class MergeHistory {
             try continueWith(a % lanes.count, refreshes: b % 3 == 0)
         case 4: context.processPendingChanges()
         case 5:
-            guard let id = current.pick(PlainGraph.entities[b % 5], a) else { return 1 }
+            guard let id = current.pick(PlainGraph.entities[b % 5], number: a) else { return 1 }
             let object = context.object(with: id)
             if !object.hasChanges { try context.refresh(object, mergingChanges: c % 2 == 0) }
         case 6:

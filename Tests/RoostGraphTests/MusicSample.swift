@@ -12,7 +12,7 @@ enum Music {
     ]
 
     static func model() throws -> ManagedObjectModel {
-        func toOne(_ name: String, _ destination: String, _ inverse: String?, _ rule: DeleteRule = .nullify)
+        func toOne(_ name: String, to destination: String, inverse: String?, rule: DeleteRule = .nullify)
             -> RelationshipDescription
         {
             .toOne(name, to: destination, inverse: inverse, deleteRule: rule)
@@ -27,9 +27,9 @@ enum Music {
                 ],
                 relationships: [
                     .toMany("albums", to: "Album", inverse: "artist", deleteRule: .cascade),
-                    toOne("passport", "Passport", "holder"),
+                    toOne("passport", to: "Passport", inverse: "holder"),
                     .toMany("friends", to: "Artist", inverse: "friends"),
-                    toOne("favorite", "Album", nil),
+                    toOne("favorite", to: "Album", inverse: nil),
                 ]),
             EntityDescription(
                 "Album",
@@ -39,7 +39,7 @@ enum Music {
                     .binaryData("cover"),
                 ],
                 relationships: [
-                    toOne("artist", "Artist", "albums"),
+                    toOne("artist", to: "Artist", inverse: "albums"),
                     .toMany("tracks", to: "Track", inverse: "album", isOrdered: true, deleteRule: .cascade),
                 ],
                 uniquenessConstraints: [["title", "year"]]),
@@ -47,7 +47,7 @@ enum Music {
                 "Track",
                 attributes: [.string("title"), .integer32("seconds", minimum: 1)],
                 relationships: [
-                    toOne("album", "Album", "tracks"),
+                    toOne("album", to: "Album", inverse: "tracks"),
                     .toMany("playlists", to: "Playlist", inverse: "tracks"),
                 ]),
             EntityDescription(
@@ -56,7 +56,8 @@ enum Music {
                     .toMany("tracks", to: "Track", inverse: "playlists", isOrdered: true, deleteRule: .deny)
                 ]),
             EntityDescription(
-                "Passport", attributes: [.string("number")], relationships: [toOne("holder", "Artist", "passport")]),
+                "Passport", attributes: [.string("number")],
+                relationships: [toOne("holder", to: "Artist", inverse: "passport")]),
         ])
     }
 

@@ -37,7 +37,7 @@ struct ObservationWatch {
             for property in Self.properties(of: object) {
                 let signal = Signal()
                 let text = withObservationTracking {
-                    Self.text(property, object)
+                    Self.text(property, of: object)
                 } onChange: {
                     signal.set()
                 }
@@ -51,7 +51,7 @@ struct ObservationWatch {
         object.entity.attributes.map(\.name) + object.entity.relationships.map(\.name.name) + ["isDeleted"]
     }
 
-    private static func text(_ property: String, _ object: ManagedObject) -> String {
+    private static func text(_ property: String, of object: ManagedObject) -> String {
         if property == "isDeleted" { return "\(object.isDeleted)" }
         do throws(StoreError) {
             guard let relationship = object.entity.relationship(property), relationship.isToMany else {
@@ -68,7 +68,7 @@ struct ObservationWatch {
             guard reading.object.context != nil else {
                 throw Problem("\(reading.object.objectID) left the context without a report")
             }
-            let text = Self.text(reading.property, reading.object)
+            let text = Self.text(reading.property, of: reading.object)
             guard text != reading.text else { continue }
             throw Problem(
                 "\(reading.property) of \(reading.object.objectID) was \(reading.text), is \(text), without a report")

@@ -19,30 +19,32 @@ struct PlainGraph: Equatable {
         nodes.filter { $0.value.entity == entity }.keys.sorted { $0.key < $1.key }
     }
 
-    func pick(_ entity: String, _ number: Int) -> ObjectID? {
+    func pick(_ entity: String, number: Int) -> ObjectID? {
         let ids = ids(entity)
         return ids.isEmpty ? nil : ids[number % ids.count]
     }
 
-    mutating func link(_ a: ObjectID, _ name: String, _ b: ObjectID, at position: Int? = nil) {
+    mutating func link(_ a: ObjectID, by name: String, to b: ObjectID, at position: Int? = nil) {
         var list = nodes[a]?.many[name] ?? []
         guard !list.contains(b) else { return }
         list.insert(b, at: min(position ?? list.count, list.count))
         nodes[a]?.many[name] = list
     }
 
-    mutating func unlink(_ a: ObjectID, _ name: String, _ b: ObjectID) { nodes[a]?.many[name]?.removeAll { $0 == b } }
-
-    /// Sets a to-one relationship whose inverse is to-many.
-    mutating func set(_ a: ObjectID, _ name: String, _ b: ObjectID?, inverse: String) {
-        let old = nodes[a]?.one[name]
-        guard old != b else { return }
-        if let old { unlink(old, inverse, a) }
-        nodes[a]?.one[name] = b
-        if let b { link(b, inverse, a) }
+    mutating func unlink(_ a: ObjectID, by name: String, from b: ObjectID) {
+        nodes[a]?.many[name]?.removeAll { $0 == b }
     }
 
-    mutating func setPassport(_ artist: ObjectID, _ passport: ObjectID?) {
+    /// Sets a to-one relationship whose inverse is to-many.
+    mutating func set(_ a: ObjectID, relationship name: String, to b: ObjectID?, inverse: String) {
+        let old = nodes[a]?.one[name]
+        guard old != b else { return }
+        if let old { unlink(old, by: inverse, from: a) }
+        nodes[a]?.one[name] = b
+        if let b { link(b, by: inverse, to: a) }
+    }
+
+    mutating func setPassport(of artist: ObjectID, to passport: ObjectID?) {
         if let old = nodes[artist]?.one["passport"] { nodes[old]?.one["holder"] = nil }
         nodes[artist]?.one["passport"] = passport
         guard let passport else { return }
@@ -151,7 +153,7 @@ struct PlainGraph: Equatable {
     ///   - context: The context.
     ///   - ids: The objects; nil for all fetched objects.
     /// - Throws: Errors of reads.
-    init(reading context: ManagedObjectContext, _ ids: [ObjectID]? = nil) throws {
+    init(reading context: ManagedObjectContext, ids: [ObjectID]? = nil) throws {
         let all = try ids ?? Self.entities.flatMap { try context.fetchIDs(FetchRequest(EntityName($0))) }
         for id in all {
             let object = context.object(with: id)

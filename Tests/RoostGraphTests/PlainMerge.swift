@@ -40,16 +40,16 @@ struct PlainContent: Equatable {
             graph.nodes[id] = PlainGraph.Node(entity: row.entity, text: row.text, number: row.number, one: row.one)
         }
         for (id, row) in rows where row.entity == "Album" {
-            if let artist = row.one["artist"] { graph.link(artist, "albums", id) }
+            if let artist = row.one["artist"] { graph.link(artist, by: "albums", to: id) }
         }
         for pair in friends {
-            graph.link(pair.first, "friends", pair.second)
-            graph.link(pair.second, "friends", pair.first)
+            graph.link(pair.first, by: "friends", to: pair.second)
+            graph.link(pair.second, by: "friends", to: pair.first)
         }
         for (id, tracks) in lists where rows[id] != nil {
             graph.nodes[id]?.many["tracks"] = tracks
             guard rows[id]?.entity == "Playlist" else { continue }
-            for track in tracks { graph.link(track, "playlists", id) }
+            for track in tracks { graph.link(track, by: "playlists", to: id) }
         }
         return graph
     }
@@ -181,7 +181,10 @@ struct PlainMerge {
         if !isSave, deleted.contains(where: { id in stored.list(id).contains { result.rows[$0] != nil } }) {
             hasLostLinks = true
         }
-        if isSave { mergeTitles(base, mine, stored, inserted, Set(changed), policy) }
+        if isSave {
+            mergeTitles(
+                base: base, mine: mine, stored: stored, inserted: inserted, changed: Set(changed), policy: policy)
+        }
         mergeTracks(base, mine: mine, stored: stored)
 
         // The rules leave open the other sides of restored objects, and one-to-one pairs that both
@@ -227,7 +230,7 @@ struct PlainMerge {
             }
             isResolved = true
             if policy.fails { codes.insert(.conflict) }
-            result.rows[id] = Self.merged(old, here, there, policy)
+            result.rows[id] = Self.merged(old: old, here: here, there: there, policy: policy)
             // Both sides changed the track and this one moved it, so the rules do not define its
             // place.
             if old.one["album"] != here.one["album"], let album = result.rows[id]?.one["album"] {
@@ -278,7 +281,7 @@ struct PlainMerge {
     }
 
     private static func merged(
-        _ old: PlainContent.Row, _ here: PlainContent.Row, _ there: PlainContent.Row, _ policy: PlainPolicy
+        old: PlainContent.Row, here: PlainContent.Row, there: PlainContent.Row, policy: PlainPolicy
     ) -> PlainContent.Row {
         func pick<Value: Equatable>(_ path: (PlainContent.Row) -> Value) -> Value {
             let (old, here, there) = (path(old), path(here), path(there))
@@ -301,8 +304,8 @@ struct PlainMerge {
 
     /// Merges new albums into stored albums with the same titles.
     private mutating func mergeTitles(
-        _ base: PlainContent, _ mine: PlainContent, _ stored: PlainContent, _ inserted: Set<ObjectID>,
-        _ changed: Set<ObjectID>, _ policy: PlainPolicy
+        base: PlainContent, mine: PlainContent, stored: PlainContent, inserted: Set<ObjectID>,
+        changed: Set<ObjectID>, policy: PlainPolicy
     ) {
         for group in result.sharing {
             isResolved = true
@@ -372,7 +375,7 @@ struct PlainMerge {
     }
 
     static func report(_ base: PlainContent, mine: PlainContent, stored: PlainContent) -> String {
-        func text(_ content: PlainContent, _ id: ObjectID) -> String {
+        func text(_ content: PlainContent, of id: ObjectID) -> String {
             guard let row = content.rows[id] else { return "-" }
             let references = row.one.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
             let parts = [row.text ?? "nil", row.number.map { "\($0)" } ?? "nil"] + references
@@ -380,14 +383,16 @@ struct PlainMerge {
         }
         let ids = Set(base.rows.keys).union(mine.rows.keys).union(stored.rows.keys)
         var lines = ids.sorted { ("\($0.entity)", $0.key) < ("\($1.entity)", $1.key) }.compactMap { id in
-            let texts = [base, mine, stored].map { text($0, id) }
+            let texts = [base, mine, stored].map { text($0, of: id) }
             return Set(texts).count == 1 ? nil : "\(id): read \(texts[0]); here \(texts[1]); there \(texts[2])"
         }
-        func pairs(_ pairs: Set<PlainContent.Pair>, _ others: Set<PlainContent.Pair>) -> [[ObjectID]] {
+        func pairs(of pairs: Set<PlainContent.Pair>, notIn others: Set<PlainContent.Pair>) -> [[ObjectID]] {
             pairs.subtracting(others).map { [$0.first, $0.second] }
         }
         for (name, other) in [("here", mine), ("there", stored)] where other.friends != base.friends {
-            let (added, removed) = (pairs(other.friends, base.friends), pairs(base.friends, other.friends))
+            let (added, removed) = (
+                pairs(of: other.friends, notIn: base.friends), pairs(of: base.friends, notIn: other.friends)
+            )
             lines.append("friends added \(name) \(added), removed \(removed)")
         }
         return lines.joined(separator: "\n")

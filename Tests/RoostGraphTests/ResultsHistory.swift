@@ -16,7 +16,7 @@ final class ResultsWatch {
     var differences: [ResultsChange] = []
 
     init(
-        _ name: String, _ request: FetchRequest, sections: String? = nil, in context: ManagedObjectContext
+        _ name: String, request: FetchRequest, sections: String? = nil, in context: ManagedObjectContext
     ) throws {
         (self.name, self.request, section) = (name, request, sections)
         controller = try FetchedResultsController(request, in: context, sections: sections)
@@ -128,7 +128,7 @@ final class ResultsHistory {
 
     static func watches(in context: ManagedObjectContext) throws -> [ResultsWatch] {
         func request(
-            _ entity: EntityName, _ text: String?, _ order: [FetchRequest.SortDescriptor], limit: Int? = nil,
+            _ entity: EntityName, where text: String?, sortedBy order: [FetchRequest.SortDescriptor], limit: Int? = nil,
             offset: Int? = nil
         ) throws -> FetchRequest {
             FetchRequest(
@@ -136,27 +136,46 @@ final class ResultsHistory {
                 offset: offset)
         }
         return try [
-            ResultsWatch("keys", request("Track", nil, []), in: context),
-            ResultsWatch("names", request("Artist", "rank > 300", [.init("rank", ascending: false)]), in: context),
-            ResultsWatch("ranks", request("Artist", nil, ["rank", "name"]), sections: "rank", in: context),
+            ResultsWatch("keys", request: request("Track", where: nil, sortedBy: []), in: context),
             ResultsWatch(
-                "folded", request("Track", "title CONTAINS '1'", [.init("title", options: .caseInsensitive)]),
+                "names", request: request("Artist", where: "rank > 300", sortedBy: [.init("rank", ascending: false)]),
                 in: context),
-            ResultsWatch("limit", request("Track", nil, ["title"], limit: 4), in: context),
-            ResultsWatch("offset", request("Track", nil, ["title"], limit: 3, offset: 2), in: context),
             ResultsWatch(
-                "end", request("Album", "year > 1", [.init("title", ascending: false)], offset: 2), in: context),
+                "ranks", request: request("Artist", where: nil, sortedBy: ["rank", "name"]), sections: "rank",
+                in: context),
             ResultsWatch(
-                "window of artists", request("Album", "artist != nil", ["artist.name", "title"], limit: 3),
+                "folded",
+                request: request(
+                    "Track", where: "title CONTAINS '1'", sortedBy: [.init("title", options: .caseInsensitive)]),
+                in: context),
+            ResultsWatch("limit", request: request("Track", where: nil, sortedBy: ["title"], limit: 4), in: context),
+            ResultsWatch(
+                "offset", request: request("Track", where: nil, sortedBy: ["title"], limit: 3, offset: 2), in: context),
+            ResultsWatch(
+                "end",
+                request: request("Album", where: "year > 1", sortedBy: [.init("title", ascending: false)], offset: 2),
+                in: context),
+            ResultsWatch(
+                "window of artists",
+                request: request("Album", where: "artist != nil", sortedBy: ["artist.name", "title"], limit: 3),
                 sections: "artist.name", in: context),
             ResultsWatch(
-                "albums", request("Album", nil, ["artist.name", "title"]), sections: "artist.name", in: context),
-            ResultsWatch("tracks", request("Track", "album.artist != nil", ["album.title", "title"]), in: context),
-            ResultsWatch("counts", request("Album", "tracks.@count > 0", ["title"]), in: context),
-            ResultsWatch("any", request("Artist", "ANY albums.title CONTAINS '2'", ["name"]), in: context),
-            ResultsWatch("friends", request("Artist", "friends.@count > 0", ["favorite.title"]), in: context),
-            ResultsWatch("derived", request("Artist", nil, ["upperName"]), in: context),
-            ResultsWatch("numbers", request("Artist", "albumCount > 0", ["albumCount"]), in: context),
+                "albums", request: request("Album", where: nil, sortedBy: ["artist.name", "title"]),
+                sections: "artist.name", in: context),
+            ResultsWatch(
+                "tracks", request: request("Track", where: "album.artist != nil", sortedBy: ["album.title", "title"]),
+                in: context),
+            ResultsWatch(
+                "counts", request: request("Album", where: "tracks.@count > 0", sortedBy: ["title"]), in: context),
+            ResultsWatch(
+                "any", request: request("Artist", where: "ANY albums.title CONTAINS '2'", sortedBy: ["name"]),
+                in: context),
+            ResultsWatch(
+                "friends", request: request("Artist", where: "friends.@count > 0", sortedBy: ["favorite.title"]),
+                in: context),
+            ResultsWatch("derived", request: request("Artist", where: nil, sortedBy: ["upperName"]), in: context),
+            ResultsWatch(
+                "numbers", request: request("Artist", where: "albumCount > 0", sortedBy: ["albumCount"]), in: context),
         ]
     }
 

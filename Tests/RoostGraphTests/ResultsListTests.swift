@@ -25,7 +25,7 @@ struct ResultsListTests {
         try ManagedObjectModel(entities: [EntityDescription("Row", attributes: [.string("name")])])
     }
 
-    private static func row(_ key: Int64, _ row: Row, isOneSection: Bool) -> ResultsRow {
+    private static func row(_ key: Int64, of row: Row, isOneSection: Bool) -> ResultsRow {
         var order = isOneSection ? [] : [UInt8(row.section)]
         // Sort keys of different lengths, like those of texts.
         order += Array(repeating: UInt8(row.sort / 4 + 1), count: 1 + row.sort % 4) + [0]
@@ -35,7 +35,7 @@ struct ResultsListTests {
     }
 
     private static func rows(_ truth: [Int64: Row], isOneSection: Bool, limit: Int?) -> [ResultsRow] {
-        let rows = truth.map { row($0.key, $0.value, isOneSection: isOneSection) }.sorted {
+        let rows = truth.map { row($0.key, of: $0.value, isOneSection: isOneSection) }.sorted {
             $0.order == $1.order ? $0.key < $1.key : $0.order.lexicographicallyPrecedes($1.order)
         }
         return limit.map { Array(rows.prefix($0)) } ?? rows
@@ -53,7 +53,7 @@ struct ResultsListTests {
         return state
     }
 
-    private static func state(_ list: ResultsList, _ model: ManagedObjectModel) -> State {
+    private static func state(of list: ResultsList, model: ManagedObjectModel) -> State {
         let sections = list.publicSections(model)
         return State(names: sections.map(\.name), ids: sections.map { Array($0) })
     }
@@ -144,12 +144,12 @@ struct ResultsListTests {
                     list = fetched
                 } else {
                     let changes = touched.map { key, row in
-                        ResultsRowChange(
-                            key: key, row: row.map { Self.row(key, $0, isOneSection: isOneSection) }, isTouched: true)
+                        let row = row.map { Self.row(key, of: $0, isOneSection: isOneSection) }
+                        return ResultsRowChange(key: key, row: row, isTouched: true)
                     }
                     let change = list.apply(changes, limit: limit, model: model)
                     problems += Self.problems(change, from: old, to: new, touched: ids, edge: edge)
-                    if Self.state(list, model) != new { problems.append("the list") }
+                    if Self.state(of: list, model: model) != new { problems.append("the list") }
                     if change.entryCount > whole.entryCount { problems.append("more entries than needed") }
                 }
                 guard problems.isEmpty else {

@@ -140,7 +140,7 @@ final class UndoHistory {
     /// Each recorded state with the previously saved value gets the new value.
     private func changeElsewhere(_ step: Step) throws {
         let entity = ["Album", "Track", "Passport", "Playlist"][step.b % 4]
-        guard let id = saved.pick(entity, step.a), current.nodes[id] != nil else { return }
+        guard let id = saved.pick(entity, number: step.a), current.nodes[id] != nil else { return }
         let (old, new) = (saved.nodes[id]?.text, "elsewhere \(step.c) \(id.key)")
         let object = other.object(with: id)
         try other.refresh(object, mergingChanges: false)
@@ -213,7 +213,7 @@ final class UndoHistory {
 
     /// Changes a value outside of all steps.
     private func withoutUndo(_ step: Step?) throws {
-        guard let step, let id = current.pick("Track", step.a) else { return }
+        guard let step, let id = current.pick("Track", number: step.a) else { return }
         let (old, new) = (current.nodes[id]?.text, "without \(step.b) \(id.key)")
         undo.disable()
         context.object(with: id)["title"] = .string(new)

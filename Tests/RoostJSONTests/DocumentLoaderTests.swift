@@ -65,11 +65,11 @@ struct DocumentLoaderTests {
 
     /// Loads parts into a new store; by the engine's own loader if `isPlain`.
     private func load(
-        _ parts: [Part], _ name: String, isPlain: Bool, lastKeys: [EntityName: Int64] = [:]
+        _ parts: [Part], into name: String, isPlain: Bool, lastKeys: [EntityName: Int64] = [:]
     ) throws -> StoreTally {
         let store = try bench.type.create(bench.location(name), model: model, options: options)
         defer { try? store.close() }
-        let target = try isPlain ? engine(of: store, name) : store
+        let target = try isPlain ? engine(of: store, named: name) : store
         defer { if isPlain { try? target.close() } }
         let loader = try target.bulkLoader(BulkLoadOptions(lastKeys: lastKeys))
         #expect((loader is DocumentLoader) == !isPlain)
@@ -83,7 +83,7 @@ struct DocumentLoaderTests {
     }
 
     /// Returns the same store without direct writing of documents.
-    private func engine(of store: any PersistentStore, _ name: String) throws -> any PersistentStore {
+    private func engine(of store: any PersistentStore, named name: String) throws -> any PersistentStore {
         try store.close()
         try FileManager.default.removeItem(atPath: bench.path(name))
         let storage = try JSONStorage(
@@ -93,7 +93,7 @@ struct DocumentLoaderTests {
             creating: storage, type: bench.type, location: bench.location(name), model: model, options: options)
     }
 
-    private func records(_ entity: EntityName, _ keys: some Sequence<Int64>) throws -> Part {
+    private func records(of entity: EntityName, keys: some Sequence<Int64>) throws -> Part {
         var batch = RecordBatch(model: model)
         for key in keys {
             var values: [String: Value] = [entity == "Genre" ? "name" : "title": .string("\(entity) \(key) \"é\"")]
@@ -106,7 +106,7 @@ struct DocumentLoaderTests {
         return .records(batch)
     }
 
-    private func links(_ entity: EntityName, _ name: String, _ links: [Link]) throws -> Part {
+    private func links(of entity: EntityName, named name: String, links: [Link]) throws -> Part {
         var batch = LinkBatch(relationship: try model.requireRelationship(RelationshipName(entity, name: name)).number)
         batch.links = links
         return .links(batch)
@@ -115,20 +115,24 @@ struct DocumentLoaderTests {
     /// Everything in the document's order, in several batches.
     private func inOrder() throws -> [Part] {
         [
-            try records("Album", 1...4), try records("Album", 5...9), try records("Genre", [2, 4, 900]),
-            try records("Track", 1...40), try records("Track", 50...60),
-            try links("Album", "genres", [Link(1, 4, order: -3, inverseOrder: 7), Link(1, 2, order: 0), Link(2, 2)]),
-            try links("Album", "genres", [Link(9, 2, order: 1), Link(9, 4, order: 1, inverseOrder: 2)]),
-            try links("Album", "similar", [Link(1, 2), Link(7, 3), Link(4, 4)]),
-            try links("Track", "likes", [Link(1, 2), Link(1, 4), Link(3, 900)]),
+            try records(of: "Album", keys: 1...4), try records(of: "Album", keys: 5...9),
+            try records(of: "Genre", keys: [2, 4, 900]),
+            try records(of: "Track", keys: 1...40), try records(of: "Track", keys: 50...60),
+            try links(
+                of: "Album", named: "genres",
+                links: [Link(1, 4, order: -3, inverseOrder: 7), Link(1, 2, order: 0), Link(2, 2)]),
+            try links(
+                of: "Album", named: "genres", links: [Link(9, 2, order: 1), Link(9, 4, order: 1, inverseOrder: 2)]),
+            try links(of: "Album", named: "similar", links: [Link(1, 2), Link(7, 3), Link(4, 4)]),
+            try links(of: "Track", named: "likes", links: [Link(1, 2), Link(1, 4), Link(3, 900)]),
         ]
     }
 
     private func requireEqualDocuments(
         _ parts: [Part], lastKeys: [EntityName: Int64] = [:], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let written = try load(parts, "written", isPlain: false, lastKeys: lastKeys)
-        let plain = try load(parts, "plain", isPlain: true, lastKeys: lastKeys)
+        let written = try load(parts, into: "written", isPlain: false, lastKeys: lastKeys)
+        let plain = try load(parts, into: "plain", isPlain: true, lastKeys: lastKeys)
         #expect(written == plain, sourceLocation: sourceLocation)
         #expect(try bench.text("written") == bench.text("plain"), sourceLocation: sourceLocation)
         let names = try bench.names.filter { !$0.hasSuffix(".lock") }
@@ -142,8 +146,8 @@ struct DocumentLoaderTests {
         try requireEqualDocuments(try inOrder(), lastKeys: ["Track": 7000, "Genre": 3])
         try requireEqualDocuments([])
         try requireEqualDocuments([], lastKeys: ["Track": 7])
-        try requireEqualDocuments([try links("Track", "likes", [Link(1, 2)])])
-        try requireEqualDocuments([try records("Track", [9])])
+        try requireEqualDocuments([try links(of: "Track", named: "likes", links: [Link(1, 2)])])
+        try requireEqualDocuments([try records(of: "Track", keys: [9])])
     }
 
     @Test("a direct load in any other order writes the same document as the engine", arguments: 0..<30)
@@ -154,7 +158,10 @@ struct DocumentLoaderTests {
         case 0: parts.shuffle(using: &random)
         case 1: parts.swapAt(Int.random(in: 0..<parts.count, using: &random), parts.count - 1)
         default:
-            let extra = try [records("Track", [45, 41, 44]), links("Track", "likes", [Link(40, 2), Link(39, 2)])]
+            let extra = try [
+                records(of: "Track", keys: [45, 41, 44]),
+                links(of: "Track", named: "likes", links: [Link(40, 2), Link(39, 2)]),
+            ]
             for part in extra { parts.insert(part, at: Int.random(in: 0...parts.count, using: &random)) }
         }
         try requireEqualDocuments(parts)
@@ -163,23 +170,24 @@ struct DocumentLoaderTests {
     @Test("a direct load refuses what the engine refuses, with the same code")
     func refusesWhatEngineRefuses() throws {
         let wrong: [[Part]] = [
-            try inOrder() + [try records("Album", [3])],
-            try inOrder() + [try links("Album", "genres", [Link(1, 4, order: 50)])],
-            [try links("Album", "genres", [Link(1, 4, order: 1), Link(1, 4, order: 2)])],
+            try inOrder() + [try records(of: "Album", keys: [3])],
+            try inOrder() + [try links(of: "Album", named: "genres", links: [Link(1, 4, order: 50)])],
+            [try links(of: "Album", named: "genres", links: [Link(1, 4, order: 1), Link(1, 4, order: 2)])],
             [
-                try links("Album", "genres", [Link(1, 4, order: 1)]),
-                try links("Album", "genres", [Link(1, 4, order: 2)]),
+                try links(of: "Album", named: "genres", links: [Link(1, 4, order: 1)]),
+                try links(of: "Album", named: "genres", links: [Link(1, 4, order: 2)]),
             ],
-            try inOrder() + [try links("Track", "likes", [Link(3, 900)])],
-            [try links("Album", "similar", [Link(1, 2), Link(2, 1)])],
-            [try links("Track", "likes", [Link(0, 1)])], try inOrder() + [try links("Track", "likes", [Link(5, -1)])],
-            [try links("Track", "album", [Link(1, 1)])],
+            try inOrder() + [try links(of: "Track", named: "likes", links: [Link(3, 900)])],
+            [try links(of: "Album", named: "similar", links: [Link(1, 2), Link(2, 1)])],
+            [try links(of: "Track", named: "likes", links: [Link(0, 1)])],
+            try inOrder() + [try links(of: "Track", named: "likes", links: [Link(5, -1)])],
+            [try links(of: "Track", named: "album", links: [Link(1, 1)])],
         ]
         for (index, parts) in wrong.enumerated() {
             var codes: [StoreError.Code?] = []
             for isPlain in [false, true] {
                 let error = #expect(throws: StoreError.self, "case \(index)") {
-                    try load(parts, "\(index)\(isPlain)", isPlain: isPlain)
+                    try load(parts, into: "\(index)\(isPlain)", isPlain: isPlain)
                 }
                 codes.append(error?.code)
             }
@@ -224,7 +232,7 @@ struct DocumentLoaderTests {
         #expect(try store.reserveKeys(1, for: "Track").lowerBound == 71)
         try store.change { try $0.insert(ObjectID("Genre", key: 5), values: ["name": "new"]) }
         let second = try store.bulkLoader(BulkLoadOptions())
-        if case .records(let batch) = try records("Genre", [901]) { try second.append(batch) }
+        if case .records(let batch) = try records(of: "Genre", keys: [901]) { try second.append(batch) }
         #expect(try second.finish().digest.objectCount == tally.digest.objectCount + 2)
         try store.close()
         let again = try bench.open(readOnly: true)
@@ -236,7 +244,7 @@ struct DocumentLoaderTests {
     func snapshotKeepsState() throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions())
-        if case .records(let batch) = try records("Genre", 1...5) { try loader.append(batch) }
+        if case .records(let batch) = try records(of: "Genre", keys: 1...5) { try loader.append(batch) }
         _ = try loader.finish()
         let view = try store.snapshot()
         try store.change { try $0.insert(ObjectID("Genre", key: 6), values: ["name": "new"]) }
@@ -251,7 +259,7 @@ struct DocumentLoaderTests {
         for _ in 0..<5 {
             let store = try bench.type.create(bench.location(), model: model, options: options)
             let loader = try store.bulkLoader(BulkLoadOptions())
-            if case .records(let batch) = try records("Album", 1...900) { try loader.append(batch) }
+            if case .records(let batch) = try records(of: "Album", keys: 1...900) { try loader.append(batch) }
             let (started, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let outcome = Outcome()
             let model = model

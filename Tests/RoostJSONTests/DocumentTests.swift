@@ -82,7 +82,7 @@ struct DocumentTests {
     func refusesTruncatedWithoutChecksum() throws {
         let bench = try Bench()
         _ = try small(bench)
-        try bench.edit("store", "\"s\"", "\"s\"")
+        try bench.edit("store", replacing: "\"s\"", with: "\"s\"")
         let document = try bench.bytes()
         let reader = try bench.open(readOnly: true)
         let state = try reader.state()

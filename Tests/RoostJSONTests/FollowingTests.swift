@@ -79,7 +79,7 @@ struct FollowingTests {
         try writer.close()
         let reader = try bench.open(readOnly: true)
         let before = try reader.state()
-        try bench.edit("store", "\"Ada\"", "\"Eve\"")
+        try bench.edit("store", replacing: "\"Ada\"", with: "\"Eve\"")
         #expect(try reader.state() != before)
         try bench.write(Array("{".utf8))
         #expect(throws: StoreError.self) { try reader.state() }

@@ -13,58 +13,84 @@ struct Slip: Sendable, CustomTestStringConvertible {
     let new: String
     let says: [String]
 
-    init(_ name: String, _ old: String, _ new: String, _ says: String...) {
+    init(_ name: String, replacing old: String, with new: String, _ says: String...) {
         (self.name, self.old, self.new, self.says) = (name, old, new, says)
     }
 
     var testDescription: String { name }
 
     static let all: [Slip] = [
-        Slip("a missing comma", "\"name\": \"Ada\"}", "\"name\": \"Ada\" \"x\": 1}", "line ", "column "),
-        Slip("a missing quote", "\"Ada\"", "\"Ada", "line ", "column "),
-        Slip("a trailing comma", "\"name\": \"red\"}", "\"name\": \"red\",}", "line ", "column "),
-        Slip("a comment", "\"name\": \"red\"}", "\"name\": \"red\"} // mine", "line ", "column "),
-        Slip("a string for a number", "\"pages\": 200", "\"pages\": \"200\"", "Book/p2", "pages"),
-        Slip("a number for a string", "\"title\": \"Book 2\"", "\"title\": 2", "Book/p2", "title"),
-        Slip("a number out of range", "\"pages\": 200", "\"pages\": 3000000000", "Book/p2", "pages"),
-        Slip("a fraction for a whole number", "\"pages\": 200", "\"pages\": 200.5", "Book/p2", "pages"),
-        Slip("a number beyond every range", "\"pages\": 200", "\"weight2\": 1e999", "Book/p2", "weight"),
-        Slip("binary data that is not base64", "\"cover\": \"AAAA", "\"cover\": \"A*AA", "Book/p", "cover"),
-        Slip("a property that does not exist", "\"pages\": 200", "\"page\": 200", "Book/p2", "did you mean 'pages'"),
-        Slip("a key twice in a record", "\"pages\": 200", "\"pages\": 200, \"pages\": 7", "line ", "column "),
-        Slip("an entity that does not exist", "\"Book\": [", "\"Bok\": [", "did you mean 'Book'"),
         Slip(
-            "an ID twice", "{\"id\": 3, \"version\": 1, \"author\"", "{\"id\": 2, \"version\": 1, \"author\"",
+            "a missing comma", replacing: "\"name\": \"Ada\"}", with: "\"name\": \"Ada\" \"x\": 1}", "line ", "column "),
+        Slip("a missing quote", replacing: "\"Ada\"", with: "\"Ada", "line ", "column "),
+        Slip("a trailing comma", replacing: "\"name\": \"red\"}", with: "\"name\": \"red\",}", "line ", "column "),
+        Slip("a comment", replacing: "\"name\": \"red\"}", with: "\"name\": \"red\"} // mine", "line ", "column "),
+        Slip("a string for a number", replacing: "\"pages\": 200", with: "\"pages\": \"200\"", "Book/p2", "pages"),
+        Slip("a number for a string", replacing: "\"title\": \"Book 2\"", with: "\"title\": 2", "Book/p2", "title"),
+        Slip("a number out of range", replacing: "\"pages\": 200", with: "\"pages\": 3000000000", "Book/p2", "pages"),
+        Slip(
+            "a fraction for a whole number", replacing: "\"pages\": 200", with: "\"pages\": 200.5", "Book/p2", "pages"),
+        Slip(
+            "a number beyond every range", replacing: "\"pages\": 200", with: "\"weight2\": 1e999", "Book/p2", "weight"),
+        Slip(
+            "binary data that is not base64", replacing: "\"cover\": \"AAAA", with: "\"cover\": \"A*AA", "Book/p",
+            "cover"),
+        Slip(
+            "a property that does not exist", replacing: "\"pages\": 200", with: "\"page\": 200", "Book/p2",
+            "did you mean 'pages'"),
+        Slip(
+            "a key twice in a record", replacing: "\"pages\": 200", with: "\"pages\": 200, \"pages\": 7", "line ",
+            "column "),
+        Slip("an entity that does not exist", replacing: "\"Book\": [", with: "\"Bok\": [", "did you mean 'Book'"),
+        Slip(
+            "an ID twice", replacing: "{\"id\": 3, \"version\": 1, \"author\"",
+            with: "{\"id\": 2, \"version\": 1, \"author\"",
             "Book/p2", "line "),
         Slip(
-            "an ID that another entity of the hierarchy has", "{\"id\": 3, \"version\": 1, \"code\"",
-            "{\"id\": 1, \"version\": 1, \"code\"", "p1", "line "),
-        Slip("no ID", "{\"id\": 3, \"version\": 1, \"author\"", "{\"version\": 1, \"author\"", "Book", "id"),
+            "an ID that another entity of the hierarchy has", replacing: "{\"id\": 3, \"version\": 1, \"code\"",
+            with: "{\"id\": 1, \"version\": 1, \"code\"", "p1", "line "),
         Slip(
-            "an ID of 0", "{\"id\": 3, \"version\": 1, \"author\"", "{\"id\": 0, \"version\": 1, \"author\"", "Book",
+            "no ID", replacing: "{\"id\": 3, \"version\": 1, \"author\"", with: "{\"version\": 1, \"author\"", "Book",
             "id"),
         Slip(
-            "a reference to nothing", "\"author\": \"Author/1\", \"author#order\": 2",
-            "\"author\": \"Author/77\", \"author#order\": 2", "Book/p2", "author", "p77", "column "),
+            "an ID of 0", replacing: "{\"id\": 3, \"version\": 1, \"author\"",
+            with: "{\"id\": 0, \"version\": 1, \"author\"", "Book",
+            "id"),
         Slip(
-            "a reference of the wrong entity", "\"author\": \"Author/1\"", "\"author\": \"Tag/1\"", "Book/p1", "author"),
-        Slip("a link from nothing", "[1, 1", "[99, 1", "Book.tags", "p99", "line "),
-        Slip("a link to nothing", "[1, 1", "[1, 99", "Book.tags", "p99", "line "),
-        Slip("a link with three keys too many", "[2, 1", "[2, 1, 5, 6, 7", "Book.tags", "line "),
-        Slip("a link of text", "[2, 1", "[\"2\", 1", "Book.tags", "line "),
-        Slip("a relationship that does not exist", "\"Book.tags\"", "\"Book.tag\"", "did you mean 'Book.tags'"),
-        Slip("a unique value twice", "\"code\": \"b\"", "\"code\": \"a\"", "Author", "code", "p1", "p2", "line "),
-        Slip("a member that does not exist", "\"lastKeys\"", "\"lastKey\"", "did you mean 'lastKeys'"),
-        Slip("no format version", "\"formatVersion\": 2, \"store", "\"store", "formatVersion"),
-        Slip("a member twice", "\"storeUUID\"", "\"metadata\": {}, \"storeUUID\"", "occurs twice", "line "),
-        Slip("no UUID", "\"storeUUID\": \"", "\"foldedJournal\": \"", "foldedJournal"),
-        Slip("a UUID that is none", "\"storeUUID\": \"", "\"storeUUID\": \"x", "UUID"),
-        Slip("a generation that is none", "\"generation\": ", "\"generation\": -", "generation", "line 2"),
-        Slip("a last key of no entity", "\"lastKeys\": {", "\"lastKeys\": {\"Boook\": 1, ", "did you mean 'Book'"),
-        Slip("a last key that is none", "\"lastKeys\": {", "\"lastKeys\": {\"Tagg\": -1, ", "Tagg"),
-        Slip("metadata with an unknown tag", "\"place\":\"shelf\"", "\"place\": {\"$what\": 1}", "metadata", "line "),
-        Slip("metadata twice", "\"place\":\"shelf\"", "\"place\": 1, \"place\": 2", "line "),
-        Slip("text after the end", "\n}\n", "\n}\n{}", "line "),
+            "a reference to nothing", replacing: "\"author\": \"Author/1\", \"author#order\": 2",
+            with: "\"author\": \"Author/77\", \"author#order\": 2", "Book/p2", "author", "p77", "column "),
+        Slip(
+            "a reference of the wrong entity", replacing: "\"author\": \"Author/1\"", with: "\"author\": \"Tag/1\"",
+            "Book/p1", "author"),
+        Slip("a link from nothing", replacing: "[1, 1", with: "[99, 1", "Book.tags", "p99", "line "),
+        Slip("a link to nothing", replacing: "[1, 1", with: "[1, 99", "Book.tags", "p99", "line "),
+        Slip("a link with three keys too many", replacing: "[2, 1", with: "[2, 1, 5, 6, 7", "Book.tags", "line "),
+        Slip("a link of text", replacing: "[2, 1", with: "[\"2\", 1", "Book.tags", "line "),
+        Slip(
+            "a relationship that does not exist", replacing: "\"Book.tags\"", with: "\"Book.tag\"",
+            "did you mean 'Book.tags'"),
+        Slip(
+            "a unique value twice", replacing: "\"code\": \"b\"", with: "\"code\": \"a\"", "Author", "code", "p1", "p2",
+            "line "),
+        Slip("a member that does not exist", replacing: "\"lastKeys\"", with: "\"lastKey\"", "did you mean 'lastKeys'"),
+        Slip("no format version", replacing: "\"formatVersion\": 2, \"store", with: "\"store", "formatVersion"),
+        Slip(
+            "a member twice", replacing: "\"storeUUID\"", with: "\"metadata\": {}, \"storeUUID\"", "occurs twice",
+            "line "),
+        Slip("no UUID", replacing: "\"storeUUID\": \"", with: "\"foldedJournal\": \"", "foldedJournal"),
+        Slip("a UUID that is none", replacing: "\"storeUUID\": \"", with: "\"storeUUID\": \"x", "UUID"),
+        Slip(
+            "a generation that is none", replacing: "\"generation\": ", with: "\"generation\": -", "generation",
+            "line 2"),
+        Slip(
+            "a last key of no entity", replacing: "\"lastKeys\": {", with: "\"lastKeys\": {\"Boook\": 1, ",
+            "did you mean 'Book'"),
+        Slip("a last key that is none", replacing: "\"lastKeys\": {", with: "\"lastKeys\": {\"Tagg\": -1, ", "Tagg"),
+        Slip(
+            "metadata with an unknown tag", replacing: "\"place\":\"shelf\"", with: "\"place\": {\"$what\": 1}",
+            "metadata", "line "),
+        Slip("metadata twice", replacing: "\"place\":\"shelf\"", with: "\"place\": 1, \"place\": 2", "line "),
+        Slip("text after the end", replacing: "\n}\n", with: "\n}\n{}", "line "),
     ]
 }
 
@@ -78,7 +104,7 @@ struct HandEditTests {
 
     /// Makes the edit of `slip` in the document.
     private func slip(_ slip: Slip, into bench: Bench) throws {
-        try bench.edit("store", slip.old, slip.new)
+        try bench.edit("store", replacing: slip.old, with: slip.new)
     }
 
     @Test("each mistake in an edited document is refused with its place, and nothing is changed", arguments: Slip.all)
@@ -108,11 +134,11 @@ struct HandEditTests {
     func highestGeneration() throws {
         let bench = try Bench()
         try filled(bench)
-        try bench.edit("store", "\"generation\": ", "\"generation\": 1844674407370955161")
+        try bench.edit("store", replacing: "\"generation\": ", with: "\"generation\": 1844674407370955161")
         let text = String(decoding: try bench.bytes(), as: UTF8.self)
         let number = try #require(
             text.firstRange(of: "1844674407370955161").map { text[$0.upperBound...].prefix { $0.isNumber } })
-        try bench.edit("store", "1844674407370955161\(number)", "\(UInt64.max)")
+        try bench.edit("store", replacing: "1844674407370955161\(number)", with: "\(UInt64.max)")
         let store = try bench.open()
         #expect(try store.snapshot().recordedTally()?.generation.number == .max)
         let error = try #require(throws: StoreError.self) {
@@ -128,7 +154,7 @@ struct HandEditTests {
     func readsCorrectEdit() throws {
         let bench = try Bench()
         try filled(bench)
-        try bench.edit("store", "\"name\": \"Ada\"", "\"name\": \"Ada Lovelace\"")
+        try bench.edit("store", replacing: "\"name\": \"Ada\"", with: "\"name\": \"Ada Lovelace\"")
         let edited = try bench.bytes()
         let reader = try bench.open()
         _ = try reader.state()
@@ -142,7 +168,9 @@ struct HandEditTests {
         try store.change { try $0.insert(ObjectID("Tag", key: 30), values: ["name": "new"]) }
         try store.close()
         #expect(try bench.text().contains("\n, \"checksum\": "))
-        try bench.edit("store", "{\"id\": 30, \"version\": 1,", "{\"id\": 99, \"name\": \"by hand\"},\n{\"id\": 30,")
+        try bench.edit(
+            "store", replacing: "{\"id\": 30, \"version\": 1,",
+            with: "{\"id\": 99, \"name\": \"by hand\"},\n{\"id\": 30,")
         let last = try bench.open()
         #expect(try last.reserveKeys(1, for: "Tag").lowerBound == 100)
         try last.close()
@@ -155,8 +183,8 @@ struct HandEditTests {
         let store = try bench.open(readOnly: true)
         let state = try store.state()
         try store.close()
-        try bench.edit("store", "\"generation\": ", "\r\n\t\"generation\"\n:\n  ")
-        try bench.edit("store", ", \"pages\": 200", "\n ,\"p\\u0061ges\" : 200")
+        try bench.edit("store", replacing: "\"generation\": ", with: "\r\n\t\"generation\"\n:\n  ")
+        try bench.edit("store", replacing: ", \"pages\": 200", with: "\n ,\"p\\u0061ges\" : 200")
         let again = try bench.open(readOnly: true)
         #expect(try again.state() == state)
         try again.close()
@@ -175,7 +203,7 @@ struct HandEditTests {
         #expect(try checkStore(again).contains { $0.severity == .violation && $0.message.contains("author") })
         try again.close()
         // An edit by hand of such a document is refused.
-        try bench.edit("store", "Book 2", "Book 2")
+        try bench.edit("store", replacing: "Book 2", with: "Book 2")
         #expect(try bench.refused().message.contains("no such Author"))
     }
 
@@ -183,7 +211,7 @@ struct HandEditTests {
     func refusesNewerFormat() throws {
         let bench = try Bench()
         try filled(bench)
-        try bench.edit("store", "\"formatVersion\": 2, \"store", "\"formatVersion\": 4, \"store")
+        try bench.edit("store", replacing: "\"formatVersion\": 2, \"store", with: "\"formatVersion\": 4, \"store")
         let error = try bench.refused()
         #expect(error.code == .unsupportedVersion)
         #expect(error.message.contains("newer program"))
@@ -193,12 +221,12 @@ struct HandEditTests {
     func reportsModelErrors() throws {
         let bench = try Bench()
         try filled(bench)
-        try bench.edit("store", "\"destination\": \"Tag\"", "\"destination\": \"Tagg\"")
+        try bench.edit("store", replacing: "\"destination\": \"Tag\"", with: "\"destination\": \"Tagg\"")
         let error = try bench.refused()
         #expect(error.message.contains("Tagg"), "\(error)")
         #expect(error.message.contains("Book"), "\(error)")
         try filled(try Bench())
-        try bench.edit("store", "\"destination\": \"Tagg\"", "\"destination\": Tagg")
+        try bench.edit("store", replacing: "\"destination\": \"Tagg\"", with: "\"destination\": Tagg")
         let syntax = try bench.refused()
         let lines = try bench.text().split(separator: "\n", omittingEmptySubsequences: false)
         let line = try #require(lines.firstIndex { $0.contains("\"destination\": Tagg") }) + 1
@@ -216,12 +244,12 @@ struct HandEditTests {
             ("\"lastKeys\": {", "\"lastKeys\": {\"x\": \(deep)"), ("\"name\": \"red\"", "\"name\": \"\\ud800\""),
         ] {
             try bench.write(text.utf8)
-            try bench.edit("store", old, new)
+            try bench.edit("store", replacing: old, with: new)
             let error = try bench.refused()
             #expect(error.code == .corrupted && error.message.contains("line "), "\(error)")
         }
         try bench.write(text.utf8)
-        try bench.edit("store", "\"name\": \"red\"", "\"name\": \"@@\"")
+        try bench.edit("store", replacing: "\"name\": \"red\"", with: "\"name\": \"@@\"")
         let plain = try bench.bytes()
         let place = try #require(plain.indices.first { plain[$0...].starts(with: "@@".utf8) })
         let wrong: [[UInt8]] = [

@@ -111,7 +111,7 @@ struct HierarchyDocumentTests {
         try loader.append(try links([Link(1, 2), Link(3, 1), Link(3, 40), Link(1999, 7)]))
     }
 
-    private func records(_ snapshot: any StoreSnapshot, _ entity: EntityName) throws -> [Record] {
+    private func records(in snapshot: any StoreSnapshot, of entity: EntityName) throws -> [Record] {
         let cursor = try snapshot.records(of: entity, after: nil)
         var (all, batch): ([Record], _) = ([], RecordBatch(model: snapshot.model))
         while try cursor.next(into: &batch) { all += (0..<batch.count).map { batch.record(at: $0) } }
@@ -158,9 +158,9 @@ struct HierarchyDocumentTests {
         let plain = try bench.open(readOnly: true)
         let (left, right) = (try once.snapshot(), try plain.snapshot())
         for entity in ["Gene", "Thing", "Gene", "Thing", "Animal", "Worker"] as [EntityName] {
-            #expect(try records(left, entity) == records(right, entity))
+            #expect(try records(in: left, of: entity) == records(in: right, of: entity))
         }
-        #expect(try records(left, "Thing").map(\.id.key) == Array(1...2000))
+        #expect(try records(in: left, of: "Thing").map(\.id.key) == Array(1...2000))
         // Two scans alternate.
         let (first, second) = (try left.records(of: "Thing", after: nil), try left.records(of: "Thing", after: nil))
         var batch = RecordBatch(model: left.model)
@@ -204,8 +204,8 @@ struct HierarchyDocumentTests {
         for first in roots {
             for second in roots {
                 for root in [first, second, second, first] {
-                    let found = try records(left, root)
-                    #expect(try found == records(right, root), "\(root) after \(first), \(second)")
+                    let found = try records(in: left, of: root)
+                    #expect(try found == records(in: right, of: root), "\(root) after \(first), \(second)")
                 }
             }
         }

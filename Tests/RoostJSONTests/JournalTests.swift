@@ -166,7 +166,7 @@ struct JournalTests {
     func refusesForeignDocument() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
-        try bench.edit("store", "begin", "edited")
+        try bench.edit("store", replacing: "begin", with: "edited")
         let error = try bench.refused()
         #expect(error.code == .storeReplaced)
         #expect(error.message.contains("store-journal"))
@@ -203,7 +203,7 @@ struct JournalTests {
             #expect(try bench.bytes() == folded)
         }
         // The same holds after an edit of the document.
-        try bench.edit("store", "begin", "edited")
+        try bench.edit("store", replacing: "begin", with: "edited")
         try bench.write(abandoned.journal, to: "store-journal")
         let writer = try bench.open()
         #expect(try writer.state().generation == abandoned.states[3].generation)

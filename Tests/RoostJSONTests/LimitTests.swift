@@ -12,7 +12,8 @@ struct LimitTests {
         try store.fill()
         try store.close()
         // Space within the value is the fastest to write and to read.
-        try bench.edit("store", "\"metadata\": {", "\"metadata\": {" + String(repeating: " ", count: 65 << 20))
+        try bench.edit(
+            "store", replacing: "\"metadata\": {", with: "\"metadata\": {" + String(repeating: " ", count: 65 << 20))
         let again = try bench.open(readOnly: true)
         #expect(try again.metadata().userMetadata == ["place": .string("shelf")])
         try again.close()
@@ -24,7 +25,7 @@ struct LimitTests {
         let store = try bench.create()
         try store.fill()
         try store.close()
-        try bench.edit("store", "[1, 1, 0, 1],", "[1, 1, 0, 1],\n[1, 1, 0, 9],")
+        try bench.edit("store", replacing: "[1, 1, 0, 1],", with: "[1, 1, 0, 1],\n[1, 1, 0, 9],")
         let error = try bench.refused()
         #expect(error.code == .corrupted)
         #expect(error.message.contains("line ") && error.message.contains("column "), "\(error.message)")
@@ -37,7 +38,8 @@ struct LimitTests {
         try store.fill()
         try store.close()
         try bench.edit(
-            "store", "\"author\": \"Author/1\", \"author#order\": 2", "\"author\": \"Editor/1\", \"author#order\": 2")
+            "store", replacing: "\"author\": \"Author/1\", \"author#order\": 2",
+            with: "\"author\": \"Editor/1\", \"author#order\": 2")
         let error = try bench.refused()
         #expect(error.code == .corrupted)
         for part in ["line ", "column ", "Book/p2", "author", "Editor/p1"] {

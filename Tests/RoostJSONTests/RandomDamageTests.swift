@@ -57,7 +57,7 @@ struct RandomDamageTests {
         let store = try bench.create()
         try store.fill()
         try store.close()
-        try bench.edit("store", "\"q\\\"", "\"q\\\"")
+        try bench.edit("store", replacing: "\"q\\\"", with: "\"q\\\"")
         let text = try bench.text()
         // Small, so that most damage hits meaningful bytes.
         let whole = Array(text.replacingOccurrences(of: String(repeating: "A", count: 100), with: "").utf8)

@@ -40,7 +40,7 @@ struct StreamedStoreTests {
             bench.location(), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0).with { $0.isReadOnce = true })
     }
 
-    private func records(_ snapshot: any StoreSnapshot, _ entity: EntityName) throws -> [Record] {
+    private func records(in snapshot: any StoreSnapshot, of entity: EntityName) throws -> [Record] {
         let cursor = try snapshot.records(of: entity, after: nil)
         var (all, batch): ([Record], _) = ([], RecordBatch(model: snapshot.model))
         while try cursor.next(into: &batch) { all += (0..<batch.count).map { batch.record(at: $0) } }
@@ -48,7 +48,7 @@ struct StreamedStoreTests {
         return all
     }
 
-    private func links(_ snapshot: any StoreSnapshot, _ entity: EntityName, _ name: String) throws -> [Link] {
+    private func links(in snapshot: any StoreSnapshot, of entity: EntityName, named name: String) throws -> [Link] {
         let relationship = try snapshot.model.requireRelationship(RelationshipName(entity, name: name))
         let cursor = try snapshot.links(of: relationship.name, after: nil)
         var (all, batch): ([Link], _) = ([], LinkBatch(relationship: relationship.number))
@@ -67,12 +67,12 @@ struct StreamedStoreTests {
         #expect(try left.recordedTally() == right.recordedTally())
         #expect(try left.userMetadata() == right.userMetadata())
         for entity in ["Album", "Genre", "Track", "Album", "Track"] as [EntityName] {
-            #expect(try records(left, entity) == records(right, entity))
+            #expect(try records(in: left, of: entity) == records(in: right, of: entity))
             #expect(try left.lastKey(of: entity) == right.lastKey(of: entity))
         }
-        #expect(try records(left, "Track").count == 2500)
+        #expect(try records(in: left, of: "Track").count == 2500)
         for name in ["similar", "genres", "similar"] {
-            #expect(try links(left, "Album", name) == links(right, "Album", name))
+            #expect(try links(in: left, of: "Album", named: name) == links(in: right, of: "Album", named: name))
         }
         #expect(try left.computeTally() == right.computeTally())
         try once.close()
@@ -116,11 +116,11 @@ struct StreamedStoreTests {
         try writer.change { try $0.insert(ObjectID("Genre", key: 50), values: [:]) }
         let reader = try openOnce()
         #expect(!(reader is StreamedJSONStore))
-        #expect(try records(reader.snapshot(), "Genre").count == 1)
+        #expect(try records(in: reader.snapshot(), of: "Genre").count == 1)
         try reader.close()
         try writer.close()
         #expect(try openOnce() is StreamedJSONStore)
-        try bench.edit("store", "Track 7\"", "Track 77\"")
+        try bench.edit("store", replacing: "Track 7\"", with: "Track 77\"")
         #expect(try !(openOnce() is StreamedJSONStore))
     }
 
@@ -156,7 +156,7 @@ struct StreamedStoreTests {
         try writer.close()
         #expect(try view.recordedTally()?.digest.objectCount == 2509)
         #expect(try view.count(FetchRequest("Album")) == 9)
-        #expect(try records(view, "Album").count == 9)
+        #expect(try records(in: view, of: "Album").count == 9)
         #expect(try once.snapshot().count(FetchRequest("Album")) == 9)
         try once.close()
     }
@@ -166,7 +166,7 @@ struct StreamedStoreTests {
         try fill()
         let once = try openOnce()
         let view = try once.snapshot()
-        #expect(try records(view, "Album").count == 9)
+        #expect(try records(in: view, of: "Album").count == 9)
         // The same file gets other content with correct checksums.
         let other = try bench.type.create(bench.location("other"), model: try flatModel(), options: StoreOptions())
         try other.change { changes in
@@ -178,7 +178,7 @@ struct StreamedStoreTests {
         try file.write(contentsOf: Data(try bench.bytes("other")))
         try file.close()
         for read in [
-            { _ = try self.records(view, "Album") }, { _ = try view.count(FetchRequest("Album")) },
+            { _ = try self.records(in: view, of: "Album") }, { _ = try view.count(FetchRequest("Album")) },
             { _ = try once.snapshot() },
         ] {
             let error = #expect(throws: StoreError.self) { try read() }
@@ -189,7 +189,7 @@ struct StreamedStoreTests {
 
     /// Changes the text and updates its checksum.
     private func rewrite(_ old: String, as new: String) throws {
-        try bench.edit("store", old, new)
+        try bench.edit("store", replacing: old, with: new)
         var text = try bench.text()
         text = String(text.dropLast(3)) + "\n, "
         var checksum = TextChecksum()

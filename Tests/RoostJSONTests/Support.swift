@@ -32,7 +32,10 @@ final class Bench {
     func text(_ name: String = "store") throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
 
     /// Replaces text in the document and removes the checksum, as a person would.
-    func edit(_ name: String = "store", _ old: String, _ new: String, sourceLocation: SourceLocation = #_sourceLocation)
+    func edit(
+        _ name: String = "store", replacing old: String, with new: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    )
         throws
     {
         let text = try text(name)

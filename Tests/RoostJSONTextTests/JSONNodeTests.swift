@@ -104,7 +104,7 @@ struct JSONNodeTests {
     ]
 
     @Test("JSON5 is read in chunks of any size and written as JSON", arguments: json5)
-    func readsJSON5(_ text: String, _ expected: String) throws {
+    func readsJSON5(_ text: String, as expected: String) throws {
         #expect(try compact(text, acceptsJSON5: true) == expected)
         #expect(failure(text, acceptsJSON5: false) != nil)
         let whole = try tokens(Array(text.utf8), chunk: 1 << 20, syntax: .json5)
@@ -135,7 +135,7 @@ struct JSONNodeTests {
             ("// a\n// б\n  x", "line 3, column 3: a value is expected"),
             ("1 2", "line 1, column 3: there is text after the end of the document"),
         ])
-    func refusesJSON5(_ text: String, _ message: String) throws {
+    func refusesJSON5(_ text: String, saying message: String) throws {
         for chunk in [1, 2, 3, 1 << 20] {
             let error = try #require(failure(Array(text.utf8), chunk: chunk, syntax: .json5))
             #expect(error.description == message)

@@ -24,8 +24,8 @@ import RoostCore
             for round in 0..<4 {
                 try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                     for index in 0..<300 { try writer.put("key \(index)", "value \(index) of \(round)") }
-                    try writer.put("large", String(repeating: "large \(round) ", count: 2000), .meta)
-                    for space in KeySpace.allCases { try writer.put("x", "y", space) }
+                    try writer.put("large", String(repeating: "large \(round) ", count: 2000), in: .meta)
+                    for space in KeySpace.allCases { try writer.put("x", "y", in: space) }
                 }
             }
             try storage.close()
@@ -145,7 +145,7 @@ import RoostCore
                 func word(_ offset: Int) -> Int {
                     Int(good[page * 4096 + offset]) | Int(good[page * 4096 + offset + 1]) << 8
                 }
-                func set(_ offset: Int, _ value: Int) {
+                func set(at offset: Int, to value: Int) {
                     damaged[page * 4096 + offset] = UInt8(value & 0xFF)
                     damaged[page * 4096 + offset + 1] = UInt8(value >> 8)
                 }
@@ -153,10 +153,10 @@ import RoostCore
                 guard word(0) == page, word(10) == 2, word(12) >= 24, word(18) < 4096 else { continue }
                 switch reason {
                 case "its keys are out of order":
-                    set(16, word(18))
-                    set(18, word(16))
-                case "its nodes overlap or leave a gap": set(word(18), word(word(18)) + 2)
-                default: set(word(18), 5000)
+                    set(at: 16, to: word(18))
+                    set(at: 18, to: word(16))
+                case "its nodes overlap or leave a gap": set(at: word(18), to: word(word(18)) + 2)
+                default: set(at: word(18), to: 5000)
                 }
                 try directory.write(damaged)
                 // The other pages were free.
@@ -228,7 +228,7 @@ import RoostCore
         func refusesPlantedLink() throws {
             let directory = try directory.get()
             try directory.create().close()
-            try directory.write(Data("victim".utf8), "victim")
+            try directory.write(Data("victim".utf8), as: "victim")
             #expect(symlink(directory.file("victim"), directory.file("store-lock")) == 0)
             #expect(errorCode { _ = try directory.open() } == .notAStore)
             #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("victim"))) == Data("victim".utf8))

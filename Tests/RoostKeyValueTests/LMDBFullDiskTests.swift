@@ -51,7 +51,7 @@ import RoostCore
 
     @Suite("LMDB on a full disk", .enabled(if: SmallDisk.isPossible), .serialized)
     struct LMDBFullDiskTests {
-        private func put(_ storage: LMDBStorage, _ number: Int) throws {
+        private func put(_ number: Int, in storage: LMDBStorage) throws {
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 try writer.put("k\(number)", String(repeating: "\(number % 10)", count: 20_000))
             }
@@ -66,30 +66,30 @@ import RoostCore
         func commitsOnFullDisk() throws {
             let disk = try SmallDisk(byteCount: 2 << 20)
             let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))
-            try put(storage, 0)
+            try put(0, in: storage)
             try disk.fill(byteCount: 512 << 10)
             let old = try storage.read()
             var number = 0
             var code: StoreError.Code?
             while code == nil, number < 1000 {
                 number += 1
-                code = errorCode { try put(storage, number) }
+                code = errorCode { try put(number, in: storage) }
             }
             #expect(code == .noSpace)
-            for _ in 0..<3 { #expect(errorCode { try put(storage, number) } == .noSpace) }
+            for _ in 0..<3 { #expect(errorCode { try put(number, in: storage) } == .noSpace) }
             // Neither an open snapshot nor a new one is affected.
             #expect(try old.entries().count == 1)
             let reader = try storage.read()
             #expect(try reader.entries().count == number)
             reader.close()
             try disk.fill()
-            #expect(errorCode { try put(storage, number) } == .noSpace)
+            #expect(errorCode { try put(number, in: storage) } == .noSpace)
             disk.makeRoom()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for number in 1..<10 { try writer.delete("k\(number)") }
             }
             old.close()
-            for _ in 0..<3 { try put(storage, number) }
+            for _ in 0..<3 { try put(number, in: storage) }
             #expect(try storage.integrityFindings().isEmpty)
             try storage.close()
             #expect(try openStorage(disk).read().entries().count == number + 1 - 9)
@@ -99,7 +99,7 @@ import RoostCore
         func opensOnFullDisk() throws {
             let disk = try SmallDisk(byteCount: 2 << 20)
             let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))
-            try put(storage, 0)
+            try put(0, in: storage)
             try storage.close()
             try disk.fill()
             #expect(errorCode { _ = try openStorage(disk) } == .noSpace)
@@ -108,7 +108,7 @@ import RoostCore
             try reading.close()
             disk.makeRoom()
             let again = try openStorage(disk)
-            try put(again, 1)
+            try put(1, in: again)
             #expect(try again.read().entries().count == 2)
         }
     }

@@ -17,7 +17,7 @@ import RoostSystem
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for key in ["b", "a", "ab", "ÿ", "B"] { try writer.put(key, "1") }
-                try writer.put("other", "2", .links)
+                try writer.put("other", "2", in: .links)
             }
             let reader = try storage.read()
             #expect(try reader.entries() == ["B=1", "a=1", "ab=1", "b=1", "ÿ=1"])
@@ -457,7 +457,7 @@ import RoostSystem
             let directory = try directory.get()
             try directory.create().close()
             let victim = Data("precious".utf8)
-            try directory.write(victim, "victim")
+            try directory.write(victim, as: "victim")
             #expect(link(directory.file("victim"), directory.file("store-lock")) == 0)
             for isReadOnly in [true, false] {
                 #expect(errorCode { _ = try directory.open(isReadOnly: isReadOnly) } == .notAStore)

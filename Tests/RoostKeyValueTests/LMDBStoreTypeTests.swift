@@ -37,7 +37,7 @@ import RoostCore
             StoreOptions(isReadOnly: isReadOnly, model: model, timeoutSeconds: 0)
         }
 
-        private func insert(_ key: Int64, _ text: String, into store: any PersistentStore) throws {
+        private func insert(_ key: Int64, text: String, into store: any PersistentStore) throws {
             var changes = ChangeSet(model: store.model)
             try changes.insert(ObjectID("Note", key: key), values: ["text": .string(text)])
             _ = try store.commit(changes)
@@ -54,15 +54,15 @@ import RoostCore
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())
             #expect(type.recognizes(fileAt: location.path))
-            try insert(1, "one", into: store)
+            try insert(1, text: "one", into: store)
             let uuid = try store.metadata().storeUUID
             try store.close()
             #expect(try directory.names == ["store", "store.lock"])
             #expect(try FileManager.default.attributesOfItem(atPath: location.path)[.posixPermissions] as? Int == 0o600)
             let again = try type.open(location, options: options(try model()))
             #expect(try count(again) == 1)
-            #expect(errorCode { try insert(2, "one", into: again) } == .constraintViolation)
-            try insert(2, "two", into: again)
+            #expect(errorCode { try insert(2, text: "one", into: again) } == .constraintViolation)
+            try insert(2, text: "two", into: again)
             #expect(try again.integrityFindings().isEmpty)
             #expect(try again.byteCount() > 0)
             try again.close()
@@ -148,12 +148,12 @@ import RoostCore
         func replacesStore() throws {
             let (directory, location, new) = (try directory.get(), try location(), try location("new"))
             let old = try type.create(location, model: try model(), options: options())
-            try insert(1, "old", into: old)
+            try insert(1, text: "old", into: old)
             var unpublished = options()
             unpublished.isUnpublished = true
             let store = try type.create(new, model: try model(), options: unpublished)
-            try insert(1, "a", into: store)
-            try insert(2, "b", into: store)
+            try insert(1, text: "a", into: store)
+            try insert(2, text: "b", into: store)
             #expect(errorCode { try type.replace(location, with: new, overwriting: true) } == .busy)
             try store.close()
             #expect(errorCode { try type.replace(location, with: new, overwriting: true) } == .busy)
@@ -166,7 +166,7 @@ import RoostCore
             try replaced.close()
             try type.replace(new, with: location, overwriting: false)
             #expect(try directory.names.contains("new"))
-            try directory.write(Data("mine".utf8), "other")
+            try directory.write(Data("mine".utf8), as: "other")
             #expect(
                 errorCode { try type.replace(try self.location("other"), with: new, overwriting: true) } == .notAStore)
             #expect(
@@ -180,7 +180,7 @@ import RoostCore
             let store = try type.create(location, model: try model(), options: options())
             try type.create(new, model: try model(), options: options()).close()
             #expect(rename(directory.file("new"), directory.file("store")) == 0)
-            #expect(errorCode { try insert(1, "lost", into: store) } == .storeReplaced)
+            #expect(errorCode { try insert(1, text: "lost", into: store) } == .storeReplaced)
             #expect(errorCode { _ = try store.snapshot() } == .storeReplaced)
             try store.close()
         }
@@ -190,7 +190,7 @@ import RoostCore
             let (location, new) = (try location(), try self.location("new"))
             let old = try type.create(location, model: try model(), options: options())
             let created = try type.create(new, model: try model(), options: options())
-            try insert(1, "new", into: created)
+            try insert(1, text: "new", into: created)
             try created.close()
             #expect(rename(new.path, location.path) == 0)
 
@@ -244,8 +244,8 @@ import RoostCore
             let (directory, location) = (try directory.get(), try location())
             try type.create(location, model: try model(), options: options()).close()
             let abandoned = StoreFile.temporarySibling(of: location.path)
-            try directory.write(Data("half".utf8), StoreFile.name(of: abandoned))
-            try directory.write(Data("half".utf8), StoreFile.name(of: abandoned) + "-lock")
+            try directory.write(Data("half".utf8), as: StoreFile.name(of: abandoned))
+            try directory.write(Data("half".utf8), as: StoreFile.name(of: abandoned) + "-lock")
             try type.open(location, options: options()).close()
             #expect(try directory.names == ["store", "store.lock"])
         }
@@ -274,7 +274,7 @@ import RoostCore
             func readsInReadOnlyDirectory() throws {
                 let (directory, location) = (try directory.get(), try location())
                 let store = try type.create(location, model: try model(), options: options())
-                try insert(1, "one", into: store)
+                try insert(1, text: "one", into: store)
                 try store.close()
                 #expect(unlink(directory.file("store.lock")) == 0)
                 #expect(chmod(directory.store, 0o644) == 0)
@@ -286,7 +286,7 @@ import RoostCore
                 #expect(errorCode { _ = try type.open(location, options: options()) } == .permissionDenied)
                 let reading = try type.open(location, options: options(isReadOnly: true))
                 #expect(try count(reading) == 1)
-                #expect(errorCode { try insert(2, "two", into: reading) } == .readOnly)
+                #expect(errorCode { try insert(2, text: "two", into: reading) } == .readOnly)
                 #expect(try directory.names == ["store"])
                 #expect(try directory.bytes() == bytes)
                 // A user with write access changes the file.
@@ -303,10 +303,10 @@ import RoostCore
             func readsBesideForeignLockFile() throws {
                 let (directory, location) = (try directory.get(), try location())
                 let store = try type.create(location, model: try model(), options: options())
-                try insert(1, "one", into: store)
+                try insert(1, text: "one", into: store)
                 try store.close()
                 #expect(chmod(directory.store, 0o644) == 0)
-                try directory.write(Data(), "store-lock")
+                try directory.write(Data(), as: "store-lock")
                 for name in ["store-lock", "store.lock"] { #expect(chmod(directory.file(name), 0o600) == 0) }
                 let user = setfsuid(65534)
                 defer { _ = setfsuid(UInt32(bitPattern: user)) }
@@ -321,10 +321,10 @@ import RoostCore
         func noticesRemovedLockFile() throws {
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())
-            try insert(1, "one", into: store)
+            try insert(1, text: "one", into: store)
             try StoreFile.remove(directory.file("store-lock"))
             #expect(errorCode { _ = try store.snapshot() } == .storeReplaced)
-            #expect(errorCode { try insert(2, "two", into: store) } == .storeReplaced)
+            #expect(errorCode { try insert(2, text: "two", into: store) } == .storeReplaced)
             try store.close()
             let again = try type.open(location, options: options())
             #expect(try count(again) == 1)

@@ -22,7 +22,7 @@ import RoostCore
         func file(_ name: String) -> String { "\(path)/\(name)" }
         var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() } }
         func bytes() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: store)) }
-        func write(_ bytes: Data, _ name: String = "store") throws {
+        func write(_ bytes: Data, as name: String = "store") throws {
             try bytes.write(to: URL(fileURLWithPath: file(name)))
         }
 
@@ -50,7 +50,7 @@ import RoostCore
     }
 
     extension KeyValueReader {
-        func text(_ key: String, _ space: KeySpace = .records) throws -> String? {
+        func text(_ key: String, in space: KeySpace = .records) throws -> String? {
             var found: String?
             try key.utf8Bytes { (key) throws(StoreError) in
                 try withValue(of: key, in: space) { (value) throws(StoreError) in
@@ -73,20 +73,20 @@ import RoostCore
     }
 
     extension KeyValueWriter {
-        func put(_ key: String, _ value: String, _ space: KeySpace = .records) throws(StoreError) {
+        func put(_ key: String, _ value: String, in space: KeySpace = .records) throws(StoreError) {
             try key.utf8Bytes { (key) throws(StoreError) in
                 try value.utf8Bytes { (value) throws(StoreError) in try put(key, value, in: space) }
             }
         }
 
-        func append(_ key: String, _ value: String, _ space: KeySpace = .records) throws(StoreError) {
+        func append(_ key: String, _ value: String, in space: KeySpace = .records) throws(StoreError) {
             try key.utf8Bytes { (key) throws(StoreError) in
                 try value.utf8Bytes { (value) throws(StoreError) in try append(key, value, in: space) }
             }
         }
 
         @discardableResult
-        func delete(_ key: String, _ space: KeySpace = .records) throws(StoreError) -> Bool {
+        func delete(_ key: String, from space: KeySpace = .records) throws(StoreError) -> Bool {
             var existed = false
             try key.utf8Bytes { (key) throws(StoreError) in existed = try delete(key, in: space) }
             return existed

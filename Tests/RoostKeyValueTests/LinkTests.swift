@@ -11,9 +11,9 @@ struct LinkTests {
         let test = try TestStore()
         try test.fill()
         let snapshot = try test.snapshot()
-        #expect(try snapshot.targets("Album", "genres", test.album(1)) == [1, 2])
-        #expect(try snapshot.targets("Genre", "albums", test.genre(1)) == [1, 2])
-        #expect(try snapshot.targets("Genre", "albums", test.genre(2)) == [1])
+        #expect(try snapshot.targets(of: "Album", by: "genres", from: test.album(1)) == [1, 2])
+        #expect(try snapshot.targets(of: "Genre", by: "albums", from: test.genre(1)) == [1, 2])
+        #expect(try snapshot.targets(of: "Genre", by: "albums", from: test.genre(2)) == [1])
         #expect(
             try snapshot.all(try snapshot.links(of: RelationshipName("Genre", name: "albums"), after: nil))
                 == [Link(1, 1), Link(1, 2), Link(2, 1)])
@@ -27,7 +27,7 @@ struct LinkTests {
         let test = try TestStore()
         try test.fill()
         let chart = RelationshipName("Genre", name: "chart")
-        #expect(try test.snapshot().targets("Genre", "chart", test.genre(1)) == [3, 1])
+        #expect(try test.snapshot().targets(of: "Genre", by: "chart", from: test.genre(1)) == [3, 1])
         try test.commit { try $0.add(Link(1, 1, order: -7, inverseOrder: 40), to: chart) }
         let snapshot = try test.snapshot()
         #expect(
@@ -37,7 +37,7 @@ struct LinkTests {
             try snapshot.all(try snapshot.links(of: RelationshipName("Album", name: "charts"), from: test.album(3)))
                 == [Link(3, 1, order: 20, inverseOrder: 10)])
         try test.commit { try $0.remove(Link(1, 1), from: chart) }
-        #expect(try test.snapshot().targets("Genre", "chart", test.genre(1)) == [3])
+        #expect(try test.snapshot().targets(of: "Genre", by: "chart", from: test.genre(1)) == [3])
         #expect(try test.findings() == [])
         _ = try test.digest()
     }
@@ -52,12 +52,12 @@ struct LinkTests {
             try changes.add(Link(3, 2), to: friends)
         }
         let snapshot = try test.snapshot()
-        #expect(try snapshot.targets("Artist", "friends", test.artist(1)) == [2])
-        #expect(try snapshot.targets("Artist", "friends", test.artist(2)) == [1, 2, 3])
-        #expect(try snapshot.targets("Band", "friends", ObjectID("Band", key: 3)) == [2])
+        #expect(try snapshot.targets(of: "Artist", by: "friends", from: test.artist(1)) == [2])
+        #expect(try snapshot.targets(of: "Artist", by: "friends", from: test.artist(2)) == [1, 2, 3])
+        #expect(try snapshot.targets(of: "Band", by: "friends", from: ObjectID("Band", key: 3)) == [2])
         #expect(try snapshot.all(try snapshot.links(of: friends, after: nil)) == [Link(1, 2), Link(2, 2), Link(2, 3)])
         try test.commit { try $0.remove(Link(3, 2), from: friends) }
-        #expect(try test.snapshot().targets("Artist", "friends", test.artist(2)) == [1, 2])
+        #expect(try test.snapshot().targets(of: "Artist", by: "friends", from: test.artist(2)) == [1, 2])
         #expect(try test.findings() == [])
     }
 
@@ -66,13 +66,13 @@ struct LinkTests {
         let test = try TestStore()
         try test.fill()
         let partners = RelationshipName("Artist", name: "partners")
-        #expect(try test.snapshot().targets("Artist", "partners", test.artist(1)) == [2, 3])
+        #expect(try test.snapshot().targets(of: "Artist", by: "partners", from: test.artist(1)) == [2, 3])
         try test.commit { try $0.add(Link(3, 2, order: 1, inverseOrder: 0), to: partners) }
         let snapshot = try test.snapshot()
         // For band 3, 2 has place 1 and 1 has place 2. For artist 2, 3 has place 0 and 1 has place
         // 1.
-        #expect(try snapshot.targets("Artist", "partners", ObjectID("Band", key: 3)) == [2, 1])
-        #expect(try snapshot.targets("Artist", "partners", test.artist(2)) == [3, 1])
+        #expect(try snapshot.targets(of: "Artist", by: "partners", from: ObjectID("Band", key: 3)) == [2, 1])
+        #expect(try snapshot.targets(of: "Artist", by: "partners", from: test.artist(2)) == [3, 1])
         #expect(
             try snapshot.all(try snapshot.links(of: partners, from: ObjectID("Band", key: 3))).first
                 == Link(3, 2, order: 1, inverseOrder: 0))
@@ -87,15 +87,15 @@ struct LinkTests {
         #expect(
             try snapshot.all(try snapshot.links(of: albums, from: test.artist(1)))
                 == [Link(1, 2, order: 1), Link(1, 3, order: 2), Link(1, 1, order: 3)])
-        #expect(try snapshot.targets("Artist", "albums", test.artist(2)) == [])
+        #expect(try snapshot.targets(of: "Artist", by: "albums", from: test.artist(2)) == [])
         try test.commit { changes in
             try changes.update(test.album(3), version: 1, values: ["artist": .objectID(test.artist(2))])
             changes.delete(test.album(2), version: 1)
         }
-        #expect(try test.snapshot().targets("Artist", "albums", test.artist(1)) == [1])
-        #expect(try test.snapshot().targets("Artist", "albums", test.artist(2)) == [3])
+        #expect(try test.snapshot().targets(of: "Artist", by: "albums", from: test.artist(1)) == [1])
+        #expect(try test.snapshot().targets(of: "Artist", by: "albums", from: test.artist(2)) == [3])
         // The earlier snapshot still shows the old state.
-        #expect(try snapshot.targets("Artist", "albums", test.artist(1)) == [2, 3, 1])
+        #expect(try snapshot.targets(of: "Artist", by: "albums", from: test.artist(1)) == [2, 3, 1])
         #expect(code { _ = try snapshot.links(of: albums, after: nil) } == .invalidRequest)
         #expect(
             code { _ = try snapshot.links(of: RelationshipName("Album", name: "artist"), from: test.album(1)) }
@@ -115,10 +115,10 @@ struct LinkTests {
             changes.delete(test.artist(1), version: 1)
         }
         let snapshot = try test.snapshot()
-        #expect(try snapshot.targets("Album", "genres", test.album(1)) == [2])
-        #expect(try snapshot.targets("Album", "genres", test.album(2)) == [])
-        #expect(try snapshot.targets("Artist", "friends", test.artist(2)) == [])
-        #expect(try snapshot.targets("Artist", "albums", test.artist(1)) == [])
+        #expect(try snapshot.targets(of: "Album", by: "genres", from: test.album(1)) == [2])
+        #expect(try snapshot.targets(of: "Album", by: "genres", from: test.album(2)) == [])
+        #expect(try snapshot.targets(of: "Artist", by: "friends", from: test.artist(2)) == [])
+        #expect(try snapshot.targets(of: "Artist", by: "albums", from: test.artist(1)) == [])
         #expect(try snapshot.record(test.album(1))?.value("artist") == .objectID(test.artist(1)))
         #expect(try test.digest().linkCount == 1)
         #expect(try test.findings() == [])
@@ -142,6 +142,6 @@ struct LinkTests {
             try $0.insert(test.genre(99), values: [:])
             try $0.add(Link(1, 99), to: genres)
         }
-        #expect(try test.snapshot().targets("Album", "genres", test.album(1)) == [1, 2, 99])
+        #expect(try test.snapshot().targets(of: "Album", by: "genres", from: test.album(1)) == [1, 2, 99])
     }
 }

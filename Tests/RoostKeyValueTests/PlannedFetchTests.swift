@@ -138,7 +138,7 @@ struct FetchVisitTests {
             ("wide range", .greaterOrEqual("number", to: .int(500))),
             ("to-one", .equal("group", to: .objectID(ObjectID("Group", key: 7)))),
         ])
-    func visitsOnlyMatches(_ name: String, _ predicate: FetchRequest.Predicate) throws {
+    func visitsOnlyMatches(_ name: String, of predicate: FetchRequest.Predicate) throws {
         let (found, visited, plan) = try visits(FetchRequest("Thing", where: predicate))
         #expect(found > 0)
         #expect(visited <= found + 8, "\(name): \(plan)")

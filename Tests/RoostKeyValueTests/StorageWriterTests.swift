@@ -33,24 +33,24 @@ import Testing
                     let value = String(repeating: "v", count: Int.random(in: 0...longest, using: &generator))
                     switch Int.random(in: 0..<12, using: &generator) {
                     case 0..<3:
-                        try writer.put(key, value, space)
+                        try writer.put(key, value, in: space)
                         expected[key] = value
                     case 3..<6:
-                        guard try writer.insert(key, value, space) == (expected[key] == nil) else {
+                        guard try writer.insert(key, value, into: space) == (expected[key] == nil) else {
                             throw differs("step \(step): insert of \(key)")
                         }
                         expected[key] = expected[key] ?? value
                     case 6..<8 where step > 2000:
-                        guard try writer.delete(key, space) == (expected.removeValue(forKey: key) != nil) else {
+                        guard try writer.delete(key, from: space) == (expected.removeValue(forKey: key) != nil) else {
                             throw differs("step \(step): delete of \(key)")
                         }
                     case 8 where step < 4000:
                         // Sorted after all other keys.
                         appended += 1
-                        try writer.append("x\(appended)", value, space)
+                        try writer.append("x\(appended)", value, in: space)
                         expected["x\(appended)"] = value
                     default:
-                        guard try writer.string(key, space) == expected[key] else {
+                        guard try writer.string(key, in: space) == expected[key] else {
                             throw differs("step \(step): read of \(key)")
                         }
                     }
@@ -100,7 +100,9 @@ import Testing
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
             for part in 0..<10 {
                 try write.perform { (writer) throws(StoreError) in
-                    for index in 0..<2000 { try writer.append("\(100_000 + 10 * (2000 * part + index))", "", space) }
+                    for index in 0..<2000 {
+                        try writer.append("\(100_000 + 10 * (2000 * part + index))", "", in: space)
+                    }
                 }
             }
             try write.commit()
@@ -118,7 +120,7 @@ import Testing
                 reader.close()
                 let before = try storage.byteCount()
                 try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
-                    for index in 0..<200 { try writer.put("\(100_005 + 1000 * index)", "", space) }
+                    for index in 0..<200 { try writer.put("\(100_005 + 1000 * index)", "", in: space) }
                 }
                 growth[space] = try storage.byteCount() - before
             }
@@ -142,7 +144,9 @@ import Testing
                         if index % 2 == 0 {
                             try writer.put(key, "")
                         } else {
-                            guard try writer.insert(key, "", .records) else { throw Self.differs("insert of \(key)") }
+                            guard try writer.insert(key, "", into: .records) else {
+                                throw Self.differs("insert of \(key)")
+                            }
                         }
                     }
                 }
@@ -161,8 +165,8 @@ import Testing
                     let key = "\(10_000 + index)"
                     // The second key immediately follows the first, at the position of a
                     // placeholder.
-                    try writer.append(key, "v", .unique)
-                    try writer.append(key + "\0", "v", .unique)
+                    try writer.append(key, "v", in: .unique)
+                    try writer.append(key + "\0", "v", in: .unique)
                     guard index % 100 == 99 else { continue }
                     let cursor = try writer.cursor(in: .unique)
                     var count = 0
@@ -175,7 +179,7 @@ import Testing
     }
 
     extension KeyValueReader {
-        fileprivate func string(_ key: String, _ space: KeySpace) throws(StoreError) -> String? {
+        fileprivate func string(_ key: String, in space: KeySpace) throws(StoreError) -> String? {
             var found: String?
             try key.utf8Bytes { (key) throws(StoreError) in
                 try withValue(of: key, in: space) { (value) throws(StoreError) in
@@ -187,7 +191,7 @@ import Testing
     }
 
     extension KeyValueWriter {
-        fileprivate func insert(_ key: String, _ value: String, _ space: KeySpace) throws(StoreError) -> Bool {
+        fileprivate func insert(_ key: String, _ value: String, into space: KeySpace) throws(StoreError) -> Bool {
             var isNew = false
             try key.utf8Bytes { (key) throws(StoreError) in
                 try value.utf8Bytes { (value) throws(StoreError) in isNew = try insert(key, value, in: space) }

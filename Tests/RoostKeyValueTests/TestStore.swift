@@ -187,7 +187,7 @@ extension StoreSnapshot {
         return all
     }
 
-    func targets(_ entity: EntityName, _ relationship: String, _ id: ObjectID) throws -> [Int64] {
+    func targets(of entity: EntityName, by relationship: String, from id: ObjectID) throws -> [Int64] {
         try all(try links(of: RelationshipName(entity, name: relationship), from: id)).map(\.target)
     }
 }

@@ -47,9 +47,11 @@ struct ConversionFailureTests {
     func leavesNoTrace(type: String, failure: Failure) throws {
         let directory = try TemporaryDirectory()
         let (source, destination) = (directory.file("a"), directory.file("b"))
-        try Sample.store(type, source).close()
+        try Sample.store(type, at: source).close()
         let before = try contents(type, at: source)
-        let error = try #require(throws: StoreError.self) { try convert(type, source, destination, failure) }
+        let error = try #require(throws: StoreError.self) {
+            try convert(type, from: source, to: destination, failure: failure)
+        }
         #expect(error.code == failure.code, "\(error)")
         #expect(try contents(type, at: source) == before)
         #expect(try leftovers(directory, type: type, destination: destination) == [])
@@ -67,10 +69,12 @@ struct ConversionFailureTests {
     func keepsOldDestination(type: String, failure: Failure) throws {
         let directory = try TemporaryDirectory()
         let (source, destination) = (directory.file("a"), directory.file("b"))
-        try Sample.store(type, source).close()
-        try Sample.store(type, destination, people: 7).close()
+        try Sample.store(type, at: source).close()
+        try Sample.store(type, at: destination, people: 7).close()
         let before = try contents(type, at: destination)
-        #expect(throws: StoreError.self) { try convert(type, source, destination, failure, overwrites: true) }
+        #expect(throws: StoreError.self) {
+            try convert(type, from: source, to: destination, failure: failure, overwrites: true)
+        }
         #expect(try contents(type, at: destination) == before)
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
 
@@ -85,10 +89,10 @@ struct ConversionFailureTests {
     }
 
     private func convert(
-        _ type: String, _ source: String, _ destination: String, _ failure: Failure, overwrites: Bool = false
+        _ type: String, from source: String, to destination: String, failure: Failure, overwrites: Bool = false
     ) throws {
         let cancellation = ConversionCancellation()
-        let registry = try Sample.registry(type, failure.faults(cancellation))
+        let registry = try Sample.registry(type, faults: failure.faults(cancellation))
         _ = try MigrationManager(registry: registry).convert(
             from: .location(StoreLocation(type: failure.isInSource ? "faulty" : type, path: source)),
             to: .location(StoreLocation(type: failure.isInSource ? type : "faulty", path: destination)),
@@ -124,8 +128,8 @@ struct ConversionFailureTests {
     @Test("only a conversion that verifies reports the records that a faulty loader loses")
     func verificationIsWhatNotices() throws {
         let directory = try TemporaryDirectory()
-        try Sample.store("memory", directory.file("a")).close()
-        let registry = try Sample.registry("memory", Faults(dropsRecordsAt: 2))
+        try Sample.store("memory", at: directory.file("a")).close()
+        let registry = try Sample.registry("memory", faults: Faults(dropsRecordsAt: 2))
         let (source, destination) = (
             ConversionEndpoint.location(StoreLocation(type: "memory", path: directory.file("a"))),
             ConversionEndpoint.location(StoreLocation(type: "faulty", path: directory.file("b")))
@@ -144,12 +148,12 @@ struct ConversionFailureTests {
     @Test("a conversion names a damaged record, and continues without it on request", arguments: Sample.writingTypes)
     func skipsDamaged(type: String) throws {
         let directory = try TemporaryDirectory()
-        try Sample.store(type, directory.file("a")).close()
+        try Sample.store(type, at: directory.file("a")).close()
         let damaged: Set<ObjectID> = [
             ObjectID("Person", key: 1), ObjectID("Person", key: 2), ObjectID("Editor", key: 1500),
             ObjectID("Shelf", key: 3),
         ]
-        let registry = try Sample.registry(type, Faults(damaged: damaged))
+        let registry = try Sample.registry(type, faults: Faults(damaged: damaged))
         let (source, destination) = (
             ConversionEndpoint.location(StoreLocation(type: "faulty", path: directory.file("a"))),
             ConversionEndpoint.location(StoreLocation(type: type, path: directory.file("b")))
@@ -183,7 +187,7 @@ struct ConversionFailureTests {
     @Test("a conversion that is cancelled before it starts throws cancelled")
     func cancelledBefore() throws {
         let directory = try TemporaryDirectory()
-        try Sample.store("memory", directory.file("a"), people: 3).close()
+        try Sample.store("memory", at: directory.file("a"), people: 3).close()
         let cancellation = ConversionCancellation()
         cancellation.cancel()
         let error = #expect(throws: StoreError.self) {

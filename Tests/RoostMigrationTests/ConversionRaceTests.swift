@@ -22,7 +22,7 @@ struct ConversionRaceTests {
 
     /// Converts `a` into `b` with faults.
     private func convert(
-        _ type: String, _ directory: TemporaryDirectory, _ faults: Faults, overwrites: Bool = false
+        _ type: String, in directory: TemporaryDirectory, faults: Faults, overwrites: Bool = false
     ) throws -> ConversionReport {
         try MigrationManager(registry: try registry(type, faults: faults)).convert(
             from: .location(StoreLocation(type: type, path: directory.file("a"))),
@@ -53,12 +53,12 @@ struct ConversionRaceTests {
         arguments: Sample.fileTypes, [false, true])
     func second(type: String, overwrites: Bool) throws {
         let directory = try TemporaryDirectory()
-        try Sample.store(type, directory.file("a")).close()
-        if overwrites { try Sample.store(type, directory.file("b"), people: 2).close() }
+        try Sample.store(type, at: directory.file("a")).close()
+        if overwrites { try Sample.store(type, at: directory.file("b"), people: 2).close() }
         let outcome = Outcome()
         let intrude = intruder(type, in: directory, overwrites: overwrites, outcome: outcome)
         let report = try convert(
-            type, directory, Faults(onAppend: { if $0 == 2 { intrude() } }), overwrites: overwrites)
+            type, in: directory, faults: Faults(onAppend: { if $0 == 2 { intrude() } }), overwrites: overwrites)
         #expect(outcome.error.withLock { $0 }?.code == .busy)
         #expect(report.verified)
         #expect(try directory.names() == ["a", "b"])
@@ -69,11 +69,11 @@ struct ConversionRaceTests {
         arguments: Sample.fileTypes, [false, true])
     func secondBeforeRenaming(type: String, overwrites: Bool) throws {
         let directory = try TemporaryDirectory()
-        try Sample.store(type, directory.file("a")).close()
-        try Sample.store(type, directory.file("b"), people: 2).close()
+        try Sample.store(type, at: directory.file("a")).close()
+        try Sample.store(type, at: directory.file("b"), people: 2).close()
         let outcome = Outcome()
         let intrude = intruder(type, in: directory, overwrites: overwrites, outcome: outcome)
-        _ = try convert(type, directory, Faults(onReplace: intrude), overwrites: true)
+        _ = try convert(type, in: directory, faults: Faults(onReplace: intrude), overwrites: true)
         #expect(outcome.error.withLock { $0 }?.code == (overwrites ? .busy : .alreadyExists))
         #expect(try directory.names() == ["a", "b"])
     }
@@ -82,9 +82,10 @@ struct ConversionRaceTests {
         "a sweep of temporary files does not remove a converted store before its renaming", arguments: Sample.fileTypes)
     func sweeping(type: String) throws {
         let directory = try TemporaryDirectory()
-        try Sample.store(type, directory.file("a")).close()
+        try Sample.store(type, at: directory.file("a")).close()
         let path = directory.file("b")
-        let report = try convert(type, directory, Faults(onReplace: { StoreFile.sweepTemporarySiblings(of: path) }))
+        let report = try convert(
+            type, in: directory, faults: Faults(onReplace: { StoreFile.sweepTemporarySiblings(of: path) }))
         #expect(report.verified)
         #expect(try directory.names() == ["a", "b"])
     }
@@ -92,11 +93,13 @@ struct ConversionRaceTests {
     @Test("a conversion that replaces an open store throws busy before it copies anything", arguments: Sample.fileTypes)
     func destinationInUse(type: String) throws {
         let directory = try TemporaryDirectory()
-        try Sample.store(type, directory.file("a")).close()
-        let open = try Sample.store(type, directory.file("b"), people: 2)
+        try Sample.store(type, at: directory.file("a")).close()
+        let open = try Sample.store(type, at: directory.file("b"), people: 2)
         let outcome = Outcome()
         let faults = Faults(onAppend: { _ in outcome.wasCalled.withLock { $0 = true } })
-        let error = #expect(throws: StoreError.self) { try convert(type, directory, faults, overwrites: true) }
+        let error = #expect(throws: StoreError.self) {
+            try convert(type, in: directory, faults: faults, overwrites: true)
+        }
         #expect(error?.code == .busy)
         #expect(outcome.wasCalled.withLock { !$0 })
         let plan = try MigrationManager(registry: .standard).plan(
@@ -105,15 +108,15 @@ struct ConversionRaceTests {
             options: ConversionOptions(overwrites: true, timeoutSeconds: 0))
         #expect(plan.refusals.count == 1)
         try open.close()
-        #expect(try convert(type, directory, Faults(), overwrites: true).verified)
+        #expect(try convert(type, in: directory, faults: Faults(), overwrites: true).verified)
     }
 
     @Test("a failing conversion leaves no lock file beside its destination", arguments: Sample.fileTypes)
     func lockFile(type: String) throws {
         let directory = try TemporaryDirectory()
-        try Sample.store(type, directory.file("a")).close()
+        try Sample.store(type, at: directory.file("a")).close()
         for faults in [Faults(failsAtAppend: 2), Faults(failsAtFinish: true), Faults(failsAtReplace: true)] {
-            #expect(throws: StoreError.self) { try convert(type, directory, faults) }
+            #expect(throws: StoreError.self) { try convert(type, in: directory, faults: faults) }
             let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
             #expect(names.filter { !$0.hasPrefix("a") } == [])
         }

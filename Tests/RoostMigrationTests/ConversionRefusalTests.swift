@@ -22,8 +22,8 @@ struct ConversionRefusalTests {
         let (a, b) = (
             StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
         )
-        try Sample.store(type, a.path, people: 5).close()
-        try Sample.store(type, b.path, people: 3).close()
+        try Sample.store(type, at: a.path, people: 5).close()
+        try Sample.store(type, at: b.path, people: 3).close()
         #expect(try refusal(from: a, to: b).code == .alreadyExists)
         let plan = try manager.plan(from: .location(a), to: .location(b))
         #expect(plan.refusals.count == 1)
@@ -36,7 +36,7 @@ struct ConversionRefusalTests {
     func sameStore(type: String, overwrites: Bool) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
-        try Sample.store(type, a.path, people: 5).close()
+        try Sample.store(type, at: a.path, people: 5).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: a.path))
         try FileManager.default.createSymbolicLink(atPath: directory.file("symbolic"), withDestinationPath: a.path)
         try FileManager.default.linkItem(atPath: a.path, toPath: directory.file("hard"))
@@ -56,7 +56,7 @@ struct ConversionRefusalTests {
     func foreignFile(type: String, name: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
-        try Sample.store(type, a.path, people: 5).close()
+        try Sample.store(type, at: a.path, people: 5).close()
         let path = directory.file(name)
         if name == "folder" {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -76,7 +76,7 @@ struct ConversionRefusalTests {
     func danglingLink(type: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
-        try Sample.store(type, a.path, people: 5).close()
+        try Sample.store(type, at: a.path, people: 5).close()
         let link = directory.file("dangling")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: directory.file("nothing"))
         #expect(try refusal(from: a, to: StoreLocation(type: type, path: link)).code == .alreadyExists)
@@ -89,7 +89,7 @@ struct ConversionRefusalTests {
     func noSpace(type: String, reservedBytes: Int) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
-        try Sample.store(type, a.path, people: 5).close()
+        try Sample.store(type, at: a.path, people: 5).close()
         let error = try refusal(
             from: a, to: StoreLocation(type: type, path: directory.file("b")),
             options: ConversionOptions().with { $0.reservedBytes = reservedBytes })
@@ -101,7 +101,7 @@ struct ConversionRefusalTests {
     func missingDirectory(type: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
-        try Sample.store(type, a.path, people: 5).close()
+        try Sample.store(type, at: a.path, people: 5).close()
         let error = try refusal(from: a, to: StoreLocation(type: type, path: directory.file("nowhere/b")))
         #expect(error.code == .missingDirectory)
     }
@@ -110,7 +110,7 @@ struct ConversionRefusalTests {
     func unknownType() throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: "memory", path: directory.file("a"))
-        try Sample.store("memory", a.path, people: 5).close()
+        try Sample.store("memory", at: a.path, people: 5).close()
         #expect(try refusal(from: a, to: StoreLocation(type: "memroy", path: "x")).code == .unknownStoreType)
         let error = try refusal(from: StoreLocation(type: "memroy", path: "x"), to: a)
         #expect(error.code == .unknownStoreType)
@@ -130,7 +130,7 @@ struct ConversionRefusalTests {
     @Test("a conversion refuses its own source as the open destination")
     func openSource() throws {
         let directory = try TemporaryDirectory()
-        let source = try Sample.store("memory", directory.file("a"), people: 5)
+        let source = try Sample.store("memory", at: directory.file("a"), people: 5)
         let error = #expect(throws: StoreError.self) { try manager.convert(from: .store(source), to: .store(source)) }
         #expect(error?.code == .invalidRequest)
     }
@@ -138,8 +138,8 @@ struct ConversionRefusalTests {
     @Test("a conversion refuses an open destination that is not empty")
     func fullDestination() throws {
         let directory = try TemporaryDirectory()
-        let source = try Sample.store("memory", directory.file("a"), people: 5)
-        let full = try Sample.store("memory", directory.file("b"), people: 2)
+        let source = try Sample.store("memory", at: directory.file("a"), people: 5)
+        let full = try Sample.store("memory", at: directory.file("b"), people: 2)
         let error = #expect(throws: StoreError.self) { try manager.convert(from: .store(source), to: .store(full)) }
         #expect(error?.code == .invalidRequest)
     }
@@ -147,7 +147,7 @@ struct ConversionRefusalTests {
     @Test("a conversion refuses an open destination with another model")
     func otherModel() throws {
         let directory = try TemporaryDirectory()
-        let source = try Sample.store("memory", directory.file("a"), people: 5)
+        let source = try Sample.store("memory", at: directory.file("a"), people: 5)
         let other = try StoreRegistry.standard.create(
             StoreLocation(type: "memory", path: ""),
             model: try ManagedObjectModel(entities: [EntityDescription("Person")]))
@@ -159,7 +159,7 @@ struct ConversionRefusalTests {
     func plans(type: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
-        try Sample.store(type, a.path).close()
+        try Sample.store(type, at: a.path).close()
         let before = try directory.names()
         let plan = try manager.plan(
             from: .location(a), to: .location(StoreLocation(type: type, path: directory.file("b"))))

@@ -14,12 +14,12 @@ struct ConversionTests {
     func convertsAnything(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let uuid = StoreUUID()
-        let original = try Sample.store(source, directory.file("a"), uuid: uuid)
+        let original = try Sample.store(source, at: directory.file("a"), uuid: uuid)
         let before = try #require(try original.snapshot().recordedTally())
         let target = ConversionEndpoint.location(StoreLocation(type: destination, path: directory.file("b")))
         let report = try MigrationManager(registry: .standard).convert(from: .store(original), to: target)
         let copy = try StoreRegistry.standard.open(target.location)
-        try expectEqual(original, copy, report, before)
+        try expectEqual(original, copy: copy, report: report, before: before)
         #expect(try copy.metadata().storeUUID == uuid)
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
         try copy.close()
@@ -27,7 +27,7 @@ struct ConversionTests {
     }
 
     private func expectEqual(
-        _ original: any PersistentStore, _ copy: any PersistentStore, _ report: ConversionReport, _ before: StoreTally
+        _ original: any PersistentStore, copy: any PersistentStore, report: ConversionReport, before: StoreTally
     ) throws {
         let snapshot = try copy.snapshot()
         defer { snapshot.close() }
@@ -57,14 +57,14 @@ struct ConversionTests {
         "a conversion copies its source as it was at the start, despite later commits", arguments: Sample.writingTypes)
     func copiesOneSnapshot(type: String) throws {
         let directory = try TemporaryDirectory()
-        let original = try Sample.store(type, directory.file("a"))
+        let original = try Sample.store(type, at: directory.file("a"))
         let before = try #require(try original.snapshot().recordedTally()).digest
         let copy = try StoreRegistry.standard.create(
             StoreLocation(type: "memory", path: directory.file("b")), model: original.model)
         let changed = Mutex(false)
         let faulty = FaultyStore(
             copy,
-            Faults(onAppend: { number in
+            faults: Faults(onAppend: { number in
                 guard number == 2 else { return }
                 var changes = ChangeSet(model: original.model)
                 changes.deletes = [.init(ObjectID("Shelf", key: 1), version: 1)]
@@ -79,7 +79,7 @@ struct ConversionTests {
     @Test("progress of a conversion names entities, counts to the total and passes every phase")
     func reportsProgress() throws {
         let directory = try TemporaryDirectory()
-        let original = try Sample.store("memory", directory.file("a"))
+        let original = try Sample.store("memory", at: directory.file("a"))
         let copy = try StoreRegistry.standard.create(
             StoreLocation(type: "memory", path: directory.file("b")), model: original.model)
         let seen = Mutex<[ConversionProgress]>([])
@@ -101,7 +101,7 @@ struct ConversionTests {
     @Test("a conversion report reads back from its JSON and has the documented fields")
     func encodesReport() throws {
         let directory = try TemporaryDirectory()
-        let original = try Sample.store("memory", directory.file("a"), people: 10)
+        let original = try Sample.store("memory", at: directory.file("a"), people: 10)
         let copy = try StoreRegistry.standard.create(
             StoreLocation(type: "memory", path: directory.file("b")), model: original.model)
         let report = try MigrationManager(registry: .standard).convert(from: .store(original), to: .store(copy))

@@ -45,7 +45,7 @@ struct DumpFailureTests {
 
     /// Returns the error of loading a text; the directory must be unchanged.
     private func failure(
-        _ text: DumpText, _ type: String = "sqlite", options: ConversionOptions = ConversionOptions()
+        _ text: DumpText, type: String = "sqlite", options: ConversionOptions = ConversionOptions()
     ) throws -> StoreError? {
         let before = try directory.names()
         do throws(StoreError) { _ = try text.load(into: .location(location(type)), chunk: 7, options: options) } catch {
@@ -64,7 +64,7 @@ struct DumpFailureTests {
         for count in 0..<dump.bytes.count - 1 {
             var cut = dump
             cut.bytes = Array(dump.bytes.prefix(count))
-            let error = try #require(try failure(cut, type), "cut to \(count) bytes")
+            let error = try #require(try failure(cut, type: type), "cut to \(count) bytes")
             #expect([.corrupted, .notAStore].contains(error.code), "cut to \(count) bytes: \(error)")
             #expect(count == 0 || error.message.contains("line "), "cut to \(count) bytes: \(error)")
         }
@@ -75,7 +75,7 @@ struct DumpFailureTests {
         for index in dump.bytes.indices {
             var flipped = dump
             flipped.bytes[index] ^= 0x04
-            #expect(try failure(flipped, "memory") != nil, "the load accepted a change of byte \(index)")
+            #expect(try failure(flipped, type: "memory") != nil, "the load accepted a change of byte \(index)")
         }
     }
 
@@ -147,7 +147,7 @@ struct DumpFailureTests {
         var lines = dump.lines
         lines.insert(lines[1], at: 2)
         lines[6] = #"{"end": {"objects": 4, "links": 2}}"#
-        #expect(try failure(DumpText(lines: lines), type)?.code == .duplicateObject)
+        #expect(try failure(DumpText(lines: lines), type: type)?.code == .duplicateObject)
     }
 
     @Test(
@@ -196,7 +196,7 @@ struct DumpFailureTests {
         "a load refuses a store type that is unknown or cannot be written",
         arguments: [("coredata", StoreError.Code.unsupported), ("nothing", .unknownStoreType)])
     func wrongDestination(type: String, code: StoreError.Code) throws {
-        #expect(try failure(dump, type)?.code == code)
+        #expect(try failure(dump, type: type)?.code == code)
     }
 
     @Test("a cancelled load leaves no files")

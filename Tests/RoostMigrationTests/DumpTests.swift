@@ -50,7 +50,7 @@ struct DumpTests {
     func equalsConversion(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let uuid = StoreUUID()
-        let original = try Sample.store(source, directory.file("a"), uuid: uuid)
+        let original = try Sample.store(source, at: directory.file("a"), uuid: uuid)
         let dump = try DumpText(original)
         let location = StoreLocation(type: destination, path: directory.file("b"))
         let report = try dump.load(into: .location(location))
@@ -115,7 +115,7 @@ struct DumpTests {
     @Test("a dump contains one snapshot, whatever is committed meanwhile")
     func oneSnapshot() throws {
         let directory = try TemporaryDirectory()
-        let store = try Sample.store("memory", directory.file("a"))
+        let store = try Sample.store("memory", at: directory.file("a"))
         let before = try DumpText(store)
         let parts = Mutex<(bytes: [UInt8], isChanged: Bool)>(([], false))
         try MigrationManager(registry: .standard).dump(store) { (bytes) throws(StoreError) in
@@ -137,7 +137,7 @@ struct DumpTests {
     @Test("a dump throws the error of its output")
     func failingSink() throws {
         let directory = try TemporaryDirectory()
-        let store = try Sample.store("memory", directory.file("a"))
+        let store = try Sample.store("memory", at: directory.file("a"))
         let error = #expect(throws: StoreError.self) {
             try MigrationManager(registry: .standard).dump(store) { (_) throws(StoreError) in
                 throw StoreError(.noSpace, "injected")
@@ -150,7 +150,7 @@ struct DumpTests {
     @Test("a dump that is cancelled throws cancelled")
     func cancelled() throws {
         let directory = try TemporaryDirectory()
-        let store = try Sample.store("memory", directory.file("a"))
+        let store = try Sample.store("memory", at: directory.file("a"))
         let cancellation = ConversionCancellation()
         cancellation.cancel()
         let error = #expect(throws: StoreError.self) {
@@ -165,7 +165,7 @@ struct DumpTests {
     @Test("a dump of some entities has their objects and the links at their ends")
     func someEntities() throws {
         let directory = try TemporaryDirectory()
-        let store = try Sample.store("memory", directory.file("a"))
+        let store = try Sample.store("memory", at: directory.file("a"))
         let shelves = try DumpText(store, entities: ["Shelf"])
         #expect(shelves.lines.count { $0.hasPrefix("{\"entity\": \"Shelf\"") } == 5)
         #expect(shelves.lines.count { $0.hasPrefix("{\"entity\"") } == 5)
@@ -189,7 +189,7 @@ struct DumpTests {
         arguments: Sample.writingTypes)
     func danglingReferences(type: String) throws {
         let directory = try TemporaryDirectory()
-        let store = try Sample.store("memory", directory.file("a"))
+        let store = try Sample.store("memory", at: directory.file("a"))
         let dump = try DumpText(store, entities: ["Book", "Editor"])
         let location = StoreLocation(type: type, path: directory.file("b"))
         let error = #expect(throws: StoreError.self) { try dump.load(into: .location(location)) }

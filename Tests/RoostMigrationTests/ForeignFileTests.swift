@@ -29,7 +29,7 @@ struct ForeignFileTests {
         let (a, b) = (
             StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
         )
-        try Sample.store(type, a.path, people: 5).close()
+        try Sample.store(type, at: a.path, people: 5).close()
         // Another store with that name, and a user's text.
         try FileManager.default.copyItem(atPath: a.path, toPath: b.path + suffix)
         for content in [try bytes(a.path), Data("poetry".utf8)] {
@@ -54,7 +54,7 @@ struct ForeignFileTests {
         let (a, b) = (
             StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
         )
-        try Sample.store(type, a.path, people: 5).close()
+        try Sample.store(type, at: a.path, people: 5).close()
         try write(Data("poetry".utf8), to: b.path + suffix)
         let store = try StoreRegistry.standard.type(named: type)
         #expect(code { _ = try store.create(b, model: try Sample.model(), options: StoreOptions()) } == .alreadyExists)
@@ -78,7 +78,7 @@ struct ForeignFileTests {
     func empty(own: (type: String, suffix: String), byteCount: Int) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: own.type, path: directory.file("a"))
-        try Sample.store(own.type, a.path, people: 5).close()
+        try Sample.store(own.type, at: a.path, people: 5).close()
         let store = try StoreRegistry.standard.type(named: own.type)
         for name in ["b", "c"] {
             let location = StoreLocation(type: own.type, path: directory.file(name))
@@ -105,7 +105,7 @@ struct ForeignFileTests {
         let (a, b) = (
             StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
         )
-        let open = try Sample.store(type, a.path, people: 5)
+        let open = try Sample.store(type, at: a.path, people: 5)
         let left = try bytes(a.path + suffix)
         #expect(left.contains { $0 != 0 })
         try write(left, to: b.path + suffix)
@@ -121,7 +121,7 @@ struct ForeignFileTests {
     func longestName(type: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
-        try Sample.store(type, a.path, people: 5).close()
+        try Sample.store(type, at: a.path, people: 5).close()
         let b = StoreLocation(type: type, path: directory.file(String(repeating: "n", count: 219)))
         _ = try manager.convert(from: .location(a), to: .location(b))
     }
@@ -133,7 +133,7 @@ struct ForeignFileTests {
     func longNames(type: String, byteCount: Int) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
-        try Sample.store(type, a.path, people: 5).close()
+        try Sample.store(type, at: a.path, people: 5).close()
         let b = StoreLocation(type: type, path: directory.file(String(repeating: "n", count: byteCount)))
         let plan = try manager.plan(from: .location(a), to: .location(b))
         let error = #expect(throws: StoreError.self) { try manager.convert(from: .location(a), to: .location(b)) }
@@ -148,7 +148,7 @@ struct ForeignFileTests {
             StoreLocation(type: "sqlite", path: directory.file("a")),
             StoreLocation(type: "sqlite", path: directory.file("b"))
         )
-        let open = try Sample.store("sqlite", a.path, people: 5)
+        let open = try Sample.store("sqlite", at: a.path, people: 5)
         // A program that was killed, whose store was moved without its log.
         try FileManager.default.copyItem(atPath: a.path, toPath: directory.file("moved"))
         try FileManager.default.copyItem(atPath: a.path + "-wal", toPath: b.path + "-wal")

@@ -8,7 +8,7 @@ import Testing
 struct PartwiseReadingTests {
     /// Creates a store with gaps between its keys, so that parts end between, on and after keys.
     private func store(_ type: String, in directory: TemporaryDirectory) throws -> any PersistentStore {
-        let store = try Sample.store(type, directory.file("a"), people: 40)
+        let store = try Sample.store(type, at: directory.file("a"), people: 40)
         var changes = ChangeSet(model: store.model)
         changes.deletes = [10, 25, 26, 80].map { .init(ObjectID("Book", key: $0), version: 1) }
         _ = try store.commit(changes)
@@ -57,7 +57,7 @@ struct PartwiseReadingTests {
     @Test("small content is one part for each hierarchy and each relationship with links")
     func keepsSmallContentWhole() throws {
         let directory = try TemporaryDirectory()
-        let store = try Sample.store("memory", directory.file("a"))
+        let store = try Sample.store("memory", at: directory.file("a"))
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let tally = try snapshot.computeTally()
@@ -69,7 +69,7 @@ struct PartwiseReadingTests {
     @Test("a finished JSON document is verified in whole lists, whatever its size")
     func readsDocumentsWhole() throws {
         let directory = try TemporaryDirectory()
-        let source = try Sample.store("memory", directory.file("a"))
+        let source = try Sample.store("memory", at: directory.file("a"))
         let location = StoreLocation(type: "json", path: directory.file("b"))
         let store = try StoreRegistry.standard.type(named: "json")
             .create(location, model: source.model, options: StoreOptions().with { $0.isUnpublished = true })
@@ -93,8 +93,8 @@ struct PartwiseReadingTests {
     @Test("partwise verification throws the first error of a read")
     func endsWithFirstError() throws {
         let directory = try TemporaryDirectory()
-        let base = try Sample.store("memory", directory.file("a"))
-        let store = FaultyStore(base, Faults(failsAtRead: 2))
+        let base = try Sample.store("memory", at: directory.file("a"))
+        let store = FaultyStore(base, faults: Faults(failsAtRead: 2))
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let tally = try snapshot.computeTallyOf(base)

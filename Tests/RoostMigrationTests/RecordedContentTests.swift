@@ -20,7 +20,7 @@ struct RecordedContentTests {
     func order() throws {
         let type = RoostConformance.FaultyStoreType(
             try StoreRegistry.standard.type(named: "memory"), fault: .reversesBatches)
-        let sample = try Sample.store("memory", "", people: 20)
+        let sample = try Sample.store("memory", at: "", people: 20)
         let store = try type.create(
             StoreLocation(type: "memory", path: ""), model: sample.model, options: StoreOptions())
         _ = try manager.convert(
@@ -43,7 +43,7 @@ struct RecordedContentTests {
     func missingBesidesDamaged() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("a"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         try SQLiteShell.run("UPDATE Person SET name = 'other' WHERE _id = 3", on: location.path)
         let options = ConversionOptions(skipsDamaged: true)
         let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
@@ -64,7 +64,7 @@ struct RecordedContentTests {
     func acceptance() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("a"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         let maintenance = StoreMaintenance(registry: .standard)
         #expect(try maintenance.acceptExternalChanges(in: location)?.isEmpty == true)
         try SQLiteShell.run("UPDATE Person SET name = 'other' WHERE _id = 3", on: location.path)
@@ -81,7 +81,7 @@ struct RecordedContentTests {
         #expect(try checkStore(store).filter { $0.severity == .damage } == [])
         try store.close()
         let lmdb = StoreLocation(type: "lmdb", path: directory.file("b"))
-        try Sample.store(lmdb.type, lmdb.path).close()
+        try Sample.store(lmdb.type, at: lmdb.path).close()
         #expect(error { _ = try maintenance.acceptExternalChanges(in: lmdb) }?.code == .unsupported)
     }
 }

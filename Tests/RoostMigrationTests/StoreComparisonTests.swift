@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Comparing and checking stores")
 struct StoreComparisonTests {
-    private func pair(_ types: (String, String), _ directory: TemporaryDirectory) throws -> (
+    private func pair(of types: (String, String), in directory: TemporaryDirectory) throws -> (
         any PersistentStore, any PersistentStore
     ) {
         (
-            try Sample.store(types.0, directory.file("a"), people: 300),
-            try Sample.store(types.1, directory.file("b"), people: 300)
+            try Sample.store(types.0, at: directory.file("a"), people: 300),
+            try Sample.store(types.1, at: directory.file("b"), people: 300)
         )
     }
 
@@ -20,7 +20,7 @@ struct StoreComparisonTests {
         Sample.writingTypes)
     func equalStores(a: String, b: String) throws {
         let directory = try TemporaryDirectory()
-        let (left, right) = try pair((a, b), directory)
+        let (left, right) = try pair(of: (a, b), in: directory)
         #expect(try StoreComparison.diff(left, right) == [])
         #expect(try StoreComparison.diff(left, right, trustingDigests: true) == [])
         try left.close()
@@ -30,7 +30,7 @@ struct StoreComparisonTests {
     @Test("a comparison ignores versions of records", arguments: Sample.writingTypes)
     func versionsDoNotCount(type: String) throws {
         let directory = try TemporaryDirectory()
-        let (left, right) = try pair(("memory", type), directory)
+        let (left, right) = try pair(of: ("memory", type), in: directory)
         let snapshot = try right.snapshot()
         var batch = RecordBatch(model: right.model)
         _ = try snapshot.records(with: [ObjectID("Shelf", key: 2)]).next(into: &batch)
@@ -45,7 +45,7 @@ struct StoreComparisonTests {
     @Test("a comparison lists differing objects, properties and links up to its limit", arguments: Sample.writingTypes)
     func differences(type: String) throws {
         let directory = try TemporaryDirectory()
-        let (left, right) = try pair(("memory", type), directory)
+        let (left, right) = try pair(of: ("memory", type), in: directory)
         var changes = ChangeSet(model: right.model)
         try changes.insert(ObjectID("Shelf", key: 78), values: [:])
         try changes.update(ObjectID("Shelf", key: 2), version: 1, values: ["label": .uri("other:2")])
@@ -71,7 +71,7 @@ struct StoreComparisonTests {
     @Test("a comparison of stores with different models names the differing entities")
     func differentModels() throws {
         let directory = try TemporaryDirectory()
-        let left = try Sample.store("memory", directory.file("a"), people: 2)
+        let left = try Sample.store("memory", at: directory.file("a"), people: 2)
         let right = try StoreRegistry.standard.create(
             StoreLocation(type: "memory", path: ""),
             model: try ManagedObjectModel(entities: [EntityDescription("Shelf")]))
@@ -83,7 +83,7 @@ struct StoreComparisonTests {
     @Test("a check of a sound store has no findings", arguments: Sample.writingTypes)
     func soundStore(type: String) throws {
         let directory = try TemporaryDirectory()
-        let store = try Sample.store(type, directory.file("a"), people: 2000)
+        let store = try Sample.store(type, at: directory.file("a"), people: 2000)
         #expect(try checkStore(store) == [])
         try store.close()
     }
@@ -91,7 +91,7 @@ struct StoreComparisonTests {
     @Test("a check lists dangling references as violations, up to its limit", arguments: Sample.writingTypes)
     func danglingReferences(type: String) throws {
         let directory = try TemporaryDirectory()
-        let store = try Sample.store(type, directory.file("a"), people: 300)
+        let store = try Sample.store(type, at: directory.file("a"), people: 300)
         var changes = ChangeSet(model: store.model)
         changes.deletes = [
             .init(ObjectID("Person", key: 10), version: 3), .init(ObjectID("Editor", key: 12), version: 1),
@@ -110,8 +110,8 @@ struct StoreComparisonTests {
     @Test("a check reports damaged records and continues after them")
     func damagedRecord() throws {
         let directory = try TemporaryDirectory()
-        let base = try Sample.store("memory", directory.file("a"), people: 300)
-        let store = FaultyStore(base, Faults(damaged: [ObjectID("Person", key: 5), ObjectID("Shelf", key: 1)]))
+        let base = try Sample.store("memory", at: directory.file("a"), people: 300)
+        let store = FaultyStore(base, faults: Faults(damaged: [ObjectID("Person", key: 5), ObjectID("Shelf", key: 1)]))
         let findings = try checkStore(store)
         let damage = findings.filter { $0.severity == .damage }.map(\.message)
         #expect(damage.contains { $0.contains("Person/p5") })

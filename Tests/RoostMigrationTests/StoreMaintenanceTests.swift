@@ -20,7 +20,7 @@ struct StoreMaintenanceTests {
     /// Fills a store, then deletes nine tenths of it.
     private func makeHollow(_ location: StoreLocation) throws -> StoreUUID {
         let uuid = StoreUUID()
-        let store = try Sample.store(location.type, location.path, uuid: uuid)
+        let store = try Sample.store(location.type, at: location.path, uuid: uuid)
         var changes = ChangeSet(model: store.model)
         let snapshot = try store.snapshot()
         var batch = RecordBatch(model: store.model)
@@ -73,7 +73,7 @@ struct StoreMaintenanceTests {
     func backupRefusals(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("a"))
-        try Sample.store(type, location.path).close()
+        try Sample.store(type, at: location.path).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         func code(_ body: () throws -> Void) -> StoreError.Code? {
             do { try body() } catch { return (error as? StoreError)?.code }
@@ -203,7 +203,7 @@ struct StoreMaintenanceTests {
         guard Self.fileTypes.contains("sqlite") else { return }
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("a"))
-        try Sample.store("sqlite", location.path).close()
+        try Sample.store("sqlite", at: location.path).close()
         // Changes rows and index alike, as another program would.
         let file = URL(fileURLWithPath: location.path)
         var bytes = try Data(contentsOf: file)

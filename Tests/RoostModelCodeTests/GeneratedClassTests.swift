@@ -108,7 +108,7 @@ struct GeneratedClassTests {
 
     @Test("classes of subentities inherit from their superentity's class and list its properties first")
     func hierarchy() throws {
-        let texts = try Samples.texts(Samples.people(), .singleFile)
+        let texts = try Samples.texts(Samples.people(), layout: .singleFile)
         let text = try #require(texts.first)
         #expect(
             text.contains(
@@ -145,7 +145,7 @@ struct GeneratedClassTests {
 
     @Test("a handwritten class has a generated superclass")
     func handwrittenText() throws {
-        let text = try #require(try Samples.texts(handwritten(), .singleFile).first)
+        let text = try #require(try Samples.texts(handwritten(), layout: .singleFile).first)
         #expect(text.contains("nonisolated class _Person: ManagedObject, ManagedObjectClass {"))
         #expect(text.contains("/// Its class is written by hand: `class Person: _Person`."))
         #expect(text.contains("nonisolated class Employee: Person {"))
@@ -195,14 +195,14 @@ struct GeneratedClassTests {
 
     @Test("the property of a derived attribute is optional and has only a getter")
     func derived() throws {
-        let text = try #require(try Samples.texts(Samples.types(superentity: true), .singleFile).first)
+        let text = try #require(try Samples.texts(Samples.types(superentity: true), layout: .singleFile).first)
         let start = try #require(text.range(of: "var count: Int64? {\n        get { optionalInt64(slot: "))
         #expect(text[start.upperBound...].prefix { $0 != "}" }.contains("set") == false)
     }
 
     @Test("a comment names transient relationships and fetched properties that a class leaves out")
     func leftOut() throws {
-        let text = try #require(try Samples.texts(Samples.types(superentity: false), .singleFile).first)
+        let text = try #require(try Samples.texts(Samples.types(superentity: false), layout: .singleFile).first)
         #expect(text.contains("    // The transient relationship 'weakOther' is left out.\n"))
         #expect(text.contains("    // The fetched property 'found' is left out.\n"))
         #expect(!text.contains("var weakOther") && !text.contains("var found"))
@@ -220,7 +220,7 @@ struct GeneratedClassTests {
         }
         let model = try Samples.types(superentity: superentity)
         try SwiftCompiler.expectValid(Samples.texts(model, access: access), options: options)
-        try SwiftCompiler.expectValid(Samples.texts(model, access: access, .singleFile), options: options)
+        try SwiftCompiler.expectValid(Samples.texts(model, access: access, layout: .singleFile), options: options)
     }
 
     @Test(
@@ -234,7 +234,7 @@ struct GeneratedClassTests {
 
     @Test("generated public classes with subclasses are open")
     func open() throws {
-        let text = try #require(try Samples.texts(Samples.people(), access: .public, .singleFile).first)
+        let text = try #require(try Samples.texts(Samples.people(), access: .public, layout: .singleFile).first)
         #expect(text.contains("\npublic import Foundation\npublic import Roost\n"))
         #expect(text.contains("nonisolated open class Person: ManagedObject"))
         #expect(text.contains("nonisolated public final class Boss: Employee"))

@@ -38,7 +38,9 @@ struct HostileTextTests {
     @Test(
         "generated code with one hostile text passes the type checker",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"), arguments: texts)
-    func document(text: String) throws { try SwiftCompiler.expectValid(Samples.texts(model(text), .singleFile)) }
+    func document(text: String) throws {
+        try SwiftCompiler.expectValid(Samples.texts(model(text), layout: .singleFile))
+    }
 
     @Test(
         "hostile names of entities and model files do not end comments and literals",
@@ -72,7 +74,7 @@ struct HostileTextTests {
         cover.attributeValueClassName = text
         let model = try ManagedObjectModel(entities: [EntityDescription("Thing", attributes: [cover])])
         #expect(
-            try Samples.texts(model, .singleFile)[0].contains(
+            try Samples.texts(model, layout: .singleFile)[0].contains(
                 "    var cover: \(text)? {\n        get { coded(slot: 0) }"))
     }
 }

@@ -73,7 +73,7 @@ struct NameTests {
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"),
         arguments: members + reserved)
     func refusedNameDoesNotCompile(name: String) throws {
-        let text = try #require(try Samples.texts(Samples.attribute("replaceMe"), .singleFile).first)
+        let text = try #require(try Samples.texts(Samples.attribute("replaceMe"), layout: .singleFile).first)
         let result = try SwiftCompiler.typeCheck([text.replacing("replaceMe", with: name)])
         #expect(result.code != 0)
     }
@@ -110,7 +110,8 @@ struct NameTests {
         var entity = EntityDescription("Album", attributes: [.string("title")])
         entity.managedObjectClassName = declared
         let other = EntityDescription("Other", relationships: [.toMany("albums", to: "Album")])
-        let text = try #require(try Samples.texts(ManagedObjectModel(entities: [entity, other]), .singleFile).first)
+        let text = try #require(
+            try Samples.texts(ManagedObjectModel(entities: [entity, other]), layout: .singleFile).first)
         #expect(text.contains("final class \(expected): ManagedObject"))
         #expect(text.contains("var albums: ToMany<\(expected)> {"))
     }
@@ -142,7 +143,7 @@ struct NameTests {
     func caseInsensitive() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("album"), EntityDescription("Album")])
         #expect(try Samples.message(model).contains("--single-file"))
-        #expect(try Samples.texts(model, .singleFile).count == 1)
+        #expect(try Samples.texts(model, layout: .singleFile).count == 1)
     }
 
     @Test(
@@ -154,7 +155,7 @@ struct NameTests {
             ("straße.roostmodel.json", "StraßeModel"), ("-.json", "Model"),
         ])
     func modelName(source: String, expected: String) throws {
-        let text = try #require(try Samples.texts(Samples.music(), source: source, .singleFile).first)
+        let text = try #require(try Samples.texts(Samples.music(), source: source, layout: .singleFile).first)
         #expect(text.contains("nonisolated enum \(expected) {"))
     }
 }

@@ -67,7 +67,7 @@ enum Samples {
 
     static func texts(
         _ model: ManagedObjectModel, source: String = "Music.roostmodel.json",
-        access: ModelCode.AccessLevel = .internal, _ layout: ModelCode.Layout = .perEntity
+        access: ModelCode.AccessLevel = .internal, layout: ModelCode.Layout = .perEntity
     ) throws -> [String] {
         try ModelCode(model, source: source, access: access).files(layout).map(\.text)
     }

@@ -23,7 +23,7 @@ struct SwiftCompiler {
 
     /// Type-checks Swift code against the module, and expects no errors and no warnings.
     static func expectValid(
-        _ texts: [String], options: [String] = [], _ location: SourceLocation = #_sourceLocation
+        _ texts: [String], options: [String] = [], sourceLocation location: SourceLocation = #_sourceLocation
     ) throws {
         let result = try typeCheck(texts, options: options + ["-warnings-as-errors"])
         #expect(result.code == 0, "\(result.output)\n\(texts.joined(separator: "\n"))", sourceLocation: location)

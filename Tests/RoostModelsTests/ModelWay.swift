@@ -78,8 +78,8 @@
     /// Types of stores, each in a new directory.
     enum Backends {
         static func run(
-            isInFile: Bool = false, _ body: (StoreLocation) throws -> Void,
-            _ location: SourceLocation = #_sourceLocation
+            isInFile: Bool = false, sourceLocation: SourceLocation = #_sourceLocation,
+            _ body: (StoreLocation) throws -> Void
         ) throws {
             let directory = FileManager.default.temporaryDirectory.appending(path: "models-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -93,7 +93,7 @@
                 locations.append(.lmdb(directory.appending(path: "m.lmdb").path))
             #endif
             for store in locations {
-                do { try body(store) } catch { Issue.record("\(store): \(error)", sourceLocation: location) }
+                do { try body(store) } catch { Issue.record("\(store): \(error)", sourceLocation: sourceLocation) }
             }
         }
     }

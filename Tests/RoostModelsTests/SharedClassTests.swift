@@ -190,14 +190,14 @@
 
         @Test("model classes name the properties of own and inherited key paths", arguments: Way.all)
         func names(_ way: Way) throws {
-            func names(_ type: any ManagedObjectClass.Type, _ paths: [AnyKeyPath]) -> [String?] {
+            func names(in type: any ManagedObjectClass.Type, of paths: [AnyKeyPath]) -> [String?] {
                 paths.map { type.propertyName(of: $0) }
             }
             func check<W: ModelWay>(_ way: W.Type) throws {
-                #expect(names(W.Thing.self, W.paths) == ["small", "one", "ordered", "cover"])
-                #expect(names(W.Boss.self, W.bossPaths) == ["name", "friends", "age", "deputy", "isKind", nil])
-                #expect(names(W.Boss.Colleague.self, W.employeePaths) == ["born", "age", nil])
-                #expect(names(W.Boss.Colleague.self, W.paths) == [nil, nil, nil, nil])
+                #expect(names(in: W.Thing.self, of: W.paths) == ["small", "one", "ordered", "cover"])
+                #expect(names(in: W.Boss.self, of: W.bossPaths) == ["name", "friends", "age", "deputy", "isKind", nil])
+                #expect(names(in: W.Boss.Colleague.self, of: W.employeePaths) == ["born", "age", nil])
+                #expect(names(in: W.Boss.Colleague.self, of: W.paths) == [nil, nil, nil, nil])
                 #expect(W.Boss.entityName == "Boss" && W.Boss.Colleague.entityName == "Employee")
                 #expect(W.Boss.shape.entity == "Boss")
             }

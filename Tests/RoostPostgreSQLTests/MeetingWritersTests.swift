@@ -19,7 +19,7 @@
 
         /// Returns a random change that is based on a snapshot.
         private func change(
-            of store: any PersistentStore, _ random: inout some RandomNumberGenerator
+            of store: any PersistentStore, using random: inout some RandomNumberGenerator
         ) throws(StoreError) -> ChangeSet {
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
@@ -93,7 +93,7 @@
                 let store = stores[number % 4]
                 var random = SeededGenerator(seed: seed &+ UInt64(number))
                 for _ in 0..<rounds {
-                    let changes = try change(of: store, &random)
+                    let changes = try change(of: store, using: &random)
                     var outcome = "committed"
                     do throws(StoreError) { _ = try store.commit(changes) } catch {
                         outcome = "\(error.code)"

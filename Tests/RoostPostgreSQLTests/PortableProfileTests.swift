@@ -273,7 +273,7 @@
                 "the server was not started by Scripts/postgres, so no statement is looked at"))
         func violations() throws {
             let log = try #require(StatementLog(), "the server was not started by Scripts/postgres")
-            let location = PostgreSQLServer.location(in: UUID().uuidString, "log", parameters: log.parameters)
+            let location = PostgreSQLServer.location(in: UUID().uuidString, name: "log", parameters: log.parameters)
             let store = try type.create(location, model: try model(), options: StoreOptions())
             defer { try? type.destroy(location) }
             try insert(1, into: store)

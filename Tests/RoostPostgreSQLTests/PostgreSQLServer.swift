@@ -18,11 +18,11 @@
 
         /// Returns a location with a unique name.
         static func location(_ name: String = "store") -> StoreLocation {
-            location(in: UUID().uuidString, name)
+            location(in: UUID().uuidString, name: name)
         }
 
         /// Returns the location of a named store in a run of a check.
-        static func location(in directory: String, _ name: String, parameters more: String = "") -> StoreLocation {
+        static func location(in directory: String, name: String, parameters more: String = "") -> StoreLocation {
             // A hash makes a valid schema name from a name of any length and characters.
             var hash: UInt64 = 0xcbf2_9ce4_8422_2325
             for byte in "\(directory)/\(name)".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
@@ -36,14 +36,14 @@
         }
 
         static let fixture = StoreFixture(PostgreSQLStoreType(), peer: .besideTests("PostgreSQLPeer")).with {
-            $0.makeLocation = { location(in: $0, $1) }
+            $0.makeLocation = { location(in: $0, name: $1) }
         }
 
         /// Returns a fixture of stores with the portable profile, whose statements go to a log.
         static func portable(_ log: StatementLog? = nil) -> StoreFixture {
             fixture.with {
                 $0.options.typeOptions["profile"] = "portable"
-                $0.makeLocation = { location(in: $0, $1, parameters: log?.parameters ?? "") }
+                $0.makeLocation = { location(in: $0, name: $1, parameters: log?.parameters ?? "") }
             }
         }
     }

@@ -143,11 +143,11 @@
                         swallows = true
                     case .silent: continue
                     case .answering(let answer):
-                        _ = Self.write(answer, client)
+                        _ = Self.write(answer, to: client)
                         return
                     default: break
                     }
-                    guard Self.write(bytes, server) else { return }
+                    guard Self.write(bytes, to: server) else { return }
                 }
                 if entries[1].revents != 0 {
                     let bytes = Self.read(server)
@@ -156,7 +156,7 @@
                         _ = poll(&entries, 1, -1)
                         continue
                     }
-                    guard let bytes, !swallows, Self.write(bytes, client) else { return }
+                    guard let bytes, !swallows, Self.write(bytes, to: client) else { return }
                 }
             }
         }
@@ -167,7 +167,7 @@
             return count > 0 ? Array(bytes[..<count]) : nil
         }
 
-        private static func write(_ bytes: [UInt8], _ socket: Int32) -> Bool {
+        private static func write(_ bytes: [UInt8], to socket: Int32) -> Bool {
             var start = 0
             while start < bytes.count {
                 let count = bytes[start...].withUnsafeBytes {

@@ -109,7 +109,7 @@
             let log = try #require(StatementLog(), "the server was not started by Scripts/postgres")
             let source = try source()
             defer { try? source.close() }
-            let location = PostgreSQLServer.location(in: UUID().uuidString, "shared", parameters: log.parameters)
+            let location = PostgreSQLServer.location(in: UUID().uuidString, name: "shared", parameters: log.parameters)
             defer { try? PostgreSQLStoreType().destroy(location) }
             let report = try manager.convert(from: .store(source), to: .location(location))
             #expect(report.objects == 30)

@@ -131,14 +131,14 @@ private typealias Expression = FetchRequest.Expression
 
 private func path(_ names: String...) -> Expression { .keyPath(names) }
 private func compare(
-    _ left: Expression, _ operation: FetchRequest.Comparison.Operator, _ right: Expression,
-    _ modifier: FetchRequest.Comparison.Modifier = .direct, _ options: FetchRequest.Comparison.Options = []
+    _ left: Expression, by operation: FetchRequest.Comparison.Operator, to right: Expression,
+    modifier: FetchRequest.Comparison.Modifier = .direct, options: FetchRequest.Comparison.Options = []
 ) -> Predicate {
     .comparison(.init(left: left, operator: operation, right: right, modifier: modifier, options: options))
 }
 /// Returns the condition that a path has a value that is not null.
 private func anyValue(of expression: Expression) -> Predicate {
-    compare(expression, .notEqual, .constant(.null), .any)
+    compare(expression, by: .notEqual, to: .constant(.null), modifier: .any)
 }
 private func decimal(_ text: String) -> Value { .decimal(DecimalNumber(utf8: text.utf8)?.decimal ?? .nan) }
 private func list(_ values: Value...) -> Expression { .aggregate(values.map { .constant($0) }) }
@@ -177,19 +177,24 @@ struct GraphPredicateTests {
     @Test(
         "a path through to-one relationships is null where a step is null",
         arguments: [
-            (compare(path("album", "title"), .equal, .constant("Blue")), [1, 2]),
-            (compare(path("album", "title"), .notEqual, .constant("Blue")), [3, 4, 5]),
-            (compare(path("album", "title"), .equal, .constant(.null)), [5]),
-            (compare(path("album", "artist", "name"), .beginsWith, .constant("Blue")), [3, 4]),
-            (compare(path("album", "artist"), .equal, .constant(.objectID(ObjectID("Artist", key: 2)))), [3, 4]),
+            (compare(path("album", "title"), by: .equal, to: .constant("Blue")), [1, 2]),
+            (compare(path("album", "title"), by: .notEqual, to: .constant("Blue")), [3, 4, 5]),
+            (compare(path("album", "title"), by: .equal, to: .constant(.null)), [5]),
+            (compare(path("album", "artist", "name"), by: .beginsWith, to: .constant("Blue")), [3, 4]),
             (
-                compare(path("album", "artist", "objectID"), .equal, .constant(.objectID(ObjectID("Artist", key: 1)))),
+                compare(path("album", "artist"), by: .equal, to: .constant(.objectID(ObjectID("Artist", key: 2)))),
+                [3, 4]
+            ),
+            (
+                compare(
+                    path("album", "artist", "objectID"), by: .equal,
+                    to: .constant(.objectID(ObjectID("Artist", key: 1)))),
                 [1, 2]
             ),
-            (compare(path("album"), .isIn, list(.objectID(ObjectID("Album", key: 2)), .null)), [3, 4, 5]),
-            (compare(path("album", "title"), .isIn, list("Nil", "x", .null)), [3, 4, 5]),
-            (compare(path("album", "price"), .less, path("length")), [1, 2]),
-            (compare(path("album"), .equal, .constant(.objectID(ObjectID("Nothing", key: 1)))), []),
+            (compare(path("album"), by: .isIn, to: list(.objectID(ObjectID("Album", key: 2)), .null)), [3, 4, 5]),
+            (compare(path("album", "title"), by: .isIn, to: list("Nil", "x", .null)), [3, 4, 5]),
+            (compare(path("album", "price"), by: .less, to: path("length")), [1, 2]),
+            (compare(path("album"), by: .equal, to: .constant(.objectID(ObjectID("Nothing", key: 1)))), []),
         ] as [(FetchRequest.Predicate, [Int64])])
     func toOne(_ predicate: FetchRequest.Predicate, expected: [Int64]) throws {
         #expect(try Library().keys("Track", where: predicate) == expected)
@@ -198,35 +203,46 @@ struct GraphPredicateTests {
     @Test(
         "quantifiers, aggregates and elements examine all objects of a relationship",
         arguments: [
-            (compare(path("tracks", "length"), .greater, .constant(150), .any), [1, 2]),
-            (compare(path("tracks", "length"), .greater, .constant(150), .all), [2, 3]),
-            (!compare(path("tracks", "length"), .greater, .constant(150), .any), [3]),
-            (compare(path("tracks", "name"), .equal, .constant(.null), .any), [2]),
-            (compare(path("tracks"), .equal, .constant(.objectID(ObjectID("Track", key: 2))), .any), [1]),
-            (compare(path("tracks"), .contains, .constant(.objectID(ObjectID("Track", key: 3)))), [2]),
-            (compare(.constant(.objectID(ObjectID("Track", key: 3))), .isIn, path("tracks")), [2]),
-            (compare(path("tracks", "tags", "word"), .equal, .constant("long"), .any), [2]),
+            (compare(path("tracks", "length"), by: .greater, to: .constant(150), modifier: .any), [1, 2]),
+            (compare(path("tracks", "length"), by: .greater, to: .constant(150), modifier: .all), [2, 3]),
+            (!compare(path("tracks", "length"), by: .greater, to: .constant(150), modifier: .any), [3]),
+            (compare(path("tracks", "name"), by: .equal, to: .constant(.null), modifier: .any), [2]),
             (
                 compare(
-                    path("tracks", "name"), .like, .constant("?LAN"), .any, [.caseInsensitive, .diacriticInsensitive]),
-                [2]
-            ),
-            (compare(path("tracks", "length"), .isIn, list(100, 400), .any), [1, 2]),
-            (compare(path("tracks", "length"), .between, list(150, 250), .any), [1]),
-            (compare(path("tracks", "@count"), .equal, .constant(0)), [3]),
-            (compare(path("tracks", "@sum", "length"), .equal, .constant(700)), [2]),
-            (compare(path("tracks", "@sum", "length"), .equal, .constant(0)), [3]),
-            (compare(path("tracks", "@avg", "length"), .equal, .constant(150)), [1]),
-            (compare(path("tracks", "@max", "length"), .equal, .constant(.null)), [3]),
-            (compare(path("tracks", "@min", "name"), .equal, .constant("Erste")), [1]),
-            (compare(path("artist", "albums", "@count"), .equal, .constant(0)), [3]),
-            (
-                compare(.element(of: path("tracks"), .first), .equal, .constant(.objectID(ObjectID("Track", key: 2)))),
+                    path("tracks"), by: .equal, to: .constant(.objectID(ObjectID("Track", key: 2))), modifier: .any),
                 [1]
             ),
-            (compare(.path(of: .element(of: path("tracks"), .last), ["length"]), .equal, .constant(400)), [2]),
-            (compare(.element(of: path("tracks", "length"), .position(.constant(1))), .equal, .constant(100)), [1]),
-            (compare(.element(of: path("tracks"), .size), .equal, .constant(2)), [1, 2]),
+            (compare(path("tracks"), by: .contains, to: .constant(.objectID(ObjectID("Track", key: 3)))), [2]),
+            (compare(.constant(.objectID(ObjectID("Track", key: 3))), by: .isIn, to: path("tracks")), [2]),
+            (compare(path("tracks", "tags", "word"), by: .equal, to: .constant("long"), modifier: .any), [2]),
+            (
+                compare(
+                    path("tracks", "name"), by: .like, to: .constant("?LAN"), modifier: .any,
+                    options: [.caseInsensitive, .diacriticInsensitive]),
+                [2]
+            ),
+            (compare(path("tracks", "length"), by: .isIn, to: list(100, 400), modifier: .any), [1, 2]),
+            (compare(path("tracks", "length"), by: .between, to: list(150, 250), modifier: .any), [1]),
+            (compare(path("tracks", "@count"), by: .equal, to: .constant(0)), [3]),
+            (compare(path("tracks", "@sum", "length"), by: .equal, to: .constant(700)), [2]),
+            (compare(path("tracks", "@sum", "length"), by: .equal, to: .constant(0)), [3]),
+            (compare(path("tracks", "@avg", "length"), by: .equal, to: .constant(150)), [1]),
+            (compare(path("tracks", "@max", "length"), by: .equal, to: .constant(.null)), [3]),
+            (compare(path("tracks", "@min", "name"), by: .equal, to: .constant("Erste")), [1]),
+            (compare(path("artist", "albums", "@count"), by: .equal, to: .constant(0)), [3]),
+            (
+                compare(
+                    .element(of: path("tracks"), .first), by: .equal,
+                    to: .constant(.objectID(ObjectID("Track", key: 2)))),
+                [1]
+            ),
+            (compare(.path(of: .element(of: path("tracks"), .last), ["length"]), by: .equal, to: .constant(400)), [2]),
+            (
+                compare(
+                    .element(of: path("tracks", "length"), .position(.constant(1))), by: .equal, to: .constant(100)),
+                [1]
+            ),
+            (compare(.element(of: path("tracks"), .size), by: .equal, to: .constant(2)), [1, 2]),
         ] as [(FetchRequest.Predicate, [Int64])])
     func toMany(_ predicate: FetchRequest.Predicate, expected: [Int64]) throws {
         #expect(try Library().keys("Album", where: predicate) == expected)
@@ -242,7 +258,8 @@ struct GraphPredicateTests {
         ]
         for (text, keys) in expected {
             let element = Expression.element(of: path("tracks", "length"), .position(.constant(decimal(text))))
-            #expect(try library.keys("Album", where: compare(element, .equal, .constant(100))) == keys, "\(text)")
+            #expect(
+                try library.keys("Album", where: compare(element, by: .equal, to: .constant(100))) == keys, "\(text)")
         }
     }
 
@@ -252,36 +269,42 @@ struct GraphPredicateTests {
         func tracks(_ predicate: FetchRequest.Predicate) -> FetchRequest.Expression {
             .subquery(path("tracks"), variable: "t", predicate)
         }
-        let long = compare(.path(of: .variable("t"), ["length"]), .greater, .constant(150))
-        let named = compare(.path(of: .variable("t"), ["name"]), .beginsWith, .constant("Z"))
+        let long = compare(.path(of: .variable("t"), ["length"]), by: .greater, to: .constant(150))
+        let named = compare(.path(of: .variable("t"), ["name"]), by: .beginsWith, to: .constant("Z"))
         #expect(
             try library.keys(
-                "Album", where: compare(.path(of: tracks(long && named), ["@count"]), .greater, .constant(0))) == [1])
+                "Album", where: compare(.path(of: tracks(long && named), ["@count"]), by: .greater, to: .constant(0)))
+                == [1])
         #expect(
             try library.keys(
-                "Album", where: compare(.path(of: tracks(long), ["@sum", "length"]), .equal, .constant(700))) == [
+                "Album", where: compare(.path(of: tracks(long), ["@sum", "length"]), by: .equal, to: .constant(700)))
+                == [
                     2
                 ])
         #expect(
-            try library.keys("Album", where: compare(.path(of: tracks(long), ["name"]), .equal, .constant(.null), .any))
+            try library.keys(
+                "Album",
+                where: compare(.path(of: tracks(long), ["name"]), by: .equal, to: .constant(.null), modifier: .any))
                 == [2]
         )
         // A subquery can refer to the outer object.
-        let own = compare(.path(of: .variable("t"), ["album"]), .equal, .evaluatedObject)
+        let own = compare(.path(of: .variable("t"), ["album"]), by: .equal, to: .evaluatedObject)
         #expect(
-            try library.keys("Album", where: compare(.path(of: tracks(own), ["@count"]), .equal, .constant(2))) == [
-                1, 2,
-            ])
+            try library.keys("Album", where: compare(.path(of: tracks(own), ["@count"]), by: .equal, to: .constant(2)))
+                == [
+                    1, 2,
+                ])
         let nested = compare(
             .path(
                 of: .subquery(
                     .path(of: .variable("t"), ["tags"]), variable: "u",
-                    compare(.path(of: .variable("u"), ["word"]), .equal, .constant("long"))), ["@count"]),
-            .equal, .constant(1))
+                    compare(.path(of: .variable("u"), ["word"]), by: .equal, to: .constant("long"))), ["@count"]),
+            by: .equal, to: .constant(1))
         #expect(
-            try library.keys("Album", where: compare(.path(of: tracks(nested), ["@count"]), .equal, .constant(1))) == [
-                2
-            ])
+            try library.keys(
+                "Album", where: compare(.path(of: tracks(nested), ["@count"]), by: .equal, to: .constant(1))) == [
+                    2
+                ])
     }
 
     @Test(
@@ -294,10 +317,10 @@ struct GraphPredicateTests {
         ] as [(FetchRequest.Comparison.Operator, Int64, [Int64])])
     func existence(_ operation: FetchRequest.Comparison.Operator, count: Int64, expected: [Int64]) throws {
         let library = try Library()
-        let long = compare(.path(of: .variable("t"), ["length"]), .greater, .constant(150))
+        let long = compare(.path(of: .variable("t"), ["length"]), by: .greater, to: .constant(150))
         let subquery = Expression.subquery(path("tracks"), variable: "t", long)
         for number in [Value.int(count), .double(Double(count))] {
-            let predicate = compare(.path(of: subquery, ["@count"]), operation, .constant(number))
+            let predicate = compare(.path(of: subquery, ["@count"]), by: operation, to: .constant(number))
             #expect(try library.keys("Album", where: predicate) == expected)
         }
         // The tracks of each album are read together: three albums, two of them with tracks.
@@ -307,7 +330,8 @@ struct GraphPredicateTests {
     @Test("a matcher reads related objects together, and each once")
     func reading() throws {
         let library = try Library()
-        let request = FetchRequest("Track", where: compare(path("album", "artist", "name"), .notEqual, .constant("x")))
+        let request = FetchRequest(
+            "Track", where: compare(path("album", "artist", "name"), by: .notEqual, to: .constant("x")))
         let matcher = try RecordFilter(request, model: library.model).matcher(over: library.graph)
         var tracks = RecordBatch(model: library.model)
         library.records.forEachRecord { if $0.layout.entity == "Track" { tracks.append($0) } }
@@ -322,7 +346,7 @@ struct GraphPredicateTests {
     @Test("a predicate across relationships is unsupported without a graph")
     func noGraph() throws {
         let library = try Library()
-        let request = FetchRequest("Track", where: compare(path("album", "title"), .equal, .constant("Blue")))
+        let request = FetchRequest("Track", where: compare(path("album", "title"), by: .equal, to: .constant("Blue")))
         let matcher = try RecordFilter(request, model: library.model).matcher(over: nil)
         let failure = #expect(throws: StoreError.self) {
             try library.records.forEachRecord { (record) throws(StoreError) in _ = try matcher.matches(record) }
@@ -420,13 +444,13 @@ struct FunctionTests {
     @Test("predicates move dates by seconds and subtract them to seconds")
     func dates() throws {
         func date(_ seconds: Double) -> Value { .date(Date(timeIntervalSinceReferenceDate: seconds)) }
-        func value(_ function: FetchRequest.Function, _ a: Value, _ b: Value) throws -> Value {
+        func value(_ function: FetchRequest.Function, of a: Value, and b: Value) throws -> Value {
             try Library().value(.function(function, [.constant(a), .constant(b)]), of: ObjectID("Track", key: 1))
         }
-        #expect(try value(.add, date(10), 5) == date(15))
-        #expect(try value(.add, 5, date(10)) == date(15))
-        #expect(try value(.subtract, date(10), 2.5) == date(7.5))
-        #expect(try value(.subtract, date(10), date(4)) == 6.0)
+        #expect(try value(.add, of: date(10), and: 5) == date(15))
+        #expect(try value(.add, of: 5, and: date(10)) == date(15))
+        #expect(try value(.subtract, of: date(10), and: 2.5) == date(7.5))
+        #expect(try value(.subtract, of: date(10), and: date(4)) == 6.0)
     }
 
     @Test("an object ID in a predicate names the object's own entity")
@@ -452,15 +476,15 @@ struct FunctionTests {
         try RegisteredFunction.register("test.wrong", returning: .integer64) { _ in "text" }
         let library = try Library()
         let reversed = Expression.registered("test.reversed", [path("name")])
-        #expect(try library.keys("Track", where: compare(reversed, .equal, .constant("etsrE"))) == [1])
-        #expect(try library.keys("Track", where: compare(reversed, .equal, .constant(.null))) == [4])
+        #expect(try library.keys("Track", where: compare(reversed, by: .equal, to: .constant("etsrE"))) == [1])
+        #expect(try library.keys("Track", where: compare(reversed, by: .equal, to: .constant(.null))) == [4])
         for (expression, code) in [
             (Expression.registered("test.wrong", []), StoreError.Code.invalidValue),
             (.registered("test.reverse", [path("name")]), .invalidRequest),
             (.registered("test.reversed", []), .invalidRequest),
         ] {
             let failure = #expect(throws: StoreError.self) {
-                try library.keys("Track", where: compare(expression, .equal, .constant(.null)))
+                try library.keys("Track", where: compare(expression, by: .equal, to: .constant(.null)))
             }
             #expect(failure?.code == code)
         }

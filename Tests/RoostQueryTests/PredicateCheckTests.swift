@@ -11,10 +11,10 @@ private typealias Predicate = FetchRequest.Predicate
 
 private func path(_ names: String...) -> Expression { .keyPath(names) }
 private func compare(
-    _ left: Expression, _ operation: FetchRequest.Comparison.Operator, _ right: Expression,
-    _ modifier: FetchRequest.Comparison.Modifier = .direct
+    _ left: Expression, by operation: FetchRequest.Comparison.Operator, to right: Expression,
+    modifier: FetchRequest.Comparison.Modifier = .direct
 ) -> Predicate { .comparison(.init(left: left, operator: operation, right: right, modifier: modifier)) }
-private func isNull(_ expression: Expression) -> Predicate { compare(expression, .equal, .constant(.null)) }
+private func isNull(_ expression: Expression) -> Predicate { compare(expression, by: .equal, to: .constant(.null)) }
 private func nested(_ count: Int, around innermost: Predicate, body: (Predicate, Int) -> Predicate) -> Predicate {
     (0..<count).reduce(innermost) { body($0, $1) }
 }
@@ -24,27 +24,41 @@ struct PredicateCheckTests {
     @Test(
         "a predicate that makes no sense is refused with its flaw before the first record",
         arguments: [
-            (compare(path("tracks", "length"), .greater, .constant(1)), .invalidRequest, "ANY or ALL"),
-            (compare(path("title"), .equal, .constant("x"), .any), .invalidRequest, "ANY needs many values"),
-            (compare(path("title"), .equal, path("tracks", "name")), .invalidRequest, "right side of =="),
+            (compare(path("tracks", "length"), by: .greater, to: .constant(1)), .invalidRequest, "ANY or ALL"),
             (
-                compare(path("tracks", "name"), .equal, path("tracks", "name"), .all), .invalidRequest,
+                compare(path("title"), by: .equal, to: .constant("x"), modifier: .any), .invalidRequest,
+                "ANY needs many values"
+            ),
+            (compare(path("title"), by: .equal, to: path("tracks", "name")), .invalidRequest, "right side of =="),
+            (
+                compare(path("tracks", "name"), by: .equal, to: path("tracks", "name"), modifier: .all),
+                .invalidRequest,
                 "right side of =="
             ),
-            (compare(path("tracks", "name"), .greater, .constant(1), .any), .invalidRequest, "cannot be compared"),
-            (compare(path("tracks"), .contains, .constant("x")), .invalidRequest, "cannot be compared"),
-            (compare(path("title"), .isIn, .aggregate([.constant(1)])), .invalidRequest, "a number constant"),
-            (compare(path("price"), .isIn, .constant(1)), .invalidRequest, "right side of IN"),
-            (compare(path("price"), .between, .constant(1)), .invalidRequest, "BETWEEN"),
-            (compare(path("price"), .between, .aggregate([.constant(1)])), .invalidRequest, "BETWEEN"),
-            (compare(path("price"), .between, .aggregate([.constant(1), .constant("x")])), .invalidRequest, "BETWEEN"),
-            (compare(path("price"), .like, .constant("x")), .invalidRequest, "'price' (decimal)"),
-            (compare(path("price"), .less, .constant(.decimal(.pi))), .invalidRequest, "38 digits"),
-            (compare(path("price"), .isIn, .aggregate([.constant(.decimal(.pi))])), .invalidRequest, "38 digits"),
-            (compare(path("artist"), .less, .evaluatedObject), .invalidRequest, "'artist' (object)"),
-            (compare(path("title"), .matches, .constant("(")), .invalidRequest, "regular expression"),
             (
-                compare(path("title"), .like, .constant(.string(String(repeating: "x", count: 4097)))), .limitExceeded,
+                compare(path("tracks", "name"), by: .greater, to: .constant(1), modifier: .any), .invalidRequest,
+                "cannot be compared"
+            ),
+            (compare(path("tracks"), by: .contains, to: .constant("x")), .invalidRequest, "cannot be compared"),
+            (compare(path("title"), by: .isIn, to: .aggregate([.constant(1)])), .invalidRequest, "a number constant"),
+            (compare(path("price"), by: .isIn, to: .constant(1)), .invalidRequest, "right side of IN"),
+            (compare(path("price"), by: .between, to: .constant(1)), .invalidRequest, "BETWEEN"),
+            (compare(path("price"), by: .between, to: .aggregate([.constant(1)])), .invalidRequest, "BETWEEN"),
+            (
+                compare(path("price"), by: .between, to: .aggregate([.constant(1), .constant("x")])), .invalidRequest,
+                "BETWEEN"
+            ),
+            (compare(path("price"), by: .like, to: .constant("x")), .invalidRequest, "'price' (decimal)"),
+            (compare(path("price"), by: .less, to: .constant(.decimal(.pi))), .invalidRequest, "38 digits"),
+            (
+                compare(path("price"), by: .isIn, to: .aggregate([.constant(.decimal(.pi))])), .invalidRequest,
+                "38 digits"
+            ),
+            (compare(path("artist"), by: .less, to: .evaluatedObject), .invalidRequest, "'artist' (object)"),
+            (compare(path("title"), by: .matches, to: .constant("(")), .invalidRequest, "regular expression"),
+            (
+                compare(path("title"), by: .like, to: .constant(.string(String(repeating: "x", count: 4097)))),
+                .limitExceeded,
                 "4096"
             ),
             (isNull(path("titel")), .unknownProperty, "'title'"),
@@ -78,12 +92,12 @@ struct PredicateCheckTests {
                 isNull(.conditional(.constant(true), .constant(1), .constant("x"))), .invalidRequest, "TERNARY"
             ), (isNull(.subquery(path("title"), variable: "x", .constant(true))), .invalidRequest, "SUBQUERY"),
             (
-                compare(.constant(1), .isIn, .setOperation(.union, .constant(1), path("tracks", "length"))),
+                compare(.constant(1), by: .isIn, to: .setOperation(.union, .constant(1), path("tracks", "length"))),
                 .invalidRequest,
                 "UNION"
             ),
             (
-                compare(.constant(1), .isIn, .aggregate([path("price"), path("title")])), .invalidRequest,
+                compare(.constant(1), by: .isIn, to: .aggregate([path("price"), path("title")])), .invalidRequest,
                 "cannot be compared"
             ),
             (isNull(.aggregate([.constant(1)])), .invalidRequest, "ANY or ALL"),
@@ -120,15 +134,15 @@ struct PredicateCheckTests {
         #expect(code(sums(198)) == nil)
         #expect(code(sums(200)) == .invalidRequest)
         func list(_ count: Int) -> Predicate {
-            compare(path("title"), .isIn, .aggregate((0..<count).map { .constant(.string("\($0)")) }))
+            compare(path("title"), by: .isIn, to: .aggregate((0..<count).map { .constant(.string("\($0)")) }))
         }
         #expect(code(list(100_000)) == nil)
         #expect(code(list(100_001)) == .limitExceeded)
         func subqueries(_ count: Int) -> Predicate {
             nested(count, around: .constant(true)) { inner, index in
                 compare(
-                    .path(of: .subquery(path("tracks"), variable: "v\(index)", inner), ["@count"]), .greater,
-                    .constant(0))
+                    .path(of: .subquery(path("tracks"), variable: "v\(index)", inner), ["@count"]), by: .greater,
+                    to: .constant(0))
             }
         }
         #expect(code(subqueries(16)) == nil)
@@ -163,9 +177,10 @@ struct PredicateCheckTests {
         ] as [FetchRequest.Comparison.Operator])
     func nullSides(operation: FetchRequest.Comparison.Operator) throws {
         let library = try Library()
-        #expect(try library.keys("Album", where: compare(path("title"), operation, .constant(.null))) == [])
-        #expect(try library.keys("Album", where: !compare(path("title"), operation, .constant(.null))) == [1, 2, 3])
-        #expect(try library.keys("Album", where: compare(.constant(.null), operation, path("title"))) == [])
+        #expect(try library.keys("Album", where: compare(path("title"), by: operation, to: .constant(.null))) == [])
+        #expect(
+            try library.keys("Album", where: !compare(path("title"), by: operation, to: .constant(.null))) == [1, 2, 3])
+        #expect(try library.keys("Album", where: compare(.constant(.null), by: operation, to: path("title"))) == [])
     }
 }
 

@@ -20,8 +20,8 @@ struct PredicateFormatTests {
     }
 
     static func comparison(
-        _ left: E, _ comparison: FetchRequest.Comparison.Operator, _ right: E,
-        _ modifier: FetchRequest.Comparison.Modifier = .direct, _ options: FetchRequest.Comparison.Options = []
+        _ left: E, by comparison: FetchRequest.Comparison.Operator, to right: E,
+        modifier: FetchRequest.Comparison.Modifier = .direct, options: FetchRequest.Comparison.Options = []
     ) -> P { .comparison(.init(left: left, operator: comparison, right: right, modifier: modifier, options: options)) }
 
     static let a = E.keyPath(["a"])
@@ -30,53 +30,67 @@ struct PredicateFormatTests {
     static let text = E.constant("x")
 
     static let trees: [(String, P)] = [
-        ("a CONTAINS[cd] 'x'", comparison(a, .contains, text, .direct, [.caseInsensitive, .diacriticInsensitive])),
-        ("a endswith[ C ] 'x'", comparison(a, .endsWith, text, .direct, [.caseInsensitive])),
-        ("a ==[cdnl] 'x'", comparison(a, .equal, text, .direct, .init(rawValue: 15))),
-        ("a LIKE 'x'", comparison(a, .like, text)), ("a MATCHES 'x'", comparison(a, .matches, text)),
-        ("a BETWEEN {1, 2}", comparison(a, .between, .aggregate([one, two]))),
-        ("ANY a.b > 1", comparison(.keyPath(["a", "b"]), .greater, one, .any)),
-        ("some a > 1", comparison(a, .greater, one, .any)), ("ALL a > 1", comparison(a, .greater, one, .all)),
-        ("NONE a > 1", .not(comparison(a, .greater, one, .any))),
+        (
+            "a CONTAINS[cd] 'x'",
+            comparison(
+                a, by: .contains, to: text, modifier: .direct, options: [.caseInsensitive, .diacriticInsensitive])
+        ),
+        ("a endswith[ C ] 'x'", comparison(a, by: .endsWith, to: text, modifier: .direct, options: [.caseInsensitive])),
+        ("a ==[cdnl] 'x'", comparison(a, by: .equal, to: text, modifier: .direct, options: .init(rawValue: 15))),
+        ("a LIKE 'x'", comparison(a, by: .like, to: text)), ("a MATCHES 'x'", comparison(a, by: .matches, to: text)),
+        ("a BETWEEN {1, 2}", comparison(a, by: .between, to: .aggregate([one, two]))),
+        ("ANY a.b > 1", comparison(.keyPath(["a", "b"]), by: .greater, to: one, modifier: .any)),
+        ("some a > 1", comparison(a, by: .greater, to: one, modifier: .any)),
+        ("ALL a > 1", comparison(a, by: .greater, to: one, modifier: .all)),
+        ("NONE a > 1", .not(comparison(a, by: .greater, to: one, modifier: .any))),
         (
             "NOT ANY a > 1 AND ALL a < 2",
-            .and([.not(comparison(a, .greater, one, .any)), comparison(a, .less, two, .all)])
+            .and([
+                .not(comparison(a, by: .greater, to: one, modifier: .any)),
+                comparison(a, by: .less, to: two, modifier: .all),
+            ])
         ),
-        ("a IN b.c", comparison(a, .isIn, .keyPath(["b", "c"]))),
+        ("a IN b.c", comparison(a, by: .isIn, to: .keyPath(["b", "c"]))),
         (
             "a + 1 * 2 ** 2 - 1 = 2",
             comparison(
                 .function(
                     .subtract,
                     [.function(.add, [a, .function(.multiply, [one, .function(.power, [two, two])])]), one]),
-                .equal, two)
+                by: .equal, to: two)
         ),
-        ("(a + 1) / 2 = -1", comparison(.function(.divide, [.function(.add, [a, one]), two]), .equal, .constant(-1))),
-        ("-a = -(1)", comparison(.function(.negate, [a]), .equal, .function(.negate, [one]))),
-        ("- 1 = --1", comparison(.constant(-1), .equal, .function(.negate, [.constant(-1)]))),
-        ("uppercase(a) = LOWERCASE:(a)", comparison(.function(.uppercase, [a]), .equal, .function(.lowercase, [a]))),
-        ("add:to:(a, 1) = 2", comparison(.function(.add, [a, one]), .equal, two)),
-        ("modulus:by:(a, 2) = 1", comparison(.function(.modulus, [a, two]), .equal, one)),
+        (
+            "(a + 1) / 2 = -1",
+            comparison(.function(.divide, [.function(.add, [a, one]), two]), by: .equal, to: .constant(-1))
+        ),
+        ("-a = -(1)", comparison(.function(.negate, [a]), by: .equal, to: .function(.negate, [one]))),
+        ("- 1 = --1", comparison(.constant(-1), by: .equal, to: .function(.negate, [.constant(-1)]))),
+        (
+            "uppercase(a) = LOWERCASE:(a)",
+            comparison(.function(.uppercase, [a]), by: .equal, to: .function(.lowercase, [a]))
+        ),
+        ("add:to:(a, 1) = 2", comparison(.function(.add, [a, one]), by: .equal, to: two)),
+        ("modulus:by:(a, 2) = 1", comparison(.function(.modulus, [a, two]), by: .equal, to: one)),
         (
             "length(a) > 1 AND now() > a",
             .and([
-                comparison(.function(.length, [a]), .greater, one),
-                comparison(.function(.now, []), .greater, a),
+                comparison(.function(.length, [a]), by: .greater, to: one),
+                comparison(.function(.now, []), by: .greater, to: a),
             ])
         ),
         (
             "sum({1, 2}) = max(1, a)",
-            comparison(.function(.sum, [.aggregate([one, two])]), .equal, .function(.maximum, [one, a]))
+            comparison(.function(.sum, [.aggregate([one, two])]), by: .equal, to: .function(.maximum, [one, a]))
         ),
-        ("noindex:(a) = 1", comparison(.function(.noIndex, [a]), .equal, one)),
-        ("CAST(a, 'NSString') = 'x'", comparison(.cast(a, .string), .equal, text)),
-        ("CAST((1), 'NSString') = CAST(1, 'NSNumber')", comparison(.cast(one, .string), .equal, one)),
+        ("noindex:(a) = 1", comparison(.function(.noIndex, [a]), by: .equal, to: one)),
+        ("CAST(a, 'NSString') = 'x'", comparison(.cast(a, .string), by: .equal, to: text)),
+        ("CAST((1), 'NSString') = CAST(1, 'NSNumber')", comparison(.cast(one, .string), by: .equal, to: one)),
         (
             "TERNARY(a = 1, 1, 2) = 2",
-            comparison(.conditional(comparison(a, .equal, one), one, two), .equal, two)
+            comparison(.conditional(comparison(a, by: .equal, to: one), one, two), by: .equal, to: two)
         ),
         (
-            "FUNCTION(a, 'name', 1, 2) = 2", comparison(.registered("name", [a, one, two]), .equal, two)
+            "FUNCTION(a, 'name', 1, 2) = 2", comparison(.registered("name", [a, one, two]), by: .equal, to: two)
         ),
         (
             "SUBQUERY(a, $x, $x.b = 1 AND SELF = $x).@count > 1",
@@ -85,28 +99,34 @@ struct PredicateFormatTests {
                     of: .subquery(
                         a, variable: "x",
                         .and([
-                            comparison(.path(of: .variable("x"), ["b"]), .equal, one),
-                            comparison(.evaluatedObject, .equal, .variable("x")),
-                        ])), ["@count"]), .greater, one)
+                            comparison(.path(of: .variable("x"), ["b"]), by: .equal, to: one),
+                            comparison(.evaluatedObject, by: .equal, to: .variable("x")),
+                        ])), ["@count"]), by: .greater, to: one)
         ),
-        ("a.@count = a.@sum.b", comparison(.keyPath(["a", "@count"]), .equal, .keyPath(["a", "@sum", "b"]))),
-        ("a[FIRST].b = a[last]", comparison(.path(of: .element(of: a, .first), ["b"]), .equal, .element(of: a, .last))),
+        ("a.@count = a.@sum.b", comparison(.keyPath(["a", "@count"]), by: .equal, to: .keyPath(["a", "@sum", "b"]))),
+        (
+            "a[FIRST].b = a[last]",
+            comparison(.path(of: .element(of: a, .first), ["b"]), by: .equal, to: .element(of: a, .last))
+        ),
         (
             "a[size] = a[1 + 1]",
-            comparison(.element(of: a, .size), .equal, .element(of: a, .position(.function(.add, [one, one]))))
+            comparison(.element(of: a, .size), by: .equal, to: .element(of: a, .position(.function(.add, [one, one]))))
         ),
         (
             "a UNION b MINUS (c INTERSECT d) CONTAINS 1",
             comparison(
                 .setOperation(
                     .minus, .setOperation(.union, a, .keyPath(["b"])),
-                    .setOperation(.intersect, .keyPath(["c"]), .keyPath(["d"]))), .contains, one)
+                    .setOperation(.intersect, .keyPath(["c"]), .keyPath(["d"]))), by: .contains, to: one)
         ),
-        ("(a).b = (SELF).b", comparison(.path(of: a, ["b"]), .equal, .path(of: .evaluatedObject, ["b"]))),
-        ("((a)) = ((1 + 1))", comparison(a, .equal, .function(.add, [one, one]))),
-        ("((a = 1))", comparison(a, .equal, one)),
-        ("$a = $b.c", comparison(.variable("a"), .equal, .path(of: .variable("b"), ["c"]))),
-        ("a = 0b101 OR a = 0o17 OR a = 0xfF", .or([5, 15, 255].map { comparison(a, .equal, .constant(.int($0))) })),
+        ("(a).b = (SELF).b", comparison(.path(of: a, ["b"]), by: .equal, to: .path(of: .evaluatedObject, ["b"]))),
+        ("((a)) = ((1 + 1))", comparison(a, by: .equal, to: .function(.add, [one, one]))),
+        ("((a = 1))", comparison(a, by: .equal, to: one)),
+        ("$a = $b.c", comparison(.variable("a"), by: .equal, to: .path(of: .variable("b"), ["c"]))),
+        (
+            "a = 0b101 OR a = 0o17 OR a = 0xfF",
+            .or([5, 15, 255].map { comparison(a, by: .equal, to: .constant(.int($0))) })
+        ),
         ("sum = 1 AND length = 2", .and([.equal("sum", to: 1), .equal("length", to: 2)])),
         ("a = '%@ $x'", .equal("a", to: "%@ $x")),
     ]

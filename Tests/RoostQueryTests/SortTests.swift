@@ -78,14 +78,16 @@ struct SortTests {
             case (.byte(let a), .number): return Int(a) - 48
             }
         }
-        func fold(_ text: String, _ options: String.CompareOptions) -> String {
+        func fold(_ text: String, options: String.CompareOptions) -> String {
             text.folding(options: options, locale: nil)
         }
         let both: String.CompareOptions = [.caseInsensitive, .diacriticInsensitive]
-        let (a, b) = (parts(fold(left, both)), parts(fold(right, both)))
+        let (a, b) = (parts(fold(left, options: both)), parts(fold(right, options: both)))
         for (a, b) in zip(a, b) where a != b { return partOrder(a, b) }
         if a.count != b.count { return a.count - b.count }
-        let (c, d) = (Array(fold(left, .caseInsensitive).utf8), Array(fold(right, .caseInsensitive).utf8))
+        let (c, d) = (
+            Array(fold(left, options: .caseInsensitive).utf8), Array(fold(right, options: .caseInsensitive).utf8)
+        )
         return c == d ? order(Array(left.utf8), Array(right.utf8)) : order(c, d)
     }
 

@@ -18,28 +18,28 @@ private let texts = [
 ]
 
 private func matches(
-    _ text: String, _ operation: FetchRequest.Comparison.Operator, _ pattern: String, _ options: Options = []
+    _ text: String, by operation: FetchRequest.Comparison.Operator, pattern: String, options: Options = []
 ) throws -> Bool {
     let matcher = try StringMatcher(operation, pattern: pattern, options: options)
     return try Array(text.utf8).withUnsafeBytes { bytes in try matcher.matches(bytes) }
 }
 
 /// `LIKE` by its definition, however slow.
-private func like(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unicode.Scalar>) -> Bool {
+private func like(_ text: ArraySlice<Unicode.Scalar>, pattern: ArraySlice<Unicode.Scalar>) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
     let rest = pattern.dropFirst()
     switch first {
-    case "*": return (0...text.count).contains { like(text.dropFirst($0), rest) }
-    case "?": return !text.isEmpty && like(text.dropFirst(), rest)
+    case "*": return (0...text.count).contains { like(text.dropFirst($0), pattern: rest) }
+    case "?": return !text.isEmpty && like(text.dropFirst(), pattern: rest)
     case "\\":
         guard let literal = rest.first else { return Array(text) == ["\\"] }
-        return text.first == literal && like(text.dropFirst(), rest.dropFirst())
-    default: return text.first == first && like(text.dropFirst(), rest)
+        return text.first == literal && like(text.dropFirst(), pattern: rest.dropFirst())
+    default: return text.first == first && like(text.dropFirst(), pattern: rest)
     }
 }
 
 /// `LIKE` by a table, for long patterns.
-private func fitsByTable(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {
+private func fitsByTable(_ text: [Unicode.Scalar], pattern: [Unicode.Scalar]) -> Bool {
     // For each length of a prefix of the text, whether the pattern so far matches it.
     var fits = [true] + [Bool](repeating: false, count: text.count)
     for part in pattern {
@@ -59,7 +59,7 @@ private func fitsByTable(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) 
 @Suite("String operators")
 struct StringMatcherTests {
     /// Returns whether a text is in one of the ranges of a matcher.
-    private static func contains(_ ranges: [TextRange], _ text: String) -> Bool {
+    private static func contains(_ ranges: [TextRange], text: String) -> Bool {
         let bytes = Array(text.utf8)
         func precedes(_ left: [UInt8], _ right: String) -> Bool { left.lexicographicallyPrecedes(right.utf8) }
         return ranges.contains { range in
@@ -82,8 +82,8 @@ struct StringMatcherTests {
                 guard let ranges = matcher.beginnings else { continue }
                 ranged += 1
                 #expect(ranges.count <= 16)
-                for text in texts + more where try matches(text, operation, pattern, options) {
-                    #expect(Self.contains(ranges, text), "\(text.debugDescription), \(pattern.debugDescription)")
+                for text in texts + more where try matches(text, by: operation, pattern: pattern, options: options) {
+                    #expect(Self.contains(ranges, text: text), "\(text.debugDescription), \(pattern.debugDescription)")
                 }
             }
         }
@@ -134,23 +134,36 @@ struct StringMatcherTests {
         if options.contains(.caseInsensitive) { foundation.insert(.caseInsensitive) }
         if options.contains(.diacriticInsensitive) { foundation.insert(.diacriticInsensitive) }
         func folded(_ text: String) -> [UInt8] { Array(text.folding(options: foundation, locale: nil).utf8) }
-        func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
+        func contains(_ text: [UInt8], part: [UInt8]) -> Bool {
             part.isEmpty || text.indices.contains { text[$0...].starts(with: part) }
         }
         for text in texts {
             let a = folded(text)
             for pattern in texts {
                 let b = folded(pattern)
-                #expect(try matches(text, .equal, pattern, options) == (a == b), "\(text) \(pattern)")
-                #expect(try matches(text, .notEqual, pattern, options) == (a != b), "\(text) \(pattern)")
-                let isLess = a.lexicographicallyPrecedes(b)
-                #expect(try matches(text, .less, pattern, options) == isLess, "\(text) \(pattern)")
-                #expect(try matches(text, .greaterOrEqual, pattern, options) == !isLess, "\(text) \(pattern)")
-                #expect(try matches(text, .contains, pattern, options) == contains(a, b), "\(text) \(pattern)")
-                #expect(try matches(text, .isIn, pattern, options) == contains(b, a), "\(text) \(pattern)")
-                #expect(try matches(text, .beginsWith, pattern, options) == a.starts(with: b), "\(text) \(pattern)")
                 #expect(
-                    try matches(text, .endsWith, pattern, options) == a.reversed().starts(with: b.reversed()),
+                    try matches(text, by: .equal, pattern: pattern, options: options) == (a == b), "\(text) \(pattern)")
+                #expect(
+                    try matches(text, by: .notEqual, pattern: pattern, options: options) == (a != b),
+                    "\(text) \(pattern)")
+                let isLess = a.lexicographicallyPrecedes(b)
+                #expect(
+                    try matches(text, by: .less, pattern: pattern, options: options) == isLess, "\(text) \(pattern)")
+                #expect(
+                    try matches(text, by: .greaterOrEqual, pattern: pattern, options: options) == !isLess,
+                    "\(text) \(pattern)")
+                #expect(
+                    try matches(text, by: .contains, pattern: pattern, options: options) == contains(a, part: b),
+                    "\(text) \(pattern)")
+                #expect(
+                    try matches(text, by: .isIn, pattern: pattern, options: options) == contains(b, part: a),
+                    "\(text) \(pattern)")
+                #expect(
+                    try matches(text, by: .beginsWith, pattern: pattern, options: options) == a.starts(with: b),
+                    "\(text) \(pattern)")
+                #expect(
+                    try matches(text, by: .endsWith, pattern: pattern, options: options)
+                        == a.reversed().starts(with: b.reversed()),
                     "\(text) \(pattern)")
             }
         }
@@ -230,8 +243,8 @@ struct StringMatcherTests {
         var fits = 0
         for _ in 0..<20_000 {
             let (text, pattern) = (random(7), random(6))
-            let expected = like(Array(text.unicodeScalars)[...], Array(pattern.unicodeScalars)[...])
-            #expect(try matches(text, .like, pattern) == expected, "\(text) LIKE \(pattern)")
+            let expected = like(Array(text.unicodeScalars)[...], pattern: Array(pattern.unicodeScalars)[...])
+            #expect(try matches(text, by: .like, pattern: pattern) == expected, "\(text) LIKE \(pattern)")
             if expected { fits += 1 }
         }
         #expect(fits > 1000)
@@ -259,8 +272,9 @@ struct StringMatcherTests {
                 default: pattern.append(letter)
                 }
             }
-            let expected = fitsByTable(Array(text), Array(pattern))
-            #expect(try matches(String(text), .like, String(pattern)) == expected, "\(text) LIKE \(pattern)")
+            let expected = fitsByTable(Array(text), pattern: Array(pattern))
+            #expect(
+                try matches(String(text), by: .like, pattern: String(pattern)) == expected, "\(text) LIKE \(pattern)")
             if expected { fits += 1 }
         }
         #expect(fits > 100 && fits < 1400)
@@ -279,7 +293,7 @@ struct StringMatcherTests {
             var steps = 0
             let fits = text.withUnsafeBytes { automaton.matches($0, steps: &steps) }
             #expect(!fits)
-            #expect(try !matches(String(decoding: text, as: UTF8.self), .like, pattern))
+            #expect(try !matches(String(decoding: text, as: UTF8.self), by: .like, pattern: pattern))
             #expect(automaton.wordCount == (tokens.filter { $0 != .anyRun }.count + 63) / 64)
             #expect(steps <= text.count * automaton.wordCount)
             return steps
@@ -291,7 +305,8 @@ struct StringMatcherTests {
         #expect(try steps("*" + String(repeating: "a", count: 4000) + "?b") <= 63 * text.count)
         // Without `?`, the parts are searched one after the other.
         #expect(
-            try !matches(String(decoding: text, as: UTF8.self), .like, String(repeating: "a*", count: 1000) + "b"))
+            try !matches(
+                String(decoding: text, as: UTF8.self), by: .like, pattern: String(repeating: "a*", count: 1000) + "b"))
     }
 
     @Test(
@@ -303,26 +318,27 @@ struct StringMatcherTests {
             ("ABC", "abc", false), ("日本", "\\p{Han}+", true), ("a", "(?s).", true),
         ])
     func wholeText(text: String, pattern: String, expected: Bool) throws {
-        #expect(try matches(text, .matches, pattern) == expected)
-        #expect(try matches(text.uppercased(), .matches, pattern, .caseInsensitive) || !expected)
+        #expect(try matches(text, by: .matches, pattern: pattern) == expected)
+        #expect(try matches(text.uppercased(), by: .matches, pattern: pattern, options: .caseInsensitive) || !expected)
     }
 
     @Test("MATCHES folds diacritics of the text and of the pattern")
     func foldedExpression() throws {
-        #expect(try matches("naïve", .matches, "nai[vw]e", .diacriticInsensitive))
-        #expect(try matches("naive", .matches, "naïve", .diacriticInsensitive))
-        #expect(try matches("NAÏVE", .matches, "naive", [.caseInsensitive, .diacriticInsensitive]))
-        #expect(try !matches("naïve", .matches, "naive"))
+        #expect(try matches("naïve", by: .matches, pattern: "nai[vw]e", options: .diacriticInsensitive))
+        #expect(try matches("naive", by: .matches, pattern: "naïve", options: .diacriticInsensitive))
+        #expect(
+            try matches("NAÏVE", by: .matches, pattern: "naive", options: [.caseInsensitive, .diacriticInsensitive]))
+        #expect(try !matches("naïve", by: .matches, pattern: "naive"))
     }
 
     @Test("a regular expression that runs away ends with timedOut or limitExceeded")
     func hostileExpressions() throws {
         let slow = #expect(throws: StoreError.self) {
-            try matches(String(repeating: "a", count: 40) + "!", .matches, "(a+)+$")
+            try matches(String(repeating: "a", count: 40) + "!", by: .matches, pattern: "(a+)+$")
         }
         #expect(slow?.code == .timedOut)
         let deep = #expect(throws: StoreError.self) {
-            try matches(String(repeating: "ab", count: 1_000_000), .matches, "(a|b)*")
+            try matches(String(repeating: "ab", count: 1_000_000), by: .matches, pattern: "(a|b)*")
         }
         #expect(deep?.code == .limitExceeded)
     }
@@ -337,7 +353,9 @@ struct StringMatcherTests {
         "a pattern of LIKE or MATCHES may have 4096 bytes, and no more",
         arguments: [FetchRequest.Comparison.Operator.like, .matches])
     func longPatterns(operation: FetchRequest.Comparison.Operator) throws {
-        #expect(try matches(String(repeating: "a", count: 4096), operation, String(repeating: "a", count: 4096)))
+        #expect(
+            try matches(
+                String(repeating: "a", count: 4096), by: operation, pattern: String(repeating: "a", count: 4096)))
         let failure = #expect(throws: StoreError.self) {
             try StringMatcher(operation, pattern: String(repeating: "a", count: 4097))
         }
@@ -361,7 +379,7 @@ struct StringMatcherTests {
             for b in texts {
                 #expect(order(a, b) == -order(b, a))
                 #expect((order(a, b) == 0) == (Array(a.utf8) == Array(b.utf8)))
-                #expect(try matches(a, .less, b, .localized) == (order(a, b) < 0))
+                #expect(try matches(a, by: .less, pattern: b, options: .localized) == (order(a, b) < 0))
                 for c in texts where order(a, b) <= 0 && order(b, c) <= 0 {
                     #expect(order(a, c) <= 0, "\(a) \(b) \(c)")
                 }

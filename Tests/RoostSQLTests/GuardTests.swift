@@ -76,7 +76,7 @@ struct GuardTests {
     func appliesLimits() throws {
         let connection = try connect(.readWrite, options: ["maximumValueBytes": "1048576"])
         try connection.allow(.everything)
-        func list(_ count: Int, _ separator: String = ", ", _ item: (Int) -> String) -> String {
+        func list(_ count: Int, separator: String = ", ", _ item: (Int) -> String) -> String {
             (1...count).map(item).joined(separator: separator)
         }
         let cases: [(name: String, below: String, above: String)] = [
@@ -86,14 +86,18 @@ struct GuardTests {
                 "SELECT 1 --" + String(repeating: "x", count: 1 << 20)
             ),
             ("columns", "SELECT \(list(2000) { "\($0)" })", "SELECT \(list(2001) { "\($0)" })"),
-            ("depth", "SELECT \(list(400, " + ") { "\($0)" })", "SELECT \(list(600, " + ") { "\($0)" })"),
             (
-                "compound", list(10, " UNION ALL ") { "SELECT \($0)" }, list(11, " UNION ALL ") { "SELECT \($0)" }
+                "depth", "SELECT \(list(400, separator: " + ") { "\($0)" })",
+                "SELECT \(list(600, separator: " + ") { "\($0)" })"
+            ),
+            (
+                "compound", list(10, separator: " UNION ALL ") { "SELECT \($0)" },
+                list(11, separator: " UNION ALL ") { "SELECT \($0)" }
             ),
             ("variables", "SELECT ?2100", "SELECT ?2101"),
             (
-                "pattern", "SELECT 'a' LIKE '\(list(1000, "") { _ in "%" })'",
-                "SELECT 'a' LIKE '\(list(1001, "") { _ in "%" })'"
+                "pattern", "SELECT 'a' LIKE '\(list(1000, separator: "") { _ in "%" })'",
+                "SELECT 'a' LIKE '\(list(1001, separator: "") { _ in "%" })'"
             ),
             ("attached", "SELECT 1", "ATTACH ':memory:' AS other"),
             (

@@ -109,7 +109,7 @@ struct IndexUseTests {
         #expect(try snapshot.objectIDs(request).map(\.key) == [1, 2, 3])
     }
 
-    private static func any(_ path: [String], _ operation: FetchRequest.Comparison.Operator, _ value: Value)
+    private static func any(_ path: [String], operator operation: FetchRequest.Comparison.Operator, value: Value)
         -> Predicate
     {
         .comparison(.init(left: .keyPath(path), operator: operation, right: .constant(value), modifier: .any))
@@ -165,12 +165,12 @@ struct IndexUseTests {
             ),
             (
                 "ANY of an indexed attribute",
-                FetchRequest("Album", where: any(["tracks", "length"], .greater, 5)),
+                FetchRequest("Album", where: any(["tracks", "length"], operator: .greater, value: 5)),
                 ["Track_length_index"]
             ),
             (
                 "ANY of another attribute",
-                FetchRequest("Album", where: any(["tracks", "title"], .contains, "a"), limit: 3),
+                FetchRequest("Album", where: any(["tracks", "title"], operator: .contains, value: "a"), limit: 3),
                 ["Track_album_index"]
             ),
             (
@@ -198,7 +198,7 @@ struct IndexUseTests {
 
     @Test("a to-many condition without limit is evaluated once for all objects")
     func evaluatesConditionOnce() throws {
-        let condition = Self.any(["tracks", "title"], .contains, "a")
+        let condition = Self.any(["tracks", "title"], operator: .contains, value: "a")
         for predicate: Predicate in [
             condition,
             .comparison(

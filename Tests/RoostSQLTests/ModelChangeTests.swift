@@ -14,7 +14,7 @@ struct ModelChangeTests {
     init() throws { directory = try TemporaryDirectory() }
 
     /// Returns a model of songs and moods; a new version has more attributes.
-    private func model(_ songs: [AttributeDescription] = [], _ moods: [AttributeDescription] = []) throws
+    private func model(songs: [AttributeDescription] = [], moods: [AttributeDescription] = []) throws
         -> ManagedObjectModel
     {
         try ManagedObjectModel(entities: [
@@ -64,7 +64,7 @@ struct ModelChangeTests {
     @Test("a model change keeps rows as declared, rewrites others and closes the store")
     func keepsDeclaredRows() throws {
         let store = try create()
-        let new = try model([], [AttributeDescription("colour", type: .integer32)])
+        let new = try model(songs: [], moods: [AttributeDescription("colour", type: .integer32)])
         let change = try #require(try store.beginModelChange(to: new, keeping: try kept("Song", of: new)))
         // Until the commit, other connections see the old content.
         #expect(try store.records("Song").count == 3 && store.records("Mood").count == 1)
@@ -88,7 +88,7 @@ struct ModelChangeTests {
     @Test("a model change rewrites rows declared as kept if their table differs")
     func rewritesDifferentRows() throws {
         let store = try create()
-        let new = try model([AttributeDescription("length", type: .double)])
+        let new = try model(songs: [AttributeDescription("length", type: .double)])
         let hierarchies = try kept("Song", "Mood", of: new).hierarchies
         let change = try #require(
             try store.beginModelChange(to: new, keeping: KeptContent(hierarchies: hierarchies)))
@@ -150,7 +150,7 @@ struct ModelChangeTests {
         let store = try create()
         try store.change { $0.userMetadata["owner"] = .some(.string("me")) }
         let before = try store.metadata()
-        let new = try model([], [AttributeDescription("colour", type: .integer32)])
+        let new = try model(songs: [], moods: [AttributeDescription("colour", type: .integer32)])
         let change = try #require(try store.beginModelChange(to: new, keeping: try kept("Song", of: new)))
         try load(change, songs: 1...3)
         try change.commit()
@@ -163,7 +163,7 @@ struct ModelChangeTests {
     @Test("an SQLite store that is open for reading refuses a model change")
     func refusesReadOnly() throws {
         try create().close()
-        let new = try model([], [AttributeDescription("colour", type: .integer32)])
+        let new = try model(songs: [], moods: [AttributeDescription("colour", type: .integer32)])
         let reading = try #require(
             try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true)) as? any ModelChangingStore)
         #expect(code { _ = try reading.beginModelChange(to: new, keeping: KeptContent()) } == .readOnly)
@@ -173,7 +173,7 @@ struct ModelChangeTests {
     @Test("a model change is not committed after the file of the store was exchanged")
     func refusesExchangedFile() throws {
         try create().close()
-        let new = try model([], [AttributeDescription("colour", type: .integer32)])
+        let new = try model(songs: [], moods: [AttributeDescription("colour", type: .integer32)])
         let before = try directory.bytes("a")
         let store = try #require(
             try type.open(directory.location("a"), options: StoreOptions()) as? any ModelChangingStore)
@@ -218,7 +218,7 @@ struct ModelChangeTests {
         let before = try directory.bytes("a")
         let store = try #require(
             try type.open(directory.location("a"), options: StoreOptions()) as? any ModelChangingStore)
-        let new = try model([], [AttributeDescription("colour", type: .integer32)])
+        let new = try model(songs: [], moods: [AttributeDescription("colour", type: .integer32)])
         do {
             let change = try #require(try store.beginModelChange(to: new, keeping: KeptContent()))
             if way < 2 { try load(change, songs: 1...3) }
@@ -246,7 +246,7 @@ struct ModelChangeTests {
         let options = StoreOptions(timeoutSeconds: 0)
         let store = try #require(try type.open(directory.location("a"), options: options) as? any ModelChangingStore)
         let other = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true))
-        let new = try model([], [AttributeDescription("colour", type: .integer32)])
+        let new = try model(songs: [], moods: [AttributeDescription("colour", type: .integer32)])
         do throws(StoreError) {
             _ = try store.beginModelChange(to: new, keeping: KeptContent())
             Issue.record("the change began")

@@ -105,7 +105,7 @@ struct OpeningTests {
         #expect(
             code {
                 _ = try type.open(
-                    directory.location("a"), options: StoreOptions(model: try Models.note("Note", "body")))
+                    directory.location("a"), options: StoreOptions(model: try Models.note("Note", attribute: "body")))
             } == .modelMismatch)
         #expect(
             code { _ = try type.create(directory.location("a"), model: try Models.note(), options: StoreOptions()) }

@@ -66,7 +66,7 @@ enum Models {
         return try ManagedObjectModel(entities: [album, track, person, singer, drummer, tag])
     }
 
-    static func note(_ entity: String = "Note", _ attribute: String = "text") throws -> ManagedObjectModel {
+    static func note(_ entity: String = "Note", attribute: String = "text") throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(entity, attributes: [AttributeDescription(attribute, type: .string)])
         ])

@@ -25,12 +25,12 @@ struct TranslationLimitTests {
     }
 
     /// Returns a condition on the albums similar to an album, to a given depth.
-    private static func similar(_ depth: Int, _ start: Expression, _ wrap: (Predicate) -> Predicate) -> Predicate {
+    private static func similar(_ depth: Int, from start: Expression, _ wrap: (Predicate) -> Predicate) -> Predicate {
         let name = "v\(depth)"
         let inner: Predicate =
             depth == 0
             ? .comparison(.init(left: .path(of: .variable(name), ["year"]), operator: .greater, right: .constant(1970)))
-            : similar(depth - 1, .path(of: .variable(name), ["similar"]), wrap)
+            : similar(depth - 1, from: .path(of: .variable(name), ["similar"]), wrap)
         return wrap(
             .comparison(
                 .init(
@@ -41,8 +41,9 @@ struct TranslationLimitTests {
     @Test("nested subqueries of each depth find the same objects as in memory", arguments: 0..<8)
     func nestsSubqueries(depth: Int) throws {
         try compare([
-            Self.similar(depth, .keyPath(["similar"])) { $0 }, Self.similar(depth, .keyPath(["similar"])) { .not($0) },
-            Self.similar(depth, .keyPath(["similar"])) { .or([.and([$0, .constant(true)]), .not(.not($0))]) },
+            Self.similar(depth, from: .keyPath(["similar"])) { $0 },
+            Self.similar(depth, from: .keyPath(["similar"])) { .not($0) },
+            Self.similar(depth, from: .keyPath(["similar"])) { .or([.and([$0, .constant(true)]), .not(.not($0))]) },
         ])
     }
 
@@ -93,7 +94,7 @@ struct TranslationLimitTests {
                     left: .keyPath(["tracks", "@max", "length"]), operator: .between,
                     right: .aggregate([.constant(0), .constant(2)]))),
             .isIn("title", values: (0..<600).map { .string("\($0)") }),
-            Self.similar(2, .keyPath(["similar"])) { $0 },
+            Self.similar(2, from: .keyPath(["similar"])) { $0 },
         ]
         var predicates: [Predicate] = []
         for leaf in leaves {

@@ -21,13 +21,13 @@ struct TwinStores {
         sql = try SQLiteStoreType().create(directory.location("a"), model: model, options: StoreOptions())
         var changes = ChangeSet(model: model)
         func pick<T>(_ values: [T?]) -> T? { values.randomElement(using: &random) ?? nil }
-        func set(_ values: inout [String: Value], _ name: String, _ value: Value?) {
+        func set(_ values: inout [String: Value], name: String, to value: Value?) {
             if let value { values[name] = value }
         }
         for key in 1...count / 4 {
             var values: [String: Value] = [:]
-            set(&values, "title", pick(Self.texts).map { .string($0) })
-            set(&values, "year", pick([1969, 1991, -1, 0, 10, nil]).map { .int($0) })
+            set(&values, name: "title", to: pick(Self.texts).map { .string($0) })
+            set(&values, name: "year", to: pick([1969, 1991, -1, 0, 10, nil]).map { .int($0) })
             try changes.insert(ObjectID("Album", key: key), values: values)
             try changes.insert(
                 ObjectID("Tag", key: key), values: pick(Self.texts).map { ["name": .string($0)] } ?? [:])
@@ -35,7 +35,7 @@ struct TwinStores {
             let entity = ["Person", "Singer", "Drummer"].randomElement(using: &random) ?? "Person"
             var person: [String: Value] = key % 4 == 0 ? [:] : ["name": .string("\(pick(Self.texts) ?? "x")\(key)")]
             if entity == "Singer", key % 2 == 0 { person["voice"] = .string("v\(key)") }
-            if entity == "Drummer" { set(&person, "voice", pick([1, 2, nil]).map { .int($0) }) }
+            if entity == "Drummer" { set(&person, name: "voice", to: pick([1, 2, nil]).map { .int($0) }) }
             try changes.insert(ObjectID(EntityName(entity), key: key), values: person)
         }
         func other(_ entity: EntityName) -> Value {
@@ -43,20 +43,20 @@ struct TwinStores {
         }
         for key in 1...count {
             var values: [String: Value] = [:]
-            set(&values, "title", pick(Self.texts).map { .string($0) })
-            set(&values, "link", pick(Self.texts).map { .uri($0) })
-            set(&values, "length", pick(Self.numbers).map { .double($0) })
-            set(&values, "gain", pick(Self.numbers).map { .double($0) })
-            set(&values, "played", pick(Self.numbers).map { .date(Date(timeIntervalSinceReferenceDate: $0)) })
-            set(&values, "i16", pick([0, 1, -32768, 32767, nil]).map { .int($0) })
-            set(&values, "i32", pick([0, 1, -1, 2_147_483_647, nil]).map { .int($0) })
-            set(&values, "i64", pick([0, 1, 2, .max, .min, 9_007_199_254_740_993, nil]).map { .int($0) })
-            set(&values, "loved", pick([true, false, nil]).map { .bool($0) })
-            set(&values, "number", pick([-1, 0, 0.5, 1, nil]).map { .decimal($0) })
-            set(&values, "cover", pick([[], [0], [0, 1], [255], nil]).map { .data(Data($0)) })
+            set(&values, name: "title", to: pick(Self.texts).map { .string($0) })
+            set(&values, name: "link", to: pick(Self.texts).map { .uri($0) })
+            set(&values, name: "length", to: pick(Self.numbers).map { .double($0) })
+            set(&values, name: "gain", to: pick(Self.numbers).map { .double($0) })
+            set(&values, name: "played", to: pick(Self.numbers).map { .date(Date(timeIntervalSinceReferenceDate: $0)) })
+            set(&values, name: "i16", to: pick([0, 1, -32768, 32767, nil]).map { .int($0) })
+            set(&values, name: "i32", to: pick([0, 1, -1, 2_147_483_647, nil]).map { .int($0) })
+            set(&values, name: "i64", to: pick([0, 1, 2, .max, .min, 9_007_199_254_740_993, nil]).map { .int($0) })
+            set(&values, name: "loved", to: pick([true, false, nil]).map { .bool($0) })
+            set(&values, name: "number", to: pick([-1, 0, 0.5, 1, nil]).map { .decimal($0) })
+            set(&values, name: "cover", to: pick([[], [0], [0, 1], [255], nil]).map { .data(Data($0)) })
             set(
-                &values, "token",
-                pick([0, 1, 2, nil]).map { .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, $0))) })
+                &values, name: "token",
+                to: pick([0, 1, 2, nil]).map { .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, $0))) })
             if Int.random(in: 0..<4, using: &random) > 0 { values["album"] = other("Album") }
             if Int.random(in: 0..<4, using: &random) > 0 { values["artist"] = other("Person") }
             if Int.random(in: 0..<4, using: &random) > 0 {
@@ -127,7 +127,7 @@ struct RandomPredicates {
     /// The kinds of attributes, by the values that they compare with.
     private enum Kind: CaseIterable { case number, text, date, object, data, uuid }
 
-    private static func attributes(_ entity: String, _ kind: Kind) -> [String] {
+    private static func attributes(of entity: String, kind: Kind) -> [String] {
         switch (entity, kind) {
         case ("Track", .number): ["i16", "i32", "i64", "length", "gain", "loved", "number", "place.lat"]
         case ("Track", .text): ["title", "link", "place.name"]
@@ -178,11 +178,11 @@ struct RandomPredicates {
     /// A path from an entity to an attribute of a kind, through to-one relationships and, if
     /// requested, to-many relationships.
     private mutating func path(
-        from entity: String, _ kind: Kind, isToMany: Bool
+        from entity: String, to kind: Kind, isToMany: Bool
     ) -> [String]? {
         var (names, current, left) = ([String](), entity, isToMany ? Int.random(in: 1...2, using: &random) : 0)
         for _ in 0..<4 {
-            let attributes = Self.attributes(current, kind)
+            let attributes = Self.attributes(of: current, kind: kind)
             if left == 0, !attributes.isEmpty, Int.random(in: 0..<3, using: &random) > 0 {
                 return names + pick(attributes).split(separator: ".").map(String.init)
             }
@@ -194,18 +194,18 @@ struct RandomPredicates {
             current = destination
             if isMany { left -= 1 }
         }
-        let attributes = Self.attributes(current, kind)
+        let attributes = Self.attributes(of: current, kind: kind)
         guard left == 0, !attributes.isEmpty else { return nil }
         return names + pick(attributes).split(separator: ".").map(String.init)
     }
 
     /// Returns a path that starts at the object or at a variable.
-    private func at(_ variable: String?, _ names: [String]) -> Expression {
+    private func at(_ variable: String?, names: [String]) -> Expression {
         variable.map { .path(of: .variable($0), names) } ?? .keyPath(names)
     }
 
     private mutating func comparison(
-        _ left: Expression, _ kind: Kind, _ entity: String, modifier: Comparison.Modifier = .direct
+        of left: Expression, kind: Kind, in entity: String, modifier: Comparison.Modifier = .direct
     ) -> Predicate {
         let options = kind == .text ? pick(Self.options) : []
         let operation: Comparison.Operator
@@ -226,7 +226,7 @@ struct RandomPredicates {
                         ? pick(["a*", "*b", "*", "?", "??", "a?b", "*a*b*", "\\*", "x\\?y", ""]) : value(.text))
         case 2 where modifier == .direct:
             operation = pick(Self.orders)
-            if kind != .object, let names = path(from: entity, kind, isToMany: false) { right = .keyPath(names) }
+            if kind != .object, let names = path(from: entity, to: kind, isToMany: false) { right = .keyPath(names) }
         default: operation = kind == .object ? pick([.equal, .notEqual]) : pick(Self.orders)
         }
         return .comparison(
@@ -237,38 +237,38 @@ struct RandomPredicates {
                 modifier: modifier, options: options))
     }
 
-    private mutating func leaf(_ entity: String, _ variable: String?, root: String, depth: Int) -> Predicate {
+    private mutating func leaf(of entity: String, at variable: String?, root: String, depth: Int) -> Predicate {
         let kind = pick(Kind.allCases)
         switch Int.random(in: 0..<12, using: &random) {
         case 0...4:
-            guard let names = path(from: entity, kind, isToMany: false) else { break }
-            return comparison(at(variable, names), kind, root)
+            guard let names = path(from: entity, to: kind, isToMany: false) else { break }
+            return comparison(of: at(variable, names: names), kind: kind, in: root)
         case 5, 6:
-            guard let names = path(from: entity, kind, isToMany: true) else { break }
+            guard let names = path(from: entity, to: kind, isToMany: true) else { break }
             let modifier: Comparison.Modifier = pick([.any, .all])
-            return comparison(at(variable, names), kind, root, modifier: modifier)
+            return comparison(of: at(variable, names: names), kind: kind, in: root, modifier: modifier)
         case 7:
             // An operator over many values, against a number.
-            guard let names = path(from: entity, .number, isToMany: true) else { break }
+            guard let names = path(from: entity, to: .number, isToMany: true) else { break }
             let many = names.lastIndex { name in ["tracks", "tags", "similar", "albums"].contains(name) } ?? 0
             let aggregate: String = pick(["@min", "@max", "@sum", "@avg"])
             return .comparison(
                 .init(
-                    left: at(variable, Array(names[...many] + [aggregate] + names[(many + 1)...])),
+                    left: at(variable, names: Array(names[...many] + [aggregate] + names[(many + 1)...])),
                     operator: pick(Self.orders),
                     right: .constant(value(.number))))
         case 8:
             guard let (name, _) = Self.toMany(entity).randomElement(using: &random) else { break }
             return .comparison(
                 .init(
-                    left: at(variable, [name, "@count"]), operator: pick(Self.orders),
+                    left: at(variable, names: [name, "@count"]), operator: pick(Self.orders),
                     right: .constant(.int(Int64.random(in: 0...3, using: &random)))))
         case 9, 10:
             guard depth < 2, let (name, destination) = Self.toMany(entity).randomElement(using: &random) else { break }
             let inner = "v\(depth)"
             let subquery = Expression.subquery(
-                at(variable, [name]), variable: inner,
-                predicate(destination, inner, root: root, depth: depth + 1, levels: 1))
+                at(variable, names: [name]), variable: inner,
+                predicate(on: destination, at: inner, root: root, depth: depth + 1, levels: 1))
             return .comparison(
                 .init(
                     left: .path(of: subquery, ["@count"]), operator: pick(Self.orders),
@@ -278,31 +278,31 @@ struct RandomPredicates {
             let id = Expression.constant(
                 .objectID(ObjectID(EntityName(destination), key: Int64.random(in: 1...12, using: &random))))
             return Bool.random(using: &random)
-                ? .comparison(.init(left: at(variable, [name]), operator: .contains, right: id))
-                : .comparison(.init(left: id, operator: .isIn, right: at(variable, [name])))
+                ? .comparison(.init(left: at(variable, names: [name]), operator: .contains, right: id))
+                : .comparison(.init(left: id, operator: .isIn, right: at(variable, names: [name])))
         }
         let me: Expression = variable.map { .variable($0) } ?? .evaluatedObject
         return .comparison(.init(left: me, operator: pick([.equal, .notEqual]), right: .constant(value(.object))))
     }
 
     mutating func predicate(
-        _ entity: String, _ variable: String? = nil, root: String? = nil, depth: Int = 0, levels: Int
+        on entity: String, at variable: String? = nil, root: String? = nil, depth: Int = 0, levels: Int
     ) -> Predicate {
         let root = root ?? entity
-        guard levels > 0 else { return leaf(entity, variable, root: root, depth: depth) }
+        guard levels > 0 else { return leaf(of: entity, at: variable, root: root, depth: depth) }
         switch Int.random(in: 0..<6, using: &random) {
         case 0, 1:
             return .and(
                 (0..<Int.random(in: 1..<4, using: &random)).map { _ in
-                    predicate(entity, variable, root: root, depth: depth, levels: levels - 1)
+                    predicate(on: entity, at: variable, root: root, depth: depth, levels: levels - 1)
                 })
         case 2:
             return .or(
                 (0..<Int.random(in: 0..<4, using: &random)).map { _ in
-                    predicate(entity, variable, root: root, depth: depth, levels: levels - 1)
+                    predicate(on: entity, at: variable, root: root, depth: depth, levels: levels - 1)
                 })
-        case 3: return .not(predicate(entity, variable, root: root, depth: depth, levels: levels - 1))
-        default: return leaf(entity, variable, root: root, depth: depth)
+        case 3: return .not(predicate(on: entity, at: variable, root: root, depth: depth, levels: levels - 1))
+        default: return leaf(of: entity, at: variable, root: root, depth: depth)
         }
     }
 
@@ -319,7 +319,7 @@ struct RandomPredicates {
         let entity = pick(["Track", "Album", "Person", "Tag", "Track", "Album"])
         var request = FetchRequest(EntityName(entity))
         if Int.random(in: 0..<20, using: &random) > 0 {
-            request.predicate = predicate(entity, levels: Int.random(in: 0..<4, using: &random))
+            request.predicate = predicate(on: entity, levels: Int.random(in: 0..<4, using: &random))
         }
         for _ in 0..<Int.random(in: 0..<3, using: &random) {
             request.sortDescriptors.append(

@@ -138,7 +138,7 @@ struct VisitTests {
 
     /// Creates layers of nodes, each connected to all nodes of the next layer: there are far more
     /// paths than nodes.
-    private static func layers(width: Int, depth: Int, _ directory: TemporaryDirectory) throws -> any PersistentStore {
+    private static func layers(width: Int, depth: Int, in directory: TemporaryDirectory) throws -> any PersistentStore {
         var node = EntityDescription(
             "Node",
             attributes: [
@@ -183,7 +183,7 @@ struct VisitTests {
     func followsLinksOnce(_ predicate: (text: String, count: Int), hasLimit: Bool) throws {
         let (width, depth) = (12, 5)
         let directory = try TemporaryDirectory()
-        let store = try Self.layers(width: width, depth: depth, directory)
+        let store = try Self.layers(width: width, depth: depth, in: directory)
         var request = FetchRequest(
             "Node", where: try FetchRequest.Predicate(predicate.text, for: "Node", model: store.model))
         if hasLimit { request.fetchLimit = 1000 }
@@ -197,7 +197,7 @@ struct VisitTests {
     @Test("a snapshot whose transaction SQLite ended throws closed")
     func throwsAfterLostTransaction() throws {
         let directory = try TemporaryDirectory()
-        let store = try Self.layers(width: 2, depth: 2, directory)
+        let store = try Self.layers(width: 2, depth: 2, in: directory)
         let snapshot = try #require(try store.snapshot() as? SQLSnapshot)
         defer { snapshot.close() }
         let count = try snapshot.count(FetchRequest("Node"))
@@ -215,7 +215,7 @@ struct VisitTests {
     @Test("an SQLite statement without a first row ends with its task")
     func endsWithTask() async throws {
         let directory = try TemporaryDirectory()
-        let store = try Self.layers(width: 12, depth: 5, directory)
+        let store = try Self.layers(width: 12, depth: 5, in: directory)
         func count(_ times: Int) -> String {
             "SELECT COUNT(*) FROM " + (0..<times).map { "Node AS n\($0)" }.joined(separator: ", ")
         }

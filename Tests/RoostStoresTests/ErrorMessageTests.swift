@@ -33,7 +33,7 @@ struct ErrorMessageTests {
         case rawValue, nestedRawValue, ownError, wrongType, takenByInsert, takenByUpdate, otherType
     }
 
-    private func run(_ request: Request, _ store: Store) throws {
+    private func run(_ request: Request, on store: Store) throws {
         switch request {
         case .rawValue: _ = try store.fetch(Colored.self, of: "E")
         case .nestedRawValue: _ = try store.fetch(Nested.self, of: "E")
@@ -62,7 +62,7 @@ struct ErrorMessageTests {
         let secret = Value.string(Self.secret)
         try store.insert(
             "E", rows: [["color": secret, "c": .composite(["color": secret]), "k": secret, "url": secret]])
-        let error = #expect(throws: StoreError.self) { try run(request, store) }
+        let error = #expect(throws: StoreError.self) { try run(request, on: store) }
         #expect(error?.message.isEmpty == false)
         #expect(error?.message.contains("secret") == false)
     }

@@ -49,7 +49,7 @@ private enum Ruled {
         ])
     }
 
-    static func store(_ type: String, _ folder: Folder) throws -> Store {
+    static func store(_ type: String, in folder: Folder) throws -> Store {
         try Store.open(folder.location(type), model: try model())
     }
 }
@@ -58,7 +58,7 @@ private enum Ruled {
 struct RuleTests {
     private let folder = Result { try Folder() }
 
-    private func store(_ type: String) throws -> Store { try Ruled.store(type, try folder.get()) }
+    private func store(_ type: String) throws -> Store { try Ruled.store(type, in: try folder.get()) }
 
     private func failures(_ body: () throws -> Void) throws -> [ValidationFailure] {
         let error = try #require(throws: StoreError.self) { try body() }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Configured stores")
 struct ConfiguredStoreTests {
-    private func document(_ type: String, _ path: String, options: String = "{}") -> String {
+    private func document(_ type: String, path: String, options: String = "{}") -> String {
         "{model: 'm.json', stores: {main: {type: '\(type)', path: '\(path)', options: \(options)}}}"
     }
 
@@ -31,7 +31,7 @@ struct ConfiguredStoreTests {
     func creation(type: String) throws {
         let folder = try folder()
         let name = type == "memory" ? UUID().uuidString : "a.store"
-        let configuration = try folder.configuration(document(type, name))
+        let configuration = try folder.configuration(document(type, path: name))
         #expect(error { _ = try configuration.openStore("main") }?.code == .notFound)
         let first = try configuration.openOrCreateStore()
         #expect(try first.model == model())
@@ -63,7 +63,7 @@ struct ConfiguredStoreTests {
         #expect(error?.code == .invalidModel && error?.message.contains("model:") == true)
         #expect(try folder.names() == ["roost.json"])
         try folder.write("{formatVersion: 1, entities: {a: 7}}", to: "m.json")
-        let broken = try folder.configuration(document(type, "a.store"))
+        let broken = try folder.configuration(document(type, path: "a.store"))
         #expect(RoostTests.error { _ = try broken.openOrCreateStore() }?.code == .invalidModel)
         #expect(try folder.names() == ["m.json", "roost.json"])
         try configuration.openOrCreateStore(model: try model()).close()
@@ -73,7 +73,7 @@ struct ConfiguredStoreTests {
     @Test("a configured store in a missing directory is refused and not created", arguments: fileTypes)
     func missingDirectory(type: String) throws {
         let folder = try folder()
-        let configuration = try folder.configuration(document(type, "no/a.store"))
+        let configuration = try folder.configuration(document(type, path: "no/a.store"))
         #expect(error { _ = try configuration.openOrCreateStore() }?.code == .missingDirectory)
         #expect(try folder.names() == ["m.json", "roost.json"])
     }
@@ -82,7 +82,7 @@ struct ConfiguredStoreTests {
     func racing(type: String) async throws {
         let folder = try folder()
         let name = type == "memory" ? UUID().uuidString : "a.store"
-        let configuration = try folder.configuration(document(type, name))
+        let configuration = try folder.configuration(document(type, path: name))
         let capabilities = try StoreRegistry.standard.type(named: type).capabilities
         let hasOneWriter = capabilities.contains(.file) && !capabilities.contains(.multipleProcesses)
         let identities = try await withThrowingTaskGroup(of: StoreUUID?.self) { group in
@@ -109,7 +109,7 @@ struct ConfiguredStoreTests {
         @Test("a configured store is created with the configured options")
         func options() throws {
             let folder = try folder()
-            let configuration = try folder.configuration(document("sqlite", "a", options: "{pageSizeBytes: 512}"))
+            let configuration = try folder.configuration(document("sqlite", path: "a", options: "{pageSizeBytes: 512}"))
             try configuration.openOrCreateStore().close()
             // The page size is a big-endian number at offset 16 of an SQLite file.
             #expect(try folder.bytes("a")[16..<18] == [2, 0])

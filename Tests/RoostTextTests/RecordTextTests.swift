@@ -18,7 +18,7 @@ struct RecordTextTests {
     }
 
     private func read(
-        _ text: String, _ entity: EntityName = "Thing", chunk: Int = 50
+        _ text: String, of entity: EntityName = "Thing", chunk: Int = 50
     ) throws(StoreError) -> RecordBatch {
         var tokens = makeReader(Array(text.utf8), chunk: chunk)
         var reader = RecordTextReader(model: model)
@@ -27,8 +27,8 @@ struct RecordTextTests {
         return batch
     }
 
-    private func failureMessage(_ text: String, _ entity: EntityName = "Thing") -> String? {
-        do throws(StoreError) { _ = try read(text, entity) } catch { return error.message }
+    private func failureMessage(_ text: String, of entity: EntityName = "Thing") -> String? {
+        do throws(StoreError) { _ = try read(text, of: entity) } catch { return error.message }
         return nil
     }
 
@@ -136,7 +136,7 @@ struct RecordTextTests {
         #expect(
             try text(batch, at: 0)
                 == #"{"id": 3, "version": 9, "id#value": 77, "note": true, "version#value": "v"}"#)
-        #expect(try read(text(batch, at: 0), "Child").record(at: 0) == batch.record(at: 0))
+        #expect(try read(text(batch, at: 0), of: "Child").record(at: 0) == batch.record(at: 0))
     }
 
     @Test("an empty composite and elements of a null composite are read back")

@@ -26,7 +26,7 @@ struct WrittenRecordTests {
         }
     }
 
-    private func read(_ text: [UInt8], _ entity: Int, chunk: Int, asWritten: Bool) -> Result {
+    private func read(_ text: [UInt8], of entity: Int, chunk: Int, asWritten: Bool) -> Result {
         var result = Result()
         var tokens = makeReader(text, chunk: chunk, computesChecksum: true)
         var reader = RecordTextReader(model: model)
@@ -83,8 +83,8 @@ struct WrittenRecordTests {
             let (text, count) = try document(entity, using: &random)
             let number = try model.requireEntity(entity).number
             for chunk in [1, Int.random(in: 2...3000, using: &random), 1 << 20] {
-                let plain = read(text, number, chunk: chunk, asWritten: false)
-                let written = read(text, number, chunk: chunk, asWritten: true)
+                let plain = read(text, of: number, chunk: chunk, asWritten: false)
+                let written = read(text, of: number, chunk: chunk, asWritten: true)
                 #expect(plain.message == nil && plain.records.count == count)
                 #expect(written == plain, "\(entity), chunks of \(chunk)")
                 // Escapes and numbers of more than 18 digits are left to the token reader; boxes
@@ -116,8 +116,8 @@ struct WrittenRecordTests {
             default: damaged.insert(contentsOf: pieces.randomElement(using: &random) ?? [], at: place)
             }
             let chunk = Bool.random(using: &random) ? 1 << 20 : Int.random(in: 1...2000, using: &random)
-            let plain = read(damaged, number, chunk: chunk, asWritten: false)
-            let written = read(damaged, number, chunk: chunk, asWritten: true)
+            let plain = read(damaged, of: number, chunk: chunk, asWritten: false)
+            let written = read(damaged, of: number, chunk: chunk, asWritten: true)
             #expect(written == plain, "at byte \(place): \(plain.message ?? "read"), \(written.message ?? "read")")
         }
     }
@@ -134,8 +134,8 @@ struct WrittenRecordTests {
         for key in ["double", "date", "float", "integer16", "integer32", "integer64", "owner", "box"] {
             for spelling in spellings {
                 let text = Array("[\n{\"id\": 1, \"version\": 1, \"\(key)\": \(spelling)}\n]".utf8)
-                let plain = read(text, number, chunk: 1 << 20, asWritten: false)
-                #expect(read(text, number, chunk: 1 << 20, asWritten: true) == plain, "\(key): \(spelling)")
+                let plain = read(text, of: number, chunk: 1 << 20, asWritten: false)
+                #expect(read(text, of: number, chunk: 1 << 20, asWritten: true) == plain, "\(key): \(spelling)")
             }
         }
     }
@@ -146,8 +146,8 @@ struct WrittenRecordTests {
         for key in ["0", "-1", "1.5", "9223372036854775807", "\"1\""] {
             for version in ["0", "4294967295", "4294967296", "-1", "null"] {
                 let text = Array("[\n{\"id\": \(key), \"version\": \(version)}\n]".utf8)
-                let plain = read(text, number, chunk: 1 << 20, asWritten: false)
-                #expect(read(text, number, chunk: 1 << 20, asWritten: true) == plain, "\(key), \(version)")
+                let plain = read(text, of: number, chunk: 1 << 20, asWritten: false)
+                #expect(read(text, of: number, chunk: 1 << 20, asWritten: true) == plain, "\(key), \(version)")
             }
         }
     }

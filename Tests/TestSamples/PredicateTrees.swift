@@ -36,18 +36,19 @@ package struct PredicateTrees {
                 options: below(2) == 0 ? [] : .init(rawValue: below(16))))
     }
 
-    private mutating func expressions(_ count: Int, _ depth: Int) -> [E] { (0..<count).map { _ in expression(depth) } }
+    private mutating func expressions(_ count: Int, depth: Int) -> [E] { (0..<count).map { _ in expression(depth) } }
 
     package mutating func expression(_ depth: Int) -> E {
         guard depth > 0 else { return leaf() }
         switch below(16) {
         case 0: return .path(of: expression(depth - 1), names())
-        case 1: return .aggregate(expressions(below(4), depth - 1))
+        case 1: return .aggregate(expressions(below(4), depth: depth - 1))
         case 2, 3, 4, 5, 6:
             let function = pick(FetchRequest.Function.allCases)
             let counts = function.argumentCounts
-            return .function(function, expressions(min(counts.upperBound, counts.lowerBound + below(3)), depth - 1))
-        case 7: return .registered(pick(["f", "", "a\"b", "two words:"]), expressions(1 + below(3), depth - 1))
+            return .function(
+                function, expressions(min(counts.upperBound, counts.lowerBound + below(3)), depth: depth - 1))
+        case 7: return .registered(pick(["f", "", "a\"b", "two words:"]), expressions(1 + below(3), depth: depth - 1))
         case 8: return .cast(expression(depth - 1), pick(FetchRequest.CastType.allCases))
         case 9: return .subquery(expression(depth - 1), variable: name(), predicate(depth - 1))
         case 10: return .conditional(predicate(depth - 1), expression(depth - 1), expression(depth - 1))

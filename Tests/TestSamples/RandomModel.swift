@@ -20,8 +20,8 @@ package struct RandomModel {
             let (a, b) = (
                 Int.random(in: names.indices, using: &generator), Int.random(in: names.indices, using: &generator)
             )
-            entities[a].relationships.append(relationship("to\(pair)", names[b], inverse: "from\(pair)"))
-            entities[b].relationships.append(relationship("from\(pair)", names[a], inverse: "to\(pair)"))
+            entities[a].relationships.append(relationship("to\(pair)", to: names[b], inverse: "from\(pair)"))
+            entities[b].relationships.append(relationship("from\(pair)", to: names[a], inverse: "to\(pair)"))
         }
         entities.shuffle(using: &generator)
         return try ManagedObjectModel(
@@ -47,11 +47,11 @@ package struct RandomModel {
         -> EntityDescription
     {
         let types = AttributeType.allCases.shuffled(using: &generator).prefix(Int.random(in: 1...8, using: &generator))
-        let attributes = types.map { attribute("\($0.name)\(number)", $0, depth: 0) }
+        let attributes = types.map { attribute("\($0.name)\(number)", type: $0, depth: 0) }
         let keys = attributes.filter { $0.isStored && $0.type != .composite }.map(\.name)
         return EntityDescription(
             name, superentity: superentity, attributes: attributes,
-            relationships: chance() ? [relationship("single\(number)", pick(names), inverse: nil)] : [],
+            relationships: chance() ? [relationship("single\(number)", to: pick(names), inverse: nil)] : [],
             uniquenessConstraints: keys.shuffled(using: &generator).prefix(2).map { [$0] }
         ).with {
             $0.isAbstract = chance()
@@ -81,7 +81,7 @@ package struct RandomModel {
         }
     }
 
-    private mutating func relationship(_ name: String, _ destination: String, inverse: String?)
+    private mutating func relationship(_ name: String, to destination: String, inverse: String?)
         -> RelationshipDescription
     {
         let maxCount = pick([nil, 1, 1, 5])
@@ -100,23 +100,26 @@ package struct RandomModel {
         }
     }
 
-    private mutating func attribute(_ name: String, _ type: AttributeType, depth: Int) -> AttributeDescription {
+    private mutating func attribute(_ name: String, type: AttributeType, depth: Int) -> AttributeDescription {
         let elementTypes = AttributeType.allCases.filter {
             $0 != .undefined && $0 != .objectID && (depth < 2 || $0 != .composite)
         }
         let elements =
             type == .composite
-            ? elementTypes.shuffled(using: &generator).prefix(4).map { attribute($0.name, $0, depth: depth + 1) } : []
+            ? elementTypes.shuffled(using: &generator).prefix(4).map { attribute($0.name, type: $0, depth: depth + 1) }
+            : []
         let isLimited: [AttributeType] = [.integer16, .integer32, .integer64, .double, .float, .decimal, .date]
         var validation = AttributeValidation()
         if isLimited.contains(type) {
-            (validation.minimum, validation.maximum) = (value(type, elements), value(type, elements))
+            (validation.minimum, validation.maximum) = (
+                value(of: type, elements: elements), value(of: type, elements: elements)
+            )
         } else if type == .string {
             validation = AttributeValidation(minimumLength: 0, maximumLength: 7, regularExpression: text())
         }
         return AttributeDescription(
             name, type: type, isOptional: chance(),
-            defaultValue: value(type, elements), elements: elements
+            defaultValue: value(of: type, elements: elements), elements: elements
         ).with {
             $0.isTransient = depth == 0 && (type == .undefined || chance())
             $0.validation = validation
@@ -133,7 +136,7 @@ package struct RandomModel {
         }
     }
 
-    private mutating func value(_ type: AttributeType, _ elements: [AttributeDescription]) -> Value {
+    private mutating func value(of type: AttributeType, elements: [AttributeDescription]) -> Value {
         if chance() { return .null }
         let bits = generator.next()
         switch type {
@@ -155,7 +158,8 @@ package struct RandomModel {
                 UUID(uuid: (UInt8(truncatingIfNeeded: bits), 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)))
         case .uri: return .uri("x:\(bits)")
         case .composite:
-            return .composite(Dictionary(uniqueKeysWithValues: elements.map { ($0.name, value($0.type, $0.elements)) }))
+            return .composite(
+                Dictionary(uniqueKeysWithValues: elements.map { ($0.name, value(of: $0.type, elements: $0.elements)) }))
         }
     }
 }

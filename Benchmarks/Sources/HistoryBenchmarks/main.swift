@@ -28,14 +28,14 @@ final class Side {
     var nextKey: Int64 = 1
     var microseconds: [Double] = []
 
-    init(_ type: String, _ directory: String, recordsHistory: Bool) throws {
+    init(_ type: String, in directory: String, recordsHistory: Bool) throws {
         path = "\(directory)/\(type)-\(recordsHistory ? "history" : "plain")"
         store = try StoreRegistry.standard.create(
             StoreLocation(type: type, path: path), model: model,
             options: StoreOptions().with { $0.tracksHistory = recordsHistory ? true : nil })
     }
 
-    func values(_ key: Int64, _ plays: Int64) -> [String: Value] {
+    func values(_ key: Int64, plays: Int64) -> [String: Value] {
         [
             "title": .string("A title of usual length \(key &* 7919 % 100_003)"), "plays": .int(plays),
             "length": .double(Double(key) / 3), "added": .date(Date(timeIntervalSinceReferenceDate: Double(key))),
@@ -43,17 +43,17 @@ final class Side {
         ]
     }
 
-    func commit(_ operation: String, _ count: Int64) throws {
+    func commit(_ operation: String, count: Int64) throws {
         var changes = ChangeSet(model: model)
         switch operation {
         case "insert":
             for key in nextKey..<nextKey + count {
-                try changes.insert(ObjectID("Track", key: key), values: values(key, 0))
+                try changes.insert(ObjectID("Track", key: key), values: values(key, plays: 0))
             }
             nextKey += count
         case "update":
             for key in nextKey - count..<nextKey {
-                try changes.update(ObjectID("Track", key: key), version: 1, values: values(key, 1))
+                try changes.update(ObjectID("Track", key: key), version: 1, values: values(key, plays: 1))
             }
         default:
             for key in nextKey - count..<nextKey { changes.delete(ObjectID("Track", key: key), version: 2) }
@@ -73,10 +73,10 @@ defer { try? FileManager.default.removeItem(atPath: directory) }
 var isOverLimit = false
 for type in ["sqlite", "lmdb"] {
     let sides = [
-        try Side(type, directory, recordsHistory: false), try Side(type, directory, recordsHistory: true),
+        try Side(type, in: directory, recordsHistory: false), try Side(type, in: directory, recordsHistory: true),
     ]
     // Fills both stores first, so that neither measures an empty file.
-    for side in sides { for _ in 0..<20 { try side.commit("insert", 1000) } }
+    for side in sides { for _ in 0..<20 { try side.commit("insert", count: 1000) } }
     for count in [1, 100, 1000] as [Int64] {
         var medians: [String: [[Double]]] = [:]
         let rounds = count == 1 ? 300 : count == 100 ? 100 : 30
@@ -85,7 +85,7 @@ for type in ["sqlite", "lmdb"] {
             for operation in ["insert", "update", "delete"] {
                 for index in round % 2 == 0 ? [0, 1] : [1, 0] {
                     sides[index].microseconds = []
-                    try sides[index].commit(operation, count)
+                    try sides[index].commit(operation, count: count)
                     times[operation, default: [[], []]][index] += sides[index].microseconds
                 }
             }

@@ -42,9 +42,12 @@ struct ObjectBench {
             let layer = try RoostLayer(type, in: directory)
             let insert = try ContinuousClock().measure { try layer.insert(count) }
             print("\(layer.name), \(count) albums, \(rounds) rounds, medians, nanoseconds for each object")
-            print(line("insert with 4 properties and a reference, and save", nanoseconds(insert, count), nil))
+            print(
+                line(
+                    "insert with 4 properties and a reference, and save", nanoseconds: nanoseconds(insert, per: count),
+                    limit: nil))
             for cost in try ObjectCosts(layer, count: count, rounds: rounds).lines() {
-                print(line(cost.name, cost.nanoseconds, cost.limit))
+                print(line(cost.name, nanoseconds: cost.nanoseconds, limit: cost.limit))
             }
             print("")
             layers.append(layer)
@@ -76,17 +79,17 @@ struct ObjectBench {
                         .verificationFailed, "\(layer.name) read other content than \(layers[0].name): \(name).")
                 }
                 expected = result
-                print(line(layer.name, nanoseconds(time, count), nil))
+                print(line(layer.name, nanoseconds: nanoseconds(time, per: count), limit: nil))
             }
             print("")
         }
     }
 
-    private static func nanoseconds(_ time: Duration, _ count: Int) -> Double {
+    private static func nanoseconds(_ time: Duration, per count: Int) -> Double {
         (Double(time.components.seconds) * 1e9 + Double(time.components.attoseconds) / 1e9) / Double(count)
     }
 
-    private static func line(_ name: String, _ nanoseconds: Double, _ limit: Double?) -> String {
+    private static func line(_ name: String, nanoseconds: Double, limit: Double?) -> String {
         let mark = limit.map {
             nanoseconds <= $0 ? String(format: "limit %.0f", $0) : String(format: "limit %.0f: EXCEEDED", $0)
         }

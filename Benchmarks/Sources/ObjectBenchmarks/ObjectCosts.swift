@@ -135,7 +135,7 @@ struct ObjectCosts {
     /// Commits changes of all albums without a context.
     ///
     /// The snapshot is closed before the timed commit.
-    private func commit(_ plays: Int64, _ times: inout SaveTimes) throws {
+    private func commit(_ plays: Int64, addingTo times: inout SaveTimes) throws {
         let snapshot = try layer.store.snapshot()
         let cursor = try snapshot.fetch(FetchRequest("Album"))
         var (changes, batch) = (ChangeSet(model: layer.store.model), RecordBatch(model: layer.store.model))
@@ -172,9 +172,9 @@ struct ObjectCosts {
         for round in 0..<rounds {
             let plays = Int64(round) * 2 + 1
             // The order alternates in each round.
-            if round % 2 == 0 { try commit(plays, &times) }
+            if round % 2 == 0 { try commit(plays, addingTo: &times) }
             try save(&times) { $0.plays = plays + 1 }
-            if round % 2 == 1 { try commit(plays, &times) }
+            if round % 2 == 1 { try commit(plays, addingTo: &times) }
             try save(&texts) { $0.title = "Another title of \(plays % 97)" }
         }
         func median(_ times: [Duration]) -> Double {

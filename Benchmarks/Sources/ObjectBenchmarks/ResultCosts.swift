@@ -13,7 +13,7 @@ extension ObjectCosts {
         (window.request.fetchLimit, window.request.fetchOffset) = (50, count / 2)
         var reported = 0
         /// Measures events that change objects, without the changes themselves.
-        func follow(_ changed: Int, _ request: Fetch<Album>, sections: String? = nil) throws -> Double {
+        func follow(_ changed: Int, in request: Fetch<Album>, sections: String? = nil) throws -> Double {
             let controller = try FetchedResultsController(request, in: context, sections: sections)
             controller.onChange = { reported += $0.updated.count + $0.moved.count + $0.inserted.count }
             var number = 0
@@ -33,12 +33,12 @@ extension ObjectCosts {
         }
         let firstFetch = try ContinuousClock().measure { _ = try FetchedResultsController(request, in: context) }
         let first = Self.nanoseconds(firstFetch)
-        let one = try follow(1, request)
-        let sections = try follow(1, request, sections: "year")
-        let many = try follow(1_000, request)
+        let one = try follow(1, in: request)
+        let sections = try follow(1, in: request, sections: "year")
+        let many = try follow(1_000, in: request)
         context.rollback()
         let totals = try ResultsTotals(request, sums: ["plays"], in: context)
-        let number = try follow(1, window)
+        let number = try follow(1, in: window)
         context.rollback()
         let again = try measure(per: 1) {
             albums[3].plays += 1

@@ -40,7 +40,7 @@ struct Bench {
         case .list:
             for operation in try options.operations() { print(operation.name, operation.title, separator: "\t") }
         case .profile(let side):
-            for operation in try options.operations() { try runner.profile(operation, side) }
+            for operation in try options.operations() { try runner.profile(operation, side: side) }
         case .compare: return try compare()
         case .scaling: return try measureScaling()
         case .memory: return try measureMemory()
@@ -90,7 +90,7 @@ struct Bench {
             let cells = (peaks + [peaks.compactMap { $0 }.max()]).map { bytes in
                 bytes.map { String(format: "%.1f MiB", Double($0) / 1_048_576) } ?? "–"
             }
-            table.add(operation.name, cells.dropLast(), summary: cells.last ?? "–")
+            table.add(operation.name, cells: cells.dropLast(), summary: cells.last ?? "–")
         }
         print(table.text, terminator: "")
         return 0

@@ -61,9 +61,9 @@ struct Options {
                     throw BenchmarkError("--profile takes 'roost' or 'baseline', not '\(value)'")
                 }
                 mode = .profile(side)
-            case ("--rounds", let value?): scale.rounds = try Self.number(name, value)
-            case ("--objects", let value?): scale.trackCount = try Self.number(name, value)
-            case ("--largest", let value?): largest = try Self.number(name, value)
+            case ("--rounds", let value?): scale.rounds = try Self.number(name, value: value)
+            case ("--objects", let value?): scale.trackCount = try Self.number(name, value: value)
+            case ("--largest", let value?): largest = try Self.number(name, value: value)
             case ("--json", let value?): json = value
             case ("--markdown", let value?): markdown = value
             case ("--svg", let value?): svg = value
@@ -77,7 +77,7 @@ struct Options {
         }
     }
 
-    private static func number(_ name: String, _ value: String) throws -> Int {
+    private static func number(_ name: String, value: String) throws -> Int {
         guard let number = Int(value), number > 0 else {
             throw BenchmarkError("\(name) takes a number above 0, not '\(value)'")
         }
@@ -90,13 +90,13 @@ struct Options {
     func operations(standard: [String] = []) throws -> [Operation] {
         let names = names.isEmpty ? standard : names
         guard !names.isEmpty else { return Operations.all }
-        for name in names where !Operations.all.contains(where: { Self.matches($0, name) }) {
+        for name in names where !Operations.all.contains(where: { Self.matches($0, name: name) }) {
             throw BenchmarkError("unknown operation, group or kind '\(name)'; bench --list lists all names")
         }
-        return Operations.all.filter { operation in names.contains { Self.matches(operation, $0) } }
+        return Operations.all.filter { operation in names.contains { Self.matches(operation, name: $0) } }
     }
 
-    private static func matches(_ operation: Operation, _ name: String) -> Bool {
+    private static func matches(_ operation: Operation, name: String) -> Bool {
         operation.name == name || operation.group == name || operation.name.hasSuffix("/" + name)
     }
 

@@ -21,7 +21,7 @@
     ])
 
     /// Commits on one thread, which uses its own counters, so that it knows their versions.
-    func write(_ store: any PersistentStore, _ number: Int, of threadCount: Int, _ commitCount: Int) throws {
+    func write(_ store: any PersistentStore, number: Int, of threadCount: Int, commitCount: Int) throws {
         let slotCount = Int(counterCount) / threadCount
         var values = [Int64](repeating: 0, count: slotCount)
         for index in 0..<commitCount {
@@ -68,7 +68,7 @@
     let commitCount = Int(ProcessInfo.processInfo.environment["COMMITS"] ?? "") ?? 4000
     let location = StoreLocation(type: "postgresql", path: "\(parameters) schema=roost_writers")
 
-    func runRoost(_ threadCount: Int, _ commits: Int) throws -> Double {
+    func runRoost(threadCount: Int, commits: Int) throws -> Double {
         try? StoreRegistry.standard.type(named: location.type).destroy(location)
         let store = try StoreRegistry.standard.create(location, model: model)
         defer { try? StoreRegistry.standard.type(named: location.type).destroy(location) }
@@ -76,7 +76,9 @@
         for key in 1...counterCount { try changes.insert(ObjectID("Counter", key: key), values: ["value": 0]) }
         _ = try store.commit(changes)
         let time = try seconds {
-            try onThreads(threadCount) { number in try write(store, number, of: threadCount, commits) }
+            try onThreads(threadCount) { number in
+                try write(store, number: number, of: threadCount, commitCount: commits)
+            }
         }
         let snapshot = try store.snapshot()
         let (recorded, counted) = (try snapshot.recordedTally(), try snapshot.computeTally())
@@ -88,7 +90,7 @@
         return time
     }
 
-    func runC(_ threadCount: Int, _ commits: Int) throws -> Double {
+    func runC(threadCount: Int, commits: Int) throws -> Double {
         try parameters.withCString { parameters in
             var run = writers_run()
             run.parameters = parameters
@@ -115,8 +117,8 @@
         let commits = commitCount / threadCount / 2 * 2
         var (best, bestC) = (0.0, 0.0)
         for _ in 0..<3 {
-            bestC = max(bestC, Double(commits * threadCount) / (try runC(threadCount, commits)))
-            best = max(best, Double(commits * threadCount) / (try runRoost(threadCount, commits)))
+            bestC = max(bestC, Double(commits * threadCount) / (try runC(threadCount: threadCount, commits: commits)))
+            best = max(best, Double(commits * threadCount) / (try runRoost(threadCount: threadCount, commits: commits)))
         }
         isWithin = isWithin && best / bestC >= limit
         let numbers = [bestC, best, best / bestC].map { String(format: $0 < 10 ? "%.2f" : "%.0f", $0) }

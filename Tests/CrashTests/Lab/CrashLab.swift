@@ -151,7 +151,7 @@ final class CrashLab {
 
     /// Whether calls can be recorded here.
     static let works: Bool = {
-        guard let child = try? Child(program: "CrashLabChild", ["works"]) else { return false }
+        guard let child = try? Child(program: "CrashLabChild", arguments: ["works"]) else { return false }
         let line = child.line()
         _ = child.wait()
         return line == "1"
@@ -172,11 +172,14 @@ final class CrashLab {
         try FileManager.default.createDirectory(at: initial, withIntermediateDirectories: true)
         let hasHistory = operation == .commitWithHistory
         var old = try Self.build(
-            store, initial.appendingPathComponent("store"), transactions, hasHistory: hasHistory)
+            store, at: initial.appendingPathComponent("store"), transactions: transactions, hasHistory: hasHistory)
         if operation.isCommit {
             // Each of the transactions may be the last one on the disk.
             for number in transactions + 1..<lastTransaction {
-                old += "," + (try Self.build(store, directory.appendingPathComponent("between\(number)"), -number))
+                old +=
+                    ","
+                    + (try Self.build(
+                        store, at: directory.appendingPathComponent("between\(number)"), transactions: -number))
             }
         }
         // The source of a replacement was closed. Every other store is as a killed process leaves
@@ -185,7 +188,8 @@ final class CrashLab {
         let new =
             operation.hasSource
             ? try Self.build(
-                source, initial.appendingPathComponent("source"), operation == .replace ? -count : count) : nil
+                source, at: initial.appendingPathComponent("source"),
+                transactions: operation == .replace ? -count : count) : nil
         digests = (old, new ?? old, new)
         try runUndisturbed()
     }
@@ -207,7 +211,7 @@ final class CrashLab {
         guard digests.new == digest, digests.old != digest else {
             throw StoreError(.internalInconsistency, "the operation comes to \(digest), not to \(digests.new)")
         }
-        if let problem = try check(run.root, .new) {
+        if let problem = try check(run.root, after: .new) {
             throw StoreError(.internalInconsistency, "the operation does not work undisturbed: \(problem)")
         }
         if let names = finalNames, names.contains(where: { $0.contains("roost-tmp") }) {
@@ -228,11 +232,11 @@ final class CrashLab {
 
     /// Creates a store in a process that is then killed, and returns its digest.
     private static func build(
-        _ type: String, _ file: URL, _ transactions: Int64, hasHistory: Bool = false
+        _ type: String, at file: URL, transactions: Int64, hasHistory: Bool = false
     ) throws -> String {
         let child = try Child(
             program: "CrashLabChild",
-            ["build", type, file.path, "\(transactions)"] + (hasHistory ? ["history"] : []))
+            arguments: ["build", type, file.path, "\(transactions)"] + (hasHistory ? ["history"] : []))
         let (digest, end) = (child.line(), child.line())
         child.kill()
         let (_, errors) = child.wait()
@@ -251,9 +255,9 @@ final class CrashLab {
         let file = directory.appendingPathComponent("trace\(runCount)")
         try FileManager.default.copyItem(at: initial, to: root)
         let tree = recording ? try tree(of: root) : []
-        let child = try start(in: root, fault, ending, trace: recording ? file : nil)
+        let child = try start(in: root, fault: fault, ending: ending, trace: recording ? file : nil)
         defer { try? FileManager.default.removeItem(at: file) }
-        return try end(of: child, in: root, tree, trace: recording ? file : nil)
+        return try end(of: child, in: root, tree: tree, trace: recording ? file : nil)
     }
 
     /// Runs the operation on a new copy of the stores with a failing call, in a shared process.
@@ -266,7 +270,7 @@ final class CrashLab {
         let failer =
             try self.failer
             ?? Child(
-                program: "CrashLabChild", ["fail", operation.rawValue, types.source, types.store],
+                program: "CrashLabChild", arguments: ["fail", operation.rawValue, types.source, types.store],
                 environment: environment.merging(["CRASHRECORDER_ROOT": directory.path]) { $1 })
         self.failer = failer
         try failer.write("\(root.path) \(fault.text)\n")
@@ -291,22 +295,22 @@ final class CrashLab {
         runCount += 1
         let root = directory.appendingPathComponent("run\(runCount)")
         try FileManager.default.copyItem(at: initial, to: root)
-        let children = [try start(in: root, fault), try start(in: root, nil)]
+        let children = [try start(in: root, fault: fault), try start(in: root, fault: nil)]
         return try children.map { try end(of: $0, in: root) }
     }
 
-    private func start(in root: URL, _ fault: Fault?, _ ending: Ending? = nil, trace: URL? = nil) throws -> Child {
+    private func start(in root: URL, fault: Fault?, ending: Ending? = nil, trace: URL? = nil) throws -> Child {
         var environment = environment
         environment["CRASHRECORDER_ROOT"] = root.path
         if let trace { environment["CRASHRECORDER_TRACE"] = trace.path }
         if let fault { environment["CRASHRECORDER_FAULT"] = fault.text }
         return try Child(
             program: "CrashLabChild",
-            ["run", operation.rawValue, root.path, types.source, types.store] + (ending?.arguments ?? []),
+            arguments: ["run", operation.rawValue, root.path, types.source, types.store] + (ending?.arguments ?? []),
             environment: environment)
     }
 
-    private func end(of child: Child, in root: URL, _ tree: [DiskFile] = [], trace: URL? = nil) throws -> Run {
+    private func end(of child: Child, in root: URL, tree: [DiskFile] = [], trace: URL? = nil) throws -> Run {
         var numbers: [Substring: Int] = [:]
         while let line = child.line() {
             let words = line.split(separator: " ")
@@ -340,18 +344,18 @@ final class CrashLab {
     ///
     /// - Returns: The numbers of checked states, and their problems.
     func findings(
-        _ run: Run, _ models: [DiskModel] = DiskModel.allCases, wasEnded: Bool = false, limit: Int?, seed: UInt64
+        of run: Run, models: [DiskModel] = DiskModel.allCases, wasEnded: Bool = false, limit: Int?, seed: UInt64
     ) throws -> [Examined] {
         let state = directory.appendingPathComponent("state")
         var seen: Set<Int> = []
         return try models.map { model in
             var findings: Findings = [:]
-            let states = CrashStates(of: run.trace, from: run.tree, model)
+            let states = CrashStates(of: run.trace, from: run.tree, model: model)
             let count = try states.forEach(limit: limit, seed: seed, except: &seen) { found in
                 try write(found.files, to: state)
                 defer { try? FileManager.default.removeItem(at: state) }
                 let outcome = found.isAcknowledged ? Outcome.new : wasEnded ? .old : .any
-                guard let problem = try check(state, outcome) else { return }
+                guard let problem = try check(state, after: outcome) else { return }
                 let kind = String(problem.prefix { $0 != ":" })
                 let known = findings[kind]
                 findings[kind] = ((known?.count ?? 0) + 1, known?.first ?? "\(found.label): \(problem)")
@@ -379,7 +383,7 @@ final class CrashLab {
     /// Checks a directory, runs the operation on it and checks again.
     ///
     /// Returns the problem after its kind and a colon, or nil.
-    func check(_ root: URL, _ outcome: Outcome) throws -> String? {
+    func check(_ root: URL, after outcome: Outcome) throws -> String? {
         let checker = try self.checker ?? startChecker()
         self.checker = checker
         try checker.write("\(outcome.rawValue) \(root.path)\n")
@@ -402,7 +406,7 @@ final class CrashLab {
     private func startChecker() throws -> Child {
         try Child(
             program: "CrashLabChild",
-            [
+            arguments: [
                 "check", operation.rawValue, types.source, types.store, digests.old, digests.new,
                 digests.source ?? "-",
             ],

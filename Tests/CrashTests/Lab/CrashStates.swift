@@ -24,7 +24,7 @@ struct CrashStates {
     private let trace: Trace
     private let model: DiskModel
 
-    init(of trace: Trace, from initial: [DiskFile], _ model: DiskModel) {
+    init(of trace: Trace, from initial: [DiskFile], model: DiskModel) {
         self.trace = trace
         self.initial = initial
         self.model = model
@@ -51,7 +51,7 @@ struct CrashStates {
         _ = try replay { disk, candidate, acknowledged in
             guard acknowledged || (made < limit ?? .max && chosen?.contains(candidate.number) ?? true) else { return }
             var random = SeededGenerator(seed: seed &* 0x9E37_79B9 &+ UInt64(candidate.number))
-            let (files, what) = disk.variant(candidate.variant, &random)
+            let (files, what) = disk.variant(candidate.variant, using: &random)
             var hasher = Hasher()
             hasher.combine(acknowledged)
             for (path, image) in files.sorted(by: { $0.key < $1.key }) {
@@ -77,7 +77,7 @@ struct CrashStates {
 
     /// Calls `body` with each candidate of the trace, and returns their number.
     private func replay(_ body: (DiskState, Candidate, Bool) throws -> Void) rethrows -> Int {
-        var disk = DiskState(model, initial)
+        var disk = DiskState(model, tree: initial)
         var (number, acknowledged) = (0, false)
         for (index, record) in trace.records.enumerated() {
             disk.apply(record)
@@ -96,7 +96,7 @@ extension DiskState {
     func variantCount(random: Int) -> Int { isSettled ? 1 : 3 + 2 * pendingNames.count + random }
 
     /// Returns a possible state of the medium with its description.
-    func variant(_ number: Int, _ random: inout SeededGenerator) -> (files: [String: FileImage], what: String) {
+    func variant(_ number: Int, using random: inout SeededGenerator) -> (files: [String: FileImage], what: String) {
         func image(_ names: Names, _ contents: (DiskNode) -> [UInt8]) -> [String: FileImage] {
             names.mapValues { $0.image(contents) }
         }
@@ -129,7 +129,7 @@ extension DiskState {
             var (files, torn) = ([String: FileImage](), [ObjectIdentifier: [UInt8]]())
             for (path, node) in names.sorted(by: { $0.key < $1.key }) {
                 let contents =
-                    torn[ObjectIdentifier(node)] ?? node.torn(block: block, bias: bias, &random)
+                    torn[ObjectIdentifier(node)] ?? node.torn(block: block, bias: bias, using: &random)
                 torn[ObjectIdentifier(node)] = contents
                 files[path] = node.image { _ in contents }
             }
@@ -147,7 +147,7 @@ extension DiskNode {
     ///
     /// Each block has one of its versions. `block` is the size of an atomic write. About `bias` of
     /// ten blocks lack some of their writes.
-    fileprivate func torn(block: Int, bias: Int, _ random: inout SeededGenerator) -> [UInt8] {
+    fileprivate func torn(block: Int, bias: Int, using random: inout SeededGenerator) -> [UInt8] {
         var bytes = durable
         for (offset, data) in lost where random.below(2) == 0 { Change.write(offset, data).apply(to: &bytes) }
         guard !pending.isEmpty else { return bytes }

@@ -132,7 +132,7 @@ struct DiskState {
     private var nodes: [UInt64: DiskNode] = [:]
 
     /// Creates a durable tree.
-    init(_ model: DiskModel, _ tree: [DiskFile]) {
+    init(_ model: DiskModel, tree: [DiskFile]) {
         self.model = model
         for file in tree {
             let node = DiskNode(isDirectory: file.contents == nil, contents: file.contents ?? [])
@@ -198,7 +198,7 @@ struct DiskState {
     }
 
     static func apply(_ change: NameChange, to names: inout Names) {
-        func move(_ from: String, _ to: String) {
+        func move(from: String, to: String) {
             guard let node = names.removeValue(forKey: from) else { return }
             for path in names.keys where node.isDirectory && path.hasPrefix(from + "/") {
                 names[to + path.dropFirst(from.count)] = names.removeValue(forKey: path)
@@ -208,12 +208,12 @@ struct DiskState {
         switch change {
         case .make(let path, let node): names[path] = node
         case .remove(let path): names[path] = nil
-        case .rename(let path, let other): move(path, other)
+        case .rename(let path, let other): move(from: path, to: other)
         case .exchange(let path, let other):
             guard names[path] != nil, names[other] != nil else { return }
-            move(path, "\u{1}")
-            move(other, path)
-            move("\u{1}", other)
+            move(from: path, to: "\u{1}")
+            move(from: other, to: path)
+            move(from: "\u{1}", to: other)
         }
     }
 }

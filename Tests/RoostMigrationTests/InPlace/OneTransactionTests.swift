@@ -112,7 +112,7 @@ struct OneTransactionTests {
     ) throws -> MigrationPath {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         let plan = try manager.planMigrationInPlace(location, model: model, options: options)
         let report = try manager.migrateInPlace(location, model: model, options: options)
         #expect(
@@ -165,7 +165,7 @@ struct OneTransactionTests {
     func policy() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         let shelves = try coloredShelves()
         var mapping = try MappingModel.inferred(from: Sample.model(), to: shelves)
         for index in mapping.entityMappings.indices where mapping.entityMappings[index].destinationEntity == "Shelf" {
@@ -180,7 +180,7 @@ struct OneTransactionTests {
     func turnedIndex() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         let turned = try model { entities in
             let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
             entities[shelf].attributes.append(.string("color"))
@@ -199,7 +199,7 @@ struct OneTransactionTests {
     func stages(isBefore: Bool) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         let calls = Mutex(0)
         let handler: CustomMigrationStage.Handler = { _, _ in calls.withLock { $0 += 1 } }
         let stage = CustomMigrationStage(
@@ -215,7 +215,7 @@ struct OneTransactionTests {
     func space() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         let plan = try manager.planMigrationInPlace(location, model: coloredShelves())
         let whole = try manager.planMigrationInPlace(
             location, model: coloredShelves(), options: MigrationOptions().with { $0.keepsBackup = true })
@@ -234,7 +234,7 @@ struct OneTransactionTests {
     func additions() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         let changed = try model { entities in
             let person = try #require(entities.firstIndex { $0.name == "Person" })
             entities[person].relationships.append(.toMany("rivals", to: "Person", inverse: "rivals"))
@@ -265,7 +265,7 @@ struct OneTransactionTests {
     func failures(phase: Int) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         let before = try bytes(location)
         let copy = StoreLocation(type: "sqlite", path: directory.file("copy"))
         try FileManager.default.copyItem(atPath: location.path, toPath: copy.path)
@@ -296,7 +296,7 @@ struct OneTransactionTests {
     func constraint() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         let before = try bytes(location)
         let changed = try model { entities in
             let book = try #require(entities.firstIndex { $0.name == "Book" })
@@ -318,7 +318,7 @@ struct OneTransactionTests {
     func exclusion() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         let answers = Mutex<[StoreError.Code?]>([])
         var options = MigrationOptions()
         options.conversion.onProgress = { _ in
@@ -344,7 +344,7 @@ struct OneTransactionTests {
     func together() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         var options = MigrationOptions()
         options.conversion.timeoutSeconds = 120
         let (manager, chosen, model) = (manager, options, try coloredShelves())
@@ -383,7 +383,7 @@ struct OneTransactionTests {
     func evidence(statement: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         let links = try #require(
             try SQLiteShell.run(
                 "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('Book_shelves', 'Shelf_books')",
@@ -403,7 +403,7 @@ struct OneTransactionTests {
     func damagedStructure() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         let sql = "SELECT rootpage FROM sqlite_schema WHERE name = 'Book_title_index'"
         let page = try #require(try SQLiteShell.run(sql, on: location.path).first.flatMap { Int($0) })
         var damaged = try bytes(location)
@@ -429,7 +429,7 @@ struct OneTransactionTests {
     func foreignTables() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         try SQLiteShell.run(
             "CREATE TABLE zebra (a); INSERT INTO zebra VALUES (7); CREATE INDEX mine ON Person (born)",
             on: location.path)
@@ -451,7 +451,7 @@ struct OneTransactionTests {
     func foreignWriter() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-        try Sample.store(location.type, location.path).close()
+        try Sample.store(location.type, at: location.path).close()
         let attempts = Mutex((count: 0, successes: 0))
         var options = MigrationOptions()
         options.conversion.onProgress = { progress in

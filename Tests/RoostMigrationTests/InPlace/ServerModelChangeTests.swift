@@ -25,7 +25,7 @@
             // Few changes leave most content unchanged.
             let model = seed % 2 == 0 && evolution.versions.count > 1 ? evolution.versions[1] : evolution.new
             let made = try evolution.store()
-            let (one, two) = try (location("one", seed), location("two", seed))
+            let (one, two) = try (location("one", seed: seed), location("two", seed: seed))
             defer { for location in [one, two] { try? destroy(location) } }
             for location in [one, two] { _ = try manager.convert(from: .store(made), to: .location(location)) }
             let plan = try manager.planMigrationInPlace(one, model: model, options: .init(allowsLoss: true))
@@ -55,14 +55,14 @@
             try StoreRegistry.standard.type(named: location.type).destroy(location)
         }
 
-        private func location(_ name: String, _ seed: Int) throws -> StoreLocation {
+        private func location(_ name: String, seed: Int) throws -> StoreLocation {
             StoreLocation(
                 type: "postgresql", path: "\(try #require(server)) schema=change_\(name)_\(seed)")
         }
 
         /// Compares the content, the identity and the last keys of two stores, and checks both.
-        private func requireEqual(_ one: StoreLocation, _ two: StoreLocation, model: ManagedObjectModel) throws {
-            let stores = try [one, two].map {
+        private func requireEqual(_ first: StoreLocation, _ second: StoreLocation, model: ManagedObjectModel) throws {
+            let stores = try [first, second].map {
                 try StoreRegistry.standard.open($0, options: StoreOptions(model: model))
             }
             defer { for store in stores { try? store.close() } }

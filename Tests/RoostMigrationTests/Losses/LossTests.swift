@@ -35,13 +35,14 @@ struct LossTests {
         let folder = Value.objectID(ObjectID("Folder", key: 1))
         let tags = RelationshipName("Note", name: "tags")
         return try Scenario.store(
-            type, path, model(),
-            [
-                .init("Folder", 1, ["name": "inbox"]), .init("Tag", 1, ["name": "red"]),
-                .init("Tag", 2, ["name": "blue"]),
-                .init("Note", 1, ["title": "one", "body": "1", "folder": folder]),
-                .init("Note", 2, ["title": "two", "body": "2", "folder": folder]), .init("Note", 3, ["title": "three"]),
-                .init("Draft", 4, ["title": "four", "body": "4", "state": "new"]),
+            type, at: path, model: model(),
+            objects: [
+                .init("Folder", key: 1, values: ["name": "inbox"]), .init("Tag", key: 1, values: ["name": "red"]),
+                .init("Tag", key: 2, values: ["name": "blue"]),
+                .init("Note", key: 1, values: ["title": "one", "body": "1", "folder": folder]),
+                .init("Note", key: 2, values: ["title": "two", "body": "2", "folder": folder]),
+                .init("Note", key: 3, values: ["title": "three"]),
+                .init("Draft", key: 4, values: ["title": "four", "body": "4", "state": "new"]),
             ],
             links: [
                 (tags, Link(1, 1, order: 1)), (tags, Link(1, 2, order: 0)), (tags, Link(2, 1, order: 0)),
@@ -87,7 +88,7 @@ struct LossTests {
     }
 
     private func losses(
-        _ model: ManagedObjectModel, _ options: MigrationOptions = MigrationOptions()
+        _ model: ManagedObjectModel, options: MigrationOptions = MigrationOptions()
     ) throws -> [String: Int] {
         let source = try Self.store("memory", at: "")
         let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
@@ -143,7 +144,8 @@ struct LossTests {
                 ).with { $0.versionHashModifier = identifier }
             ])
         }
-        let source = try Scenario.store("memory", "", model(nil), [.init("A", 1, ["a": "va", "b": "vb"])])
+        let source = try Scenario.store(
+            "memory", at: "", model: model(nil), objects: [.init("A", key: 1, values: ["a": "va", "b": "vb"])])
         let manager = MigrationManager(registry: .standard)
         let new = try model("a")
         let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
@@ -210,16 +212,21 @@ struct LossTests {
                 ])
         ])
         let source = try Scenario.store(
-            "memory", "", old,
-            [
-                .init("A", 1, ["place": .composite(["lat": .double(1), "lon": .double(2)]), "n": .double(0.1)]),
-                .init("A", 2, ["place": .composite(["lat": .double(1)]), "n": .double(0.5), "d": .decimal(0.1)]),
+            "memory", at: "", model: old,
+            objects: [
                 .init(
-                    "A", 3,
-                    [
+                    "A", key: 1,
+                    values: ["place": .composite(["lat": .double(1), "lon": .double(2)]), "n": .double(0.1)]),
+                .init(
+                    "A", key: 2,
+                    values: ["place": .composite(["lat": .double(1)]), "n": .double(0.5), "d": .decimal(0.1)]),
+                .init(
+                    "A", key: 3,
+                    values: [
                         "of": .objectID(ObjectID("B", key: 1)),
                         "d": .decimal(try #require(Decimal(string: "0.12345678901234567890123"))),
-                    ]), .init("A", 4, ["of": .objectID(ObjectID("A", key: 1))]), .init("B", 1, [:]),
+                    ]), .init("A", key: 4, values: ["of": .objectID(ObjectID("A", key: 1))]),
+                .init("B", key: 1, values: [:]),
             ])
         let mapping = MappingModel([
             EntityMapping(
@@ -250,7 +257,7 @@ struct LossTests {
                 mappings[index] = EntityMapping("DropTags", type: .remove, from: "Tag")
             }
         }
-        #expect(try losses(Self.model(), removing) == ["Tag": 2, "Note.tags": 5])
+        #expect(try losses(Self.model(), options: removing) == ["Tag": 2, "Note.tags": 5])
     }
 
     @Test("a mapping that omits an attribute loses its values and is named in the refusal")
@@ -266,7 +273,7 @@ struct LossTests {
                 }
             }
         }
-        #expect(try losses(Self.model(), leaving) == ["Folder.name": 1])
+        #expect(try losses(Self.model(), options: leaving) == ["Folder.name": 1])
         let error = try #require(throws: StoreError.self) {
             _ = try manager.migrate(
                 from: .store(Self.store("memory", at: "")), to: .location(StoreLocation(type: "memory", path: "")),
@@ -277,12 +284,13 @@ struct LossTests {
 
     @Test("objects that no mapping's predicate selects are lost, with references to them")
     func predicates() throws {
-        #expect(try losses(Self.model(), selectingTags(.equal("name", to: "red"))) == ["Tag": 1, "Note.tags": 2])
+        #expect(
+            try losses(Self.model(), options: selectingTags(.equal("name", to: "red"))) == ["Tag": 1, "Note.tags": 2])
     }
 
     @Test("a predicate that selects all objects loses none")
     func predicateOfAll() throws {
-        #expect(try losses(Self.model(), selectingTags(.notEqual("name", to: .null))) == [:])
+        #expect(try losses(Self.model(), options: selectingTags(.notEqual("name", to: .null))) == [:])
     }
 
     private func selectingTags(_ predicate: FetchRequest.Predicate) throws -> MigrationOptions {
@@ -306,7 +314,7 @@ struct LossTests {
                     $0.sourcePredicate = .equal("name", to: "red")
                 })
         }
-        let found = try losses(model, split)
+        let found = try losses(model, options: split)
         #expect(found["Tag"] == nil && found["Tag.name"] == 1, "\(found)")
     }
 

@@ -33,9 +33,11 @@ struct OrderLossTests {
             [.toMany("bs", to: "B", inverse: "a", isOrdered: true)], [.toOne("a", to: "A", inverse: "bs")])
         let place = RecordLayout.orderFieldName(of: "a")
         return try Scenario.store(
-            "memory", "", model,
-            [.init("A", 1, [:]), .init("A", 2, [:])]
-                + (1...3).map { .init("B", $0, ["a": .objectID(ObjectID("A", key: 1)), place: .int(400 - $0 * 100)]) })
+            "memory", at: "", model: model,
+            objects: [.init("A", key: 1, values: [:]), .init("A", key: 2, values: [:])]
+                + (1...3).map {
+                    .init("B", key: $0, values: ["a": .objectID(ObjectID("A", key: 1)), place: .int(400 - $0 * 100)])
+                })
     }
 
     /// Object 1 of `A` has two objects of `B`, and object 1 of `B` has two of `A`.
@@ -48,7 +50,11 @@ struct OrderLossTests {
             Link(2, 1, order: 7, inverseOrder: 1),
         ]
         return try Scenario.store(
-            "memory", "", model, [.init("A", 1, [:]), .init("A", 2, [:]), .init("B", 1, [:]), .init("B", 2, [:])],
+            "memory", at: "", model: model,
+            objects: [
+                .init("A", key: 1, values: [:]), .init("A", key: 2, values: [:]), .init("B", key: 1, values: [:]),
+                .init("B", key: 2, values: [:]),
+            ],
             links: links.map { (RelationshipName("A", name: "bs"), $0) })
     }
 

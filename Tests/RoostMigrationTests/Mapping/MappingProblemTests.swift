@@ -36,7 +36,7 @@ struct MappingProblemTests {
         MappingModel(mappings).problems(from: source, to: destination).map(\.description)
     }
 
-    private func problems(_ name: String, _ format: String, policy: String? = nil) throws -> [String] {
+    private func problems(_ name: String, format: String, policy: String? = nil) throws -> [String] {
         let property = PropertyMapping(name, expression: try FetchRequest.Expression(format: format))
         let isRelationship = destination.entity("Note")?.relationship(name) != nil
         return problems(
@@ -87,7 +87,7 @@ struct MappingProblemTests {
             ("first", "NULL"), ("title", "TERNARY($source.length > 3, 'long', $source.title)"), ("pages", "TRUE"),
         ])
     func goodExpressions(name: String, format: String) throws {
-        #expect(try problems(name, format) == [])
+        #expect(try problems(name, format: format) == [])
     }
 
     @Test(
@@ -156,7 +156,7 @@ struct MappingProblemTests {
             ("title", "$manager", "has no value"),
         ])
     func badExpressions(name: String, format: String, message: String) throws {
-        let found = try problems(name, format)
+        let found = try problems(name, format: format)
         #expect(found.count == 1)
         #expect(found.first?.contains(message) == true, "\(found)")
         #expect(found.first?.hasPrefix("mapping 'NoteToNote', \(name): ") == true)
@@ -164,10 +164,11 @@ struct MappingProblemTests {
 
     @Test("the result of a policy function is not checked, but its arguments are")
     func policies() throws {
-        #expect(try problems("title", "FUNCTION($entityPolicy, 'convert:', $source.length)", policy: "P").isEmpty)
-        #expect(try problems("tags", "FUNCTION($entityPolicy, 'find:', $destination)", policy: "P").isEmpty)
+        #expect(
+            try problems("title", format: "FUNCTION($entityPolicy, 'convert:', $source.length)", policy: "P").isEmpty)
+        #expect(try problems("tags", format: "FUNCTION($entityPolicy, 'find:', $destination)", policy: "P").isEmpty)
         // The arguments of the function are checked.
-        #expect(try problems("title", "FUNCTION($entityPolicy, 'convert:', $sorce)", policy: "P").count == 1)
+        #expect(try problems("title", format: "FUNCTION($entityPolicy, 'convert:', $sorce)", policy: "P").count == 1)
     }
 
     @Test("each type of entity mapping requires its entities and allows no others")

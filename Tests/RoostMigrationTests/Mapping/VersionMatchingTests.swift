@@ -66,15 +66,16 @@ struct VersionMatchingTests {
 
     @Test("a changed entity keeps its objects despite a stray renaming identifier")
     func strayIdentifierOfAChangedEntity() throws {
-        func note(_ name: String, _ identifier: String?) throws -> ManagedObjectModel {
+        func note(_ name: String, identifier: String?) throws -> ManagedObjectModel {
             try model(
                 EntityDescription("Note", attributes: [A(name, type: .string)]).with {
                     $0.renamingIdentifier = identifier
                 })
         }
-        #expect(try mappings(note("a", nil), to: note("b", "stray")) == ["transform Note>Note"])
-        #expect(try mappings(note("a", "stray"), to: note("b", nil)) == ["transform Note>Note"])
-        #expect(try mappings(note("a", "stray"), to: note("b", "other")) == ["transform Note>Note"])
+        #expect(try mappings(note("a", identifier: nil), to: note("b", identifier: "stray")) == ["transform Note>Note"])
+        #expect(try mappings(note("a", identifier: "stray"), to: note("b", identifier: nil)) == ["transform Note>Note"])
+        #expect(
+            try mappings(note("a", identifier: "stray"), to: note("b", identifier: "other")) == ["transform Note>Note"])
     }
 
     @Test("an entity is renamed, and a new entity may take its old name")

@@ -80,7 +80,7 @@ enum EvolvedSample {
             try batch.append(ObjectID("Shelf", key: Int64(key)), values: ["label": .uri("shelf:\(key)")])
         }
         try loader.append(batch)
-        func number(_ entity: EntityName, _ name: String) throws -> Int {
+        func number(of entity: EntityName, named name: String) throws -> Int {
             try store.model.requireRelationship(RelationshipName(entity, name: name)).number
         }
         let friends = (1..<Int64(people)).map { Link($0, $0 + 1) }
@@ -91,11 +91,11 @@ enum EvolvedSample {
         }
         try loader.append(
             LinkBatch(
-                relationship: try number("Human", "friends"),
+                relationship: try number(of: "Human", named: "friends"),
                 links: friends))
         try loader.append(
             LinkBatch(
-                relationship: try number("Book", "shelves"),
+                relationship: try number(of: "Book", named: "shelves"),
                 links: shelves))
         _ = try loader.finish()
         return try store.contents()

@@ -14,8 +14,8 @@ struct ForecastTests {
     /// The run must fail with `code`, and the plan must report one refusal, with the same message
     /// if `saysTheSame` is true.
     private func expectForecast(
-        _ code: StoreError.Code, _ source: any PersistentStore, _ model: ManagedObjectModel,
-        _ mapping: MappingModel? = nil, to location: StoreLocation = StoreLocation(type: "memory", path: ""),
+        _ code: StoreError.Code, from source: any PersistentStore, model: ManagedObjectModel,
+        mapping: MappingModel? = nil, to location: StoreLocation = StoreLocation(type: "memory", path: ""),
         conversion: ConversionOptions = ConversionOptions(), saysTheSame: Bool = true,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -36,9 +36,10 @@ struct ForecastTests {
         ])
     }
 
-    private func source(_ model: ManagedObjectModel, _ rows: [[String: Value]]) throws -> any PersistentStore {
+    private func source(_ model: ManagedObjectModel, rows: [[String: Value]]) throws -> any PersistentStore {
         try Scenario.store(
-            "memory", "", model, rows.enumerated().map { Scenario.Object("Note", Int64($0 + 1), $1) })
+            "memory", at: "", model: model,
+            objects: rows.enumerated().map { Scenario.Object("Note", key: Int64($0 + 1), values: $1) })
     }
 
     private func mapping(_ values: [String: FetchRequest.Expression]) -> MappingModel {
@@ -51,17 +52,19 @@ struct ForecastTests {
 
     @Test("a dry run forecasts a value outside its new type's range")
     func valueRange() throws {
-        let source = try source(note([.integer64("n")]), [["n": 1], ["n": 70_000]])
-        try expectForecast(.migrationFailed, source, note([.integer16("n")]), mapping(["n": .source("n")]))
+        let source = try source(note([.integer64("n")]), rows: [["n": 1], ["n": 70_000]])
+        try expectForecast(
+            .migrationFailed, from: source, model: note([.integer16("n")]), mapping: mapping(["n": .source("n")]))
     }
 
     @Test("a dry run that cannot read the source fails, and refuses nothing")
     func failedReading() throws {
-        let source = try source(note([.string("n")]), [["n": "a"], ["n": "b"]])
+        let source = try source(note([.string("n")]), rows: [["n": "a"], ["n": "b"]])
         let model = try note([.string("n")], unique: [["n"]])
         func plan(_ faults: Faults) throws -> MigrationPlan {
             try manager.planMigration(
-                from: .store(FaultyStore(source, faults)), to: .location(StoreLocation(type: "memory", path: "")),
+                from: .store(FaultyStore(source, faults: faults)),
+                to: .location(StoreLocation(type: "memory", path: "")),
                 model: model, options: MigrationOptions(allowsLoss: true))
         }
         #expect(try plan(Faults()).refusals == [])
@@ -71,8 +74,10 @@ struct ForecastTests {
 
     @Test("a dry run forecasts a constant outside its type's range")
     func constantRange() throws {
-        let source = try source(note([.integer64("n")]), [["n": 1], ["n": 70_000]])
-        try expectForecast(.invalidValue, source, note([.integer16("n")]), mapping(["n": .constant(.int(70_000))]))
+        let source = try source(note([.integer64("n")]), rows: [["n": 1], ["n": 70_000]])
+        try expectForecast(
+            .invalidValue, from: source, model: note([.integer16("n")]),
+            mapping: mapping(["n": .constant(.int(70_000))]))
     }
 
     @Test("a dry run forecasts missing values of new mandatory composite elements")
@@ -82,8 +87,8 @@ struct ForecastTests {
         }
         let old = try note([place([.string("street")])])
         let new = try note([place([.string("street"), .string("country", isOptional: false)])])
-        let source = try source(old, [[:], ["place": .composite(["street": "Lane"])]])
-        try expectForecast(.migrationFailed, source, new)
+        let source = try source(old, rows: [[:], ["place": .composite(["street": "Lane"])]])
+        try expectForecast(.migrationFailed, from: source, model: new)
     }
 
     @Test("a dry run forecasts objects that break a new uniqueness constraint", arguments: [2, 600])
@@ -94,15 +99,15 @@ struct ForecastTests {
         // Null is equal to nothing, and half of a pair is not the pair.
         rows += [["a": "x"], ["a": "x"], ["a": "0", "b": 1]]
         let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
-        #expect(try manager.planMigration(from: .store(source(old, rows)), to: memory, model: new).refusals == [])
-        #expect(try manager.migrate(from: .store(source(old, rows)), to: memory, model: new).verified)
+        #expect(try manager.planMigration(from: .store(source(old, rows: rows)), to: memory, model: new).refusals == [])
+        #expect(try manager.migrate(from: .store(source(old, rows: rows)), to: memory, model: new).verified)
         rows.append(["a": "1", "b": 1])
-        try expectForecast(.constraintViolation, source(old, rows), new, saysTheSame: false)
+        try expectForecast(.constraintViolation, from: source(old, rows: rows), model: new, saysTheSame: false)
     }
 
     @Test("a dry run forecasts relationships with too few or too many destinations")
     func counts() throws {
-        func model(_ minimum: Int, _ maximum: Int?, isOptional: Bool = true) throws -> ManagedObjectModel {
+        func model(minimum: Int, maximum: Int?, isOptional: Bool = true) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Note", attributes: [.string("x")],
@@ -117,20 +122,21 @@ struct ForecastTests {
         let tags = RelationshipName("Note", name: "tags")
         func source() throws -> any PersistentStore {
             try Scenario.store(
-                "memory", "", model(0, nil),
-                [.init("Note", 1, [:]), .init("Note", 2, [:])] + (1...3).map { .init("Tag", $0, [:]) },
+                "memory", at: "", model: model(minimum: 0, maximum: nil),
+                objects: [.init("Note", key: 1, values: [:]), .init("Note", key: 2, values: [:])]
+                    + (1...3).map { .init("Tag", key: $0, values: [:]) },
                 links: (1...3).map { (tags, Link(2, $0)) })
         }
-        try expectForecast(.migrationFailed, source(), model(4, nil))
-        try expectForecast(.migrationFailed, source(), model(0, 2))
-        try expectForecast(.migrationFailed, source(), model(1, nil, isOptional: false))
+        try expectForecast(.migrationFailed, from: source(), model: model(minimum: 4, maximum: nil))
+        try expectForecast(.migrationFailed, from: source(), model: model(minimum: 0, maximum: 2))
+        try expectForecast(.migrationFailed, from: source(), model: model(minimum: 1, maximum: nil, isOptional: false))
         let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
-        for fitting in [try model(3, 3), try model(0, 3)] {
+        for fitting in [try model(minimum: 3, maximum: 3), try model(minimum: 0, maximum: 3)] {
             #expect(try manager.planMigration(from: .store(source()), to: memory, model: fitting).refusals == [])
             #expect(try manager.migrate(from: .store(source()), to: memory, model: fitting).verified)
         }
         // A predicate excludes all tags.
-        var some = try MappingModel.inferred(from: model(0, nil), to: model(0, 2))
+        var some = try MappingModel.inferred(from: model(minimum: 0, maximum: nil), to: model(minimum: 0, maximum: 2))
         for index in some.entityMappings.indices where some.entityMappings[index].sourceEntity == "Tag" {
             some.entityMappings[index] = EntityMapping(
                 "TagToTag", type: .transform, from: "Tag", to: "Tag"
@@ -142,7 +148,7 @@ struct ForecastTests {
             }
         }
         let plan = try manager.planMigration(
-            from: .store(source()), to: memory, model: model(0, 2),
+            from: .store(source()), to: memory, model: model(minimum: 0, maximum: 2),
             options: MigrationOptions(mapping: some, allowsLoss: true))
         #expect(plan.refusals == [])
     }
@@ -151,13 +157,13 @@ struct ForecastTests {
     func documents() throws {
         let directory = try TemporaryDirectory()
         let old = try note([.string("text")])
-        let source = try source(old, (0..<50).map { _ in ["text": .string(String(repeating: "x", count: 1000))] })
+        let source = try source(old, rows: (0..<50).map { _ in ["text": .string(String(repeating: "x", count: 1000))] })
         var options = ConversionOptions()
         options.destinationTypeOptions = ["maximumDocumentBytes": "20000"]
         let location = StoreLocation(type: "json", path: directory.file("new"))
         let new = try note([.string("text"), .string("more")])
         try expectForecast(
-            .limitExceeded, source, new, to: location, conversion: options, saysTheSame: false)
+            .limitExceeded, from: source, model: new, to: location, conversion: options, saysTheSame: false)
         let plan = try manager.plan(from: .store(source), to: .location(location), options: options)
         #expect(plan.refusals.count == 1 && plan.refusals[0].contains("maximumDocumentBytes"), "\(plan.refusals)")
         options.destinationTypeOptions = ["maximumDocumentBytes": "200000"]
@@ -166,7 +172,7 @@ struct ForecastTests {
     }
 
     private static func library(
-        _ notes: RelationshipDescription, _ tags: RelationshipDescription
+        notes: RelationshipDescription, tags: RelationshipDescription
     ) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription("Note", attributes: [.string("text")], relationships: [notes]),
@@ -176,28 +182,29 @@ struct ForecastTests {
 
     /// Notes with many tags, whose pairs are links.
     private static func linkedLibrary() throws -> ManagedObjectModel {
-        try library(.toMany("tags", to: "Tag", inverse: "notes"), .toMany("notes", to: "Note", inverse: "tags"))
+        try library(
+            notes: .toMany("tags", to: "Tag", inverse: "notes"), tags: .toMany("notes", to: "Note", inverse: "tags"))
     }
 
     /// A store that is large by its links, by fields that become links, or by its metadata.
     private static func library(largeBy part: String) throws -> any PersistentStore {
         if part == "fields" {
             let model = try library(
-                .toOne("tags", to: "Tag", inverse: "notes"), .toMany("notes", to: "Note", inverse: "tags"))
-            let tags: [Scenario.Object] = (1...50).map { .init("Tag", $0, [:]) }
+                notes: .toOne("tags", to: "Tag", inverse: "notes"), tags: .toMany("notes", to: "Note", inverse: "tags"))
+            let tags: [Scenario.Object] = (1...50).map { .init("Tag", key: $0, values: [:]) }
             let notes: [Scenario.Object] = (1...3000).map { (key: Int64) -> Scenario.Object in
-                .init("Note", key, ["tags": .objectID(ObjectID("Tag", key: (key - 1) % 50 + 1))])
+                .init("Note", key: key, values: ["tags": .objectID(ObjectID("Tag", key: (key - 1) % 50 + 1))])
             }
-            return try Scenario.store("memory", "", model, tags + notes)
+            return try Scenario.store("memory", at: "", model: model, objects: tags + notes)
         }
         let objects: [Scenario.Object] = (1...60).flatMap { (key: Int64) -> [Scenario.Object] in
-            [.init("Note", key, [:]), .init("Tag", key, [:])]
+            [.init("Note", key: key, values: [:]), .init("Tag", key: key, values: [:])]
         }
         let name = RelationshipName("Note", name: "tags")
         let pairs = (0..<(part == "links" ? 3600 : 10)).map { (number: Int) -> (RelationshipName, Link) in
             (name, Link(Int64(number / 60) + 1, Int64(number % 60) + 1))
         }
-        let store = try Scenario.store("memory", "", linkedLibrary(), objects, links: pairs)
+        let store = try Scenario.store("memory", at: "", model: linkedLibrary(), objects: objects, links: pairs)
         if part == "metadata" {
             var changes = ChangeSet(model: store.model)
             changes.userMetadata["about"] = .string(String(repeating: "x", count: 20_000))

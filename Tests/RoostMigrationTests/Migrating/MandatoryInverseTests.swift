@@ -17,10 +17,10 @@ struct MandatoryInverseTests {
     /// Two objects of `A`; each object of `B` refers to one of them.
     private static func source(_ owners: [Int64]) throws -> any PersistentStore {
         try Scenario.store(
-            "memory", "", model(.toMany("bs", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "bs")),
-            [.init("A", 1, [:]), .init("A", 2, [:])]
+            "memory", at: "", model: model(.toMany("bs", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "bs")),
+            objects: [.init("A", key: 1, values: [:]), .init("A", key: 2, values: [:])]
                 + owners.enumerated().map {
-                    .init("B", Int64($0.offset + 1), ["a": .objectID(ObjectID("A", key: $0.element))])
+                    .init("B", key: Int64($0.offset + 1), values: ["a": .objectID(ObjectID("A", key: $0.element))])
                 })
     }
 
@@ -34,7 +34,7 @@ struct MandatoryInverseTests {
     ///
     /// For three passes, another entity gets a policy.
     private static func options(
-        _ source: any PersistentStore, _ path: MigrationPath, _ conversion: ConversionOptions = ConversionOptions()
+        _ source: any PersistentStore, path: MigrationPath, conversion: ConversionOptions = ConversionOptions()
     ) throws -> MigrationOptions {
         var mapping = try MappingModel.inferred(from: source.model, to: new())
         let index = try #require(mapping.entityMappings.firstIndex { $0.sourceEntity == "Tag" })
@@ -55,7 +55,7 @@ struct MandatoryInverseTests {
         arguments: [MigrationPath.onePass, .threePasses])
     func missing(path: MigrationPath) throws {
         let source = try Self.source([1])
-        let options = try Self.options(source, path)
+        let options = try Self.options(source, path: path)
         let error = #expect(throws: StoreError.self) {
             _ = try manager.migrate(from: .store(source), to: Self.memory, model: Self.new(), options: options)
         }
@@ -73,7 +73,7 @@ struct MandatoryInverseTests {
         arguments: [MigrationPath.onePass, .threePasses])
     func complete(path: MigrationPath) throws {
         let source = try Self.source([2, 1])
-        let options = try Self.options(source, path)
+        let options = try Self.options(source, path: path)
         let plan = try manager.planMigration(
             from: .store(source), to: Self.memory, model: Self.new(), options: options)
         #expect(plan.refusals == [])
@@ -89,7 +89,8 @@ struct MandatoryInverseTests {
         let source = try Self.source([2, 1])
         let cancellation = ConversionCancellation()
         cancellation.cancel()
-        let cancelled = try Self.options(source, .onePass, ConversionOptions(cancellation: cancellation))
+        let cancelled = try Self.options(
+            source, path: .onePass, conversion: ConversionOptions(cancellation: cancellation))
         let error = #expect(throws: StoreError.self) {
             _ = try manager.planMigration(
                 from: .store(source), to: Self.memory, model: Self.new(), options: cancelled)
@@ -100,8 +101,8 @@ struct MandatoryInverseTests {
     @Test("a dry run of a mandatory inverse skips damaged objects as the migration does")
     func damagedDryRun() throws {
         let base = try Self.source([2, 1, 1])
-        let damaged = FaultyStore(base, Faults(damaged: [ObjectID("B", key: 3)]))
-        let skipping = try Self.options(base, .onePass, ConversionOptions(skipsDamaged: true))
+        let damaged = FaultyStore(base, faults: Faults(damaged: [ObjectID("B", key: 3)]))
+        let skipping = try Self.options(base, path: .onePass, conversion: ConversionOptions(skipsDamaged: true))
         let plan = try manager.planMigration(
             from: .store(damaged), to: Self.memory, model: Self.new(), options: skipping)
         #expect(plan.refusals == [])

@@ -60,7 +60,8 @@ import RoostMigration
                 #expect(!fails, "\(version.name)")
                 #expect(try store.contents().difference(from: expected) == nil, "\(version.name)")
                 Self.explain(
-                    report, tally, try store.snapshot().computeTally(), old, version.model, mapping)
+                    report, before: tally, after: try store.snapshot().computeTally(), old: old, new: version.model,
+                    mapping: mapping)
                 // A mandatory relationship that no source object has stays empty.
                 let findings = try checkStore(store).filter { $0.kind != "mandatory" }
                 #expect(findings == [], "\(version.name): \(findings.prefix(3))")
@@ -77,8 +78,8 @@ import RoostMigration
         ///
         /// The sum of the parts determines the digest.
         private static func explain(
-            _ report: MigrationReport, _ before: StoreTally, _ after: StoreTally, _ old: ManagedObjectModel,
-            _ new: ManagedObjectModel, _ mapping: MappingModel
+            _ report: MigrationReport, before: StoreTally, after: StoreTally, old: ManagedObjectModel,
+            new: ManagedObjectModel, mapping: MappingModel
         ) {
             #expect(report.sourceDigest == before.digest.description)
             #expect(report.mappedDigest == after.digest.description)

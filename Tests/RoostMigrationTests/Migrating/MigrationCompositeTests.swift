@@ -8,15 +8,15 @@ import Testing
 struct MigrationCompositeTests {
     /// Migrates objects to entity `P` in one pass or three, and returns the new values.
     private func migrate(
-        _ old: [AttributeDescription], _ objects: [[String: Value]], to new: [AttributeDescription],
-        _ attributes: [PropertyMapping], passes: Int
+        _ old: [AttributeDescription], objects: [[String: Value]], to new: [AttributeDescription],
+        attributes: [PropertyMapping], passes: Int
     ) throws -> [[String: Value]] {
         let (note, names) = (AttributeDescription("note", type: .string), passes == 3 ? "$entityMapping" : "'P'")
         let directory = try TemporaryDirectory()
         let store = try Scenario.store(
-            "memory", directory.file("old"),
-            try ManagedObjectModel(entities: [EntityDescription("P", attributes: old)]),
-            objects.enumerated().map { .init("P", Int64($0.offset + 1), $0.element) })
+            "memory", at: directory.file("old"),
+            model: try ManagedObjectModel(entities: [EntityDescription("P", attributes: old)]),
+            objects: objects.enumerated().map { .init("P", key: Int64($0.offset + 1), values: $0.element) })
         let model = try ManagedObjectModel(entities: [EntityDescription("P", attributes: new + [note])])
         let mapping = MappingModel([
             EntityMapping(
@@ -57,17 +57,18 @@ struct MigrationCompositeTests {
     func elementOfAbsentComposite(passes: Int) throws {
         let mapped = [PropertyMapping("street", expression: .source("address.street"))]
         #expect(
-            try migrate([address(mandatory)], objects, to: [standard], mapped, passes: passes) == [
+            try migrate([address(mandatory)], objects: objects, to: [standard], attributes: mapped, passes: passes) == [
                 ["street": "x"], ["street": "DEF"],
             ])
         let error = #expect(throws: StoreError.self) {
-            try migrate([address(mandatory)], objects, to: [mandatory], mapped, passes: passes)
+            try migrate([address(mandatory)], objects: objects, to: [mandatory], attributes: mapped, passes: passes)
         }
         #expect(error?.code == .migrationFailed && error?.message.contains("'P.street'") == true, "\(error as Any)")
         // If the composite is mandatory too, the element always exists.
         #expect(
             try migrate(
-                [address(isOptional: false, mandatory)], [objects[0]], to: [mandatory], mapped, passes: passes) == [
+                [address(isOptional: false, mandatory)], objects: [objects[0]], to: [mandatory], attributes: mapped,
+                passes: passes) == [
                     ["street": "x"]
                 ])
     }
@@ -76,9 +77,14 @@ struct MigrationCompositeTests {
     func explicitNull(passes: Int) throws {
         let null = [PropertyMapping("street", expression: .constant(.null))]
         #expect(
-            try migrate([mandatory], [["street": "x"]], to: [standard], null, passes: passes) == [["street": "DEF"]])
+            try migrate([mandatory], objects: [["street": "x"]], to: [standard], attributes: null, passes: passes) == [
+                ["street": "DEF"]
+            ])
         let optional = AttributeDescription("street", type: .string, defaultValue: "DEF")
-        #expect(try migrate([mandatory], [["street": "x"]], to: [optional], null, passes: passes) == [[:]])
+        #expect(
+            try migrate([mandatory], objects: [["street": "x"]], to: [optional], attributes: null, passes: passes) == [
+                [:]
+            ])
     }
 
     @Test("an optional composite exists if one of its mapped elements has a value", arguments: [1, 3])
@@ -91,24 +97,30 @@ struct MigrationCompositeTests {
         ]
         let both: Value = .composite(["street": "s", "zip": "Z"])
         #expect(
-            try migrate(old, Array(objects.prefix(2)), to: [address(mandatory, .string("zip"))], mapped, passes: passes)
+            try migrate(
+                old, objects: Array(objects.prefix(2)), to: [address(mandatory, .string("zip"))], attributes: mapped,
+                passes: passes)
                 == [["address": both], [:]])
         // Defaults of elements apply to a composite that exists; `country` precedes the element that makes it exist.
         let country = AttributeDescription("country", type: .string, isOptional: false, defaultValue: "CH")
         #expect(
-            try migrate(old, objects, to: [address(country, standard, .string("zip"))], mapped, passes: passes) == [
-                ["address": .composite(["country": "CH", "street": "s", "zip": "Z"])], [:],
-                ["address": .composite(["country": "CH", "street": "DEF", "zip": "Z"])],
-            ])
+            try migrate(
+                old, objects: objects, to: [address(country, standard, .string("zip"))], attributes: mapped,
+                passes: passes) == [
+                    ["address": .composite(["country": "CH", "street": "s", "zip": "Z"])], [:],
+                    ["address": .composite(["country": "CH", "street": "DEF", "zip": "Z"])],
+                ])
         // A mandatory element without a value is missing only if the composite exists.
         let unmapped = AttributeDescription("country", type: .string, isOptional: false)
         #expect(
             try migrate(
-                old, [[:]], to: [address(.string("street"), .string("zip"), unmapped)], Array(mapped.prefix(1)),
+                old, objects: [[:]], to: [address(.string("street"), .string("zip"), unmapped)],
+                attributes: Array(mapped.prefix(1)),
                 passes: passes) == [[:]])
         let error = #expect(throws: StoreError.self) {
             try migrate(
-                old, objects, to: [address(.string("street"), .string("zip"), unmapped)], Array(mapped.prefix(1)),
+                old, objects: objects, to: [address(.string("street"), .string("zip"), unmapped)],
+                attributes: Array(mapped.prefix(1)),
                 passes: passes)
         }
         #expect(error?.message.contains("'P.address.country'") == true, "\(error as Any)")
@@ -118,9 +130,9 @@ struct MigrationCompositeTests {
     func absentComposite() throws {
         let source: [AttributeDescription] = [.string("other"), address(.string("street"), .string("zip"))]
         let found = try migrate(
-            source, [["other": "o", "address": .composite(["zip": "z"])], ["other": "o"]],
+            source, objects: [["other": "o", "address": .composite(["zip": "z"])], ["other": "o"]],
             to: [address(.string("street"), .string("zip"))],
-            [
+            attributes: [
                 PropertyMapping("address", expression: .source("address")),
                 PropertyMapping("address.street", expression: .source("other")),
             ],

@@ -13,11 +13,11 @@ struct MigrationFailureTests {
     /// Migrates the sample, and returns the error, which is expected.
     private func failure(
         _ faults: Faults, destination: (any PersistentStore)? = nil, in directory: TemporaryDirectory,
-        _ options: MigrationOptions = MigrationOptions(allowsLoss: true)
+        options: MigrationOptions = MigrationOptions(allowsLoss: true)
     ) throws -> StoreError? {
-        let original = try Sample.store("memory", directory.file("a"), people: 400)
+        let original = try Sample.store("memory", at: directory.file("a"), people: 400)
         let contents = try original.contents()
-        let source = FaultyStore(original, faults)
+        let source = FaultyStore(original, faults: faults)
         let target: ConversionEndpoint =
             destination.map { .store($0) } ?? .location(StoreLocation(type: "sqlite", path: directory.file("b")))
         let error = #expect(throws: StoreError.self) {
@@ -46,7 +46,7 @@ struct MigrationFailureTests {
         let editor = ObjectID("Editor", key: 6)
         let error = try failure(
             Faults(damaged: [editor], damageReportCount: 3), in: try TemporaryDirectory(),
-            MigrationOptions(conversion: ConversionOptions(skipsDamaged: true), allowsLoss: true))
+            options: MigrationOptions(conversion: ConversionOptions(skipsDamaged: true), allowsLoss: true))
         #expect(error?.code == .corrupted)
         #expect(error?.damagedObject == editor)
     }
@@ -54,10 +54,11 @@ struct MigrationFailureTests {
     @Test("a migration skips damaged records on request and reports them")
     func skipsDamaged() throws {
         let directory = try TemporaryDirectory()
-        let original = try Sample.store("memory", directory.file("a"), people: 400)
+        let original = try Sample.store("memory", at: directory.file("a"), people: 400)
         let source = FaultyStore(
             original,
-            Faults(damaged: [ObjectID("Editor", key: 6), ObjectID("Book", key: 7), ObjectID("Person", key: 20)]))
+            faults: Faults(damaged: [ObjectID("Editor", key: 6), ObjectID("Book", key: 7), ObjectID("Person", key: 20)])
+        )
         let target = StoreLocation(type: "sqlite", path: directory.file("b"))
         let report = try Self.manager.migrate(
             from: .store(source), to: .location(target), model: EvolvedSample.model(),
@@ -74,16 +75,19 @@ struct MigrationFailureTests {
         "a migration skips damaged objects of an entity that it drops",
         arguments: [MigrationPath.onePass, .threePasses], [[], [ObjectID("A", key: 2)]])
     func skipsDamagedInWhatIsDropped(path: MigrationPath, others: [ObjectID]) throws {
-        func model(_ names: [EntityName], _ more: [AttributeDescription]) throws -> ManagedObjectModel {
+        func model(_ names: [EntityName], attributes more: [AttributeDescription]) throws -> ManagedObjectModel {
             try ManagedObjectModel(
                 entities: names.map { EntityDescription($0.text, attributes: [.string("x")] + more) })
         }
-        let old = try model(["A", "B"], [])
+        let old = try model(["A", "B"], attributes: [])
         let base = try Scenario.store(
-            "memory", "", old,
-            [.init("A", 1, ["x": "a"]), .init("A", 2, ["x": "b"]), .init("B", 1, ["x": "c"]), .init("B", 2, [:])])
-        let source = FaultyStore(base, Faults(damaged: Set([ObjectID("B", key: 1)] + others)))
-        let new = try model(["A"], [.string("y")])
+            "memory", at: "", model: old,
+            objects: [
+                .init("A", key: 1, values: ["x": "a"]), .init("A", key: 2, values: ["x": "b"]),
+                .init("B", key: 1, values: ["x": "c"]), .init("B", key: 2, values: [:]),
+            ])
+        let source = FaultyStore(base, faults: Faults(damaged: Set([ObjectID("B", key: 1)] + others)))
+        let new = try model(["A"], attributes: [.string("y")])
         var mapping = try MappingModel.inferred(from: old, to: new)
         if path == .threePasses { mapping.entityMappings[0].policyName = "P" }
         func migrate(skipsDamaged: Bool) throws -> MigrationReport {
@@ -116,7 +120,7 @@ struct MigrationFailureTests {
             }
         let store = FaultyStore(
             try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: EvolvedSample.model()),
-            faults)
+            faults: faults)
         let error = try failure(Faults(), destination: store, in: directory)
         let expected: [String: StoreError.Code] = ["append": .ioFailure, "finish": .noSpace]
         #expect(error?.code == expected[how] ?? .verificationFailed)
@@ -128,14 +132,14 @@ struct MigrationFailureTests {
         var options = MigrationOptions(allowsLoss: true)
         options.conversion.cancellation = cancellation
         options.conversion.onProgress = { progress in if progress.objects > 500 { cancellation.cancel() } }
-        let error = try failure(Faults(), in: try TemporaryDirectory(), options)
+        let error = try failure(Faults(), in: try TemporaryDirectory(), options: options)
         #expect(error?.code == .cancelled)
     }
 
     @Test("a migration that cannot be inferred is refused with every reason and writes nothing")
     func refused() throws {
         let directory = try TemporaryDirectory()
-        let source = try Sample.store("memory", directory.file("a"), people: 10)
+        let source = try Sample.store("memory", at: directory.file("a"), people: 10)
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Person",
@@ -166,7 +170,7 @@ struct MigrationFailureTests {
             ).with { $0.isAbstract = true },
             EntityDescription("Editor", superentity: "Person"),
         ])
-        let source = try Sample.store("memory", directory.file("a"), people: 10)
+        let source = try Sample.store("memory", at: directory.file("a"), people: 10)
         let error = #expect(throws: StoreError.self) {
             try Self.manager.migrate(
                 from: .store(source), to: .location(StoreLocation(type: "sqlite", path: directory.file("b"))),
@@ -183,7 +187,7 @@ struct MigrationReportTests {
     @Test("a plan of a migration describes its mappings, steps and losses, and writes nothing")
     func plan() throws {
         let directory = try TemporaryDirectory()
-        let source = try Sample.store("sqlite", directory.file("a"), people: 30)
+        let source = try Sample.store("sqlite", at: directory.file("a"), people: 30)
         let before = try directory.names()
         let plan = try MigrationManager(registry: .standard).planMigration(
             from: .store(source), to: .location(StoreLocation(type: "lmdb", path: directory.file("b"))),
@@ -213,7 +217,7 @@ struct MigrationReportTests {
     @Test("a migration report reads back from its JSON and names the mapped digest")
     func report() throws {
         let directory = try TemporaryDirectory()
-        let source = try Sample.store("memory", directory.file("a"), people: 30)
+        let source = try Sample.store("memory", at: directory.file("a"), people: 30)
         let report = try MigrationManager(registry: .standard).migrate(
             from: .store(source), to: .location(StoreLocation(type: "lmdb", path: directory.file("b"))),
             model: EvolvedSample.model(), options: MigrationOptions(allowsLoss: true))
@@ -226,7 +230,7 @@ struct MigrationReportTests {
     @Test("progress of a migration counts all objects and passes every phase")
     func progress() throws {
         let directory = try TemporaryDirectory()
-        let source = try Sample.store("memory", directory.file("a"), people: 300)
+        let source = try Sample.store("memory", at: directory.file("a"), people: 300)
         let seen = Mutex<[ConversionProgress]>([])
         var options = MigrationOptions(allowsLoss: true)
         options.conversion.onProgress = { progress in seen.withLock { $0.append(progress) } }

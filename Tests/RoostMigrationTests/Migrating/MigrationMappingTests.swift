@@ -47,7 +47,7 @@ struct MigrationMappingTests {
     }
 
     private func migrate(
-        _ entities: [EntityDescription], _ mappings: [EntityMapping]
+        _ entities: [EntityDescription], mappings: [EntityMapping]
     ) throws -> (store: any PersistentStore, report: MigrationReport) {
         let model = try ManagedObjectModel(entities: entities)
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
@@ -72,7 +72,7 @@ struct MigrationMappingTests {
                         AttributeDescription("kind", type: .string, isOptional: false, defaultValue: "measured"),
                     ])
             ],
-            [
+            mappings: [
                 EntityMapping(
                     "All", type: .transform, from: "Reading", to: "Measurement",
                     attributes: [
@@ -103,7 +103,7 @@ struct MigrationMappingTests {
             "Station", relationships: [.toMany("readings", to: "Reading", inverse: "station", isOrdered: true)])
         let (store, report) = try migrate(
             [reading, station],
-            [
+            mappings: [
                 try EntityMapping(
                     "Readings", type: .transform, from: "Reading", to: "Reading",
                     attributes: [PropertyMapping("text", expression: .source("text"))]
@@ -150,7 +150,7 @@ struct MigrationMappingTests {
                     "Measurement",
                     relationships: [.toMany("forecasts", to: "Forecast", inverse: "next", isOrdered: true)]),
             ],
-            [
+            mappings: [
                 try EntityMapping(
                     "F", type: .transform, from: "Reading", to: "Forecast"
                 ).with {
@@ -189,7 +189,7 @@ struct MigrationMappingTests {
                     "Station", relationships: [.toMany("readings", to: "Reading", inverse: "stations", isOrdered: true)]
                 ),
             ],
-            [
+            mappings: [
                 EntityMapping(
                     "R", type: .transform, from: "Reading", to: "Reading"
                 ).with {
@@ -250,7 +250,7 @@ struct MigrationMappingTests {
         let error = #expect(throws: StoreError.self) {
             try migrate(
                 [EntityDescription("Reading", attributes: [AttributeDescription("half", type: .integer16)])],
-                [
+                mappings: [
                     EntityMapping(
                         "R", type: .transform, from: "Reading", to: "Reading",
                         attributes: [
@@ -272,7 +272,7 @@ struct MigrationMappingTests {
                         "Reading", attributes: [AttributeDescription("flag", type: .boolean)],
                         uniquenessConstraints: [["flag"]])
                 ],
-                [
+                mappings: [
                     EntityMapping(
                         "R", type: .transform, from: "Reading", to: "Reading",
                         attributes: [PropertyMapping("flag", expression: .source("isForecast"))])
@@ -440,7 +440,7 @@ struct MigrationMappingTests {
     func planRefuses() throws {
         let source = try Self.source()
         func refusals(
-            _ text: AttributeDescription, _ value: String, relationship: (RelationshipDescription, String)? = nil,
+            _ text: AttributeDescription, value: String, relationship: (RelationshipDescription, String)? = nil,
             policy: String? = nil
         ) throws -> [String] {
             let model = try ManagedObjectModel(entities: [
@@ -475,10 +475,12 @@ struct MigrationMappingTests {
         let station = RelationshipDescription.toOne("station", to: "Station")
         let made =
             "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'S', $source.station)"
-        #expect(try refusals(text, "$source.text", policy: "Unknown").first?.contains("'Unknown'") == true)
+        #expect(try refusals(text, value: "$source.text", policy: "Unknown").first?.contains("'Unknown'") == true)
         #expect(
-            try refusals(text, "$source.text", relationship: (station, "TERNARY($source.text == '1', \(made), NULL)"))
-                .first?.contains("'station'") == true)
-        #expect(try refusals(text, "$destination.text").first?.contains("$destination") == true)
+            try refusals(
+                text, value: "$source.text", relationship: (station, "TERNARY($source.text == '1', \(made), NULL)")
+            )
+            .first?.contains("'station'") == true)
+        #expect(try refusals(text, value: "$destination.text").first?.contains("$destination") == true)
     }
 }

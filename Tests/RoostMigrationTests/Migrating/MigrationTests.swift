@@ -13,7 +13,7 @@ struct MigrationTests {
     func migratesAnything(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let uuid = StoreUUID()
-        let original = try Sample.store(source, directory.file("a"), people: 700, uuid: uuid)
+        let original = try Sample.store(source, at: directory.file("a"), people: 700, uuid: uuid)
         let before = try #require(try original.snapshot().recordedTally())
         let contents = try original.contents()
         let target = ConversionEndpoint.location(StoreLocation(type: destination, path: directory.file("b")))
@@ -52,7 +52,7 @@ struct MigrationTests {
     @Test("a migration to the same model copies content and digest unchanged", arguments: Sample.writingTypes)
     func copiesEqualModels(type: String) throws {
         let directory = try TemporaryDirectory()
-        let original = try Sample.store(type, directory.file("a"), people: 300)
+        let original = try Sample.store(type, at: directory.file("a"), people: 300)
         let target = StoreLocation(type: type, path: directory.file("b"))
         let report = try MigrationManager(registry: .standard).migrate(
             from: .store(original), to: .location(target), model: try Sample.model(),
@@ -67,7 +67,7 @@ struct MigrationTests {
     @Test("a migration into an open store ignores metadata committed meanwhile", arguments: Sample.writingTypes)
     func metadataOfOneCommit(type: String) throws {
         let directory = try TemporaryDirectory()
-        let original = try Sample.store(type, directory.file("a"), people: 30)
+        let original = try Sample.store(type, at: directory.file("a"), people: 30)
         let metadata = try original.metadata().userMetadata
         let isDone = Mutex(false)
         let options = MigrationOptions(
@@ -94,7 +94,7 @@ struct MigrationTests {
     @Test("a migration ignores objects and metadata committed after it started", arguments: Sample.writingTypes)
     func isOfOneCommit(type: String) throws {
         let directory = try TemporaryDirectory()
-        let original = try Sample.store(type, directory.file("a"), people: 30)
+        let original = try Sample.store(type, at: directory.file("a"), people: 30)
         let before = try #require(try original.snapshot().recordedTally()).digest
         let metadata = try original.metadata().userMetadata
         let registry = StoreRegistry([

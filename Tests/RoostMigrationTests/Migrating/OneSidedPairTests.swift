@@ -11,7 +11,7 @@ import Testing
 struct OneSidedPairTests {
     private typealias R = RelationshipDescription
 
-    private static func model(_ person: R?, _ passport: R?, _ modifier: String? = nil) throws -> ManagedObjectModel {
+    private static func model(person: R?, passport: R?, modifier: String? = nil) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
                 "Passport", attributes: [.string("number")], relationships: passport.map { [$0] } ?? []
@@ -26,21 +26,25 @@ struct OneSidedPairTests {
     /// both.
     ///
     /// With `hasRival`, passport 4 refers to person 2 too.
-    private static func store(_ type: String = "memory", _ path: String = "", hasRival: Bool = false) throws
+    private static func store(_ type: String = "memory", at path: String = "", hasRival: Bool = false) throws
         -> any PersistentStore
     {
         func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key: key)) }
         func passport(_ key: Int64) -> Value { .objectID(ObjectID("Passport", key: key)) }
         return try Scenario.store(
-            type, path,
-            model(
-                .toOne("passport", to: "Passport", inverse: "owner"), .toOne("owner", to: "Person", inverse: "passport")
+            type, at: path,
+            model: model(
+                person: .toOne("passport", to: "Passport", inverse: "owner"),
+                passport: .toOne("owner", to: "Person", inverse: "passport")
             ),
-            [
-                .init("Person", 1, ["passport": passport(1)]), .init("Person", 2, ["passport": passport(2)]),
-                .init("Person", 3, [:]), .init("Person", 4, [:]), .init("Passport", 1, [:]),
-                .init("Passport", 2, ["owner": person(2)]), .init("Passport", 3, ["owner": person(3)]),
-                .init("Passport", 4, hasRival ? ["owner": person(2)] : [:]),
+            objects: [
+                .init("Person", key: 1, values: ["passport": passport(1)]),
+                .init("Person", key: 2, values: ["passport": passport(2)]),
+                .init("Person", key: 3, values: [:]), .init("Person", key: 4, values: [:]),
+                .init("Passport", key: 1, values: [:]),
+                .init("Passport", key: 2, values: ["owner": person(2)]),
+                .init("Passport", key: 3, values: ["owner": person(3)]),
+                .init("Passport", key: 4, values: hasRival ? ["owner": person(2)] : [:]),
             ])
     }
 
@@ -89,7 +93,7 @@ struct OneSidedPairTests {
     ]
 
     private func migrate(
-        _ source: any PersistentStore, _ model: ManagedObjectModel, _ passes: Int, allowsLoss: Bool = false
+        _ source: any PersistentStore, to model: ManagedObjectModel, passes: Int, allowsLoss: Bool = false
     ) throws -> (store: any PersistentStore, report: MigrationReport) {
         var mapping = try MappingModel.inferred(from: source.model, to: model)
         if passes == 3 {
@@ -108,7 +112,8 @@ struct OneSidedPairTests {
         [1, 3])
     func kept(change: String, passes: Int) throws {
         let (person, passport) = try #require(Self.changes[change])
-        let (store, report) = try migrate(Self.store(), Self.model(person, passport, "new"), passes)
+        let (store, report) = try migrate(
+            Self.store(), to: Self.model(person: person, passport: passport, modifier: "new"), passes: passes)
         #expect(try Self.pairs(store) == ["1-1", "2-2", "3-3"])
         #expect(report.losses == [] && report.verified)
     }
@@ -117,9 +122,9 @@ struct OneSidedPairTests {
     func inPlace(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("store"))
-        try Self.store(type, location.path).close()
+        try Self.store(type, at: location.path).close()
         let report = try MigrationManager(registry: .standard).migrateInPlace(
-            location, model: try Self.model(nil, .toOne("owner", to: "Person"), "new"))
+            location, model: try Self.model(person: nil, passport: .toOne("owner", to: "Person"), modifier: "new"))
         #expect(report.lossCounts == [])
         let store = try StoreRegistry.standard.open(location)
         #expect(try Self.pairs(store) == ["1-1", "2-2", "3-3"])
@@ -128,16 +133,20 @@ struct OneSidedPairTests {
 
     @Test("a pair recorded at one end is lost only if the kept end has another partner")
     func rivals() throws {
-        let new = try Self.model(.toOne("passport", to: "Passport"), nil, "new")
-        let error = try #require(throws: StoreError.self) { _ = try migrate(Self.store(hasRival: true), new, 1) }
+        let new = try Self.model(person: .toOne("passport", to: "Passport"), passport: nil, modifier: "new")
+        let error = try #require(throws: StoreError.self) {
+            _ = try migrate(Self.store(hasRival: true), to: new, passes: 1)
+        }
         #expect(
             error.code == .lossRefused && error.message.contains("Passport.owner")
                 && error.message.contains("1 reference"))
-        let (store, report) = try migrate(Self.store(hasRival: true), new, 1, allowsLoss: true)
+        let (store, report) = try migrate(Self.store(hasRival: true), to: new, passes: 1, allowsLoss: true)
         #expect(try Self.pairs(store) == ["1-1", "2-2", "3-3"])
         #expect(report.lossCounts.map(\.count) == [1])
         // The other end can store both pairs.
-        let other = try migrate(Self.store(hasRival: true), Self.model(nil, .toOne("owner", to: "Person"), "new"), 1)
+        let other = try migrate(
+            Self.store(hasRival: true),
+            to: Self.model(person: nil, passport: .toOne("owner", to: "Person"), modifier: "new"), passes: 1)
         #expect(try Self.pairs(other.store) == ["1-1", "2-2", "3-3", "2-4"])
     }
 
@@ -146,22 +155,24 @@ struct OneSidedPairTests {
         arguments: [[1], [1, 2]] as [[Int64]])
     func mandatory(people: [Int64]) throws {
         let source = try Scenario.store(
-            "memory", "",
-            Self.model(
-                .toOne("passport", to: "Passport", inverse: "owner"), .toOne("owner", to: "Person", inverse: "passport")
+            "memory", at: "",
+            model: Self.model(
+                person: .toOne("passport", to: "Passport", inverse: "owner"),
+                passport: .toOne("owner", to: "Person", inverse: "passport")
             ),
-            people.map { .init("Person", $0, [:]) } + [
-                .init("Passport", 1, ["owner": .objectID(ObjectID("Person", key: 1))])
+            objects: people.map { .init("Person", key: $0, values: [:]) } + [
+                .init("Passport", key: 1, values: ["owner": .objectID(ObjectID("Person", key: 1))])
             ])
-        let new = try Self.model(.toOne("passport", to: "Passport", isOptional: false), nil, "new")
+        let new = try Self.model(
+            person: .toOne("passport", to: "Passport", isOptional: false), passport: nil, modifier: "new")
         let plan = try MigrationManager(registry: .standard).planMigration(
             from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new)
         guard people.count > 1 else {
             #expect(plan.refusals == [])
-            #expect(try Self.pairs(migrate(source, new, 1).store) == ["1-1"])
+            #expect(try Self.pairs(migrate(source, to: new, passes: 1).store) == ["1-1"])
             return
         }
-        let error = #expect(throws: StoreError.self) { _ = try migrate(source, new, 1) }
+        let error = #expect(throws: StoreError.self) { _ = try migrate(source, to: new, passes: 1) }
         #expect(error?.message.contains("Person/p2 has no value") == true)
         #expect(plan.refusals == [error?.message])
     }
@@ -169,9 +180,10 @@ struct OneSidedPairTests {
     @Test("pairs recorded at one end stay so if the new model keeps both ends")
     func bothEnds() throws {
         let both = try Self.model(
-            .toOne("passport", to: "Passport", inverse: "owner"), .toOne("owner", to: "Person", inverse: "passport"),
-            "new")
-        let (store, _) = try migrate(Self.store(), both, 1)
+            person: .toOne("passport", to: "Passport", inverse: "owner"),
+            passport: .toOne("owner", to: "Person", inverse: "passport"),
+            modifier: "new")
+        let (store, _) = try migrate(Self.store(), to: both, passes: 1)
         #expect(
             try Scenario.objects("Person", in: store).map { $0.values["passport"] != nil } == [
                 true, true, false, false,

@@ -51,13 +51,13 @@ struct PlainMigration {
         links = contents.links
         for object in contents.objects.values.joined() {
             objects[object.id] = (object.version, object.values)
-            ids[place(object.id, old)] = object.id
+            ids[place(of: object.id, in: old)] = object.id
         }
         makeObjects()
         makePairs()
     }
 
-    private func place(_ id: ObjectID, _ model: ManagedObjectModel) -> Place {
+    private func place(of id: ObjectID, in model: ManagedObjectModel) -> Place {
         Place(root: model.entity(id.entity)?.root ?? -1, key: id.key)
     }
 
@@ -75,7 +75,7 @@ struct PlainMigration {
             made[id] = new
             var values: [String: Value] = [:]
             for attribute in entity.attributes where attribute.isStored {
-                let value = value(attribute, attribute.name, mapping, object.values)
+                let value = value(of: attribute, path: attribute.name, mapping: mapping, source: object.values)
                 if !value.isNull { values[attribute.name] = value }
                 if value.isNull, !attribute.isOptional { fails = true }
             }
@@ -84,7 +84,7 @@ struct PlainMigration {
     }
 
     private func value(
-        _ attribute: AttributeDescription, _ path: String, _ mapping: EntityMapping, _ source: [String: Value]
+        of attribute: AttributeDescription, path: String, mapping: EntityMapping, source: [String: Value]
     ) -> Value {
         var value = attribute.defaultValue
         let expression = mapping.attributeMappings.first { $0.name == path }?.valueExpression
@@ -103,7 +103,8 @@ struct PlainMigration {
         guard mapping.attributeMappings.contains(where: { $0.name.hasPrefix(path + ".") }) else { return value }
         var new: [String: Value] = [:]
         for element in attribute.elements {
-            new[element.name] = self.value(element, "\(path).\(element.name)", mapping, source)
+            new[element.name] = self.value(
+                of: element, path: "\(path).\(element.name)", mapping: mapping, source: source)
         }
         _ = elements
         return .composite(new)
@@ -142,7 +143,7 @@ struct PlainMigration {
                 else { continue }
                 var order = Order()
                 if case .int(let place)? = object.values[RecordLayout.orderFieldName(of: name)] { order.back = place }
-                pairs.append((Pair(from: place(id, old), to: place(target, old)), order))
+                pairs.append((Pair(from: place(of: id, in: old), to: place(of: target, in: old)), order))
             }
             return pairs
         case .derived(let inverse): return flipped(oldPairs(old.relationships[inverse]))
@@ -179,18 +180,18 @@ struct PlainMigration {
                 }
                 guard let source = origin.flatMap(from.relationship) else { continue }
                 for (pair, order) in oldPairs(source) where ids[pair.from]?.entity == from.name {
-                    add(pair, order, to: relationship)
+                    add(pair, order: order, to: relationship)
                 }
             }
         }
     }
 
-    private mutating func add(_ pair: Pair, _ order: Order, to relationship: ManagedObjectModel.Relationship) {
+    private mutating func add(_ pair: Pair, order: Order, to relationship: ManagedObjectModel.Relationship) {
         guard let from = ids[pair.from].flatMap({ made[$0] }), let to = ids[pair.to].flatMap({ made[$0] }),
             new.entity(from.entity).map({ new.entities[relationship.source].includes($0.number) }) ?? false,
             new.entity(to.entity).map({ new.entities[relationship.destination].includes($0.number) }) ?? false
         else { return }
-        let newPair = Pair(from: place(from, new), to: place(to, new))
+        let newPair = Pair(from: place(of: from, in: new), to: place(of: to, in: new))
         let places = Order(there: order.there ?? to.key, back: order.back ?? from.key)
         pairs[relationship.number, default: [:]][newPair] = places
         if let inverse = relationship.inverse {
@@ -202,7 +203,7 @@ struct PlainMigration {
     // MARK: The result
 
     mutating func contents() throws -> StoreContents {
-        let newIDs = Dictionary(uniqueKeysWithValues: values.keys.map { (place($0, new), $0) })
+        let newIDs = Dictionary(uniqueKeysWithValues: values.keys.map { (place(of: $0, in: new), $0) })
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)
         for relationship in new.relationships where relationship.storage == .field {
             let name = relationship.name.name

@@ -66,8 +66,8 @@ struct RandomEvolution {
             let (sources, targets) = (objects(relationship.source), objects(relationship.destination))
             switch relationship.storage {
             case .derived, .links(_, isFlipped: true): continue
-            case .links: links[relationship.number] = pairs(sources, targets, relationship)
-            case .field: connect(sources, targets, relationship, &values)
+            case .links: links[relationship.number] = pairs(of: sources, with: targets, by: relationship)
+            case .field: connect(sources, to: targets, by: relationship, in: &values)
             }
         }
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: old)
@@ -83,7 +83,7 @@ struct RandomEvolution {
     }
 
     private mutating func pairs(
-        _ sources: [ObjectID], _ targets: [ObjectID], _ relationship: ManagedObjectModel.Relationship
+        of sources: [ObjectID], with targets: [ObjectID], by relationship: ManagedObjectModel.Relationship
     ) -> [Link] {
         guard !sources.isEmpty, !targets.isEmpty else { return [] }
         var links: [Link] = []
@@ -99,8 +99,8 @@ struct RandomEvolution {
     }
 
     private mutating func connect(
-        _ sources: [ObjectID], _ targets: [ObjectID], _ relationship: ManagedObjectModel.Relationship,
-        _ values: inout [ObjectID: [String: Value]]
+        _ sources: [ObjectID], to targets: [ObjectID], by relationship: ManagedObjectModel.Relationship,
+        in values: inout [ObjectID: [String: Value]]
     ) {
         let name = relationship.name.name
         let inverse = relationship.inverse.map { old.relationships[$0] }

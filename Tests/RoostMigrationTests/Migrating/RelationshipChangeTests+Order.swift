@@ -11,21 +11,22 @@ extension RelationshipChangeTests {
     private static func merged(_ count: Int64) throws -> (
         source: any PersistentStore, model: ManagedObjectModel, mapping: MappingModel
     ) {
-        func pair(_ suffix: String, _ back: String) -> [EntityDescription] {
+        func pair(_ suffix: String, back: String) -> [EntityDescription] {
             [
                 EntityDescription("A\(suffix)", relationships: [.toOne("b", to: "B\(suffix)", inverse: back)]),
                 EntityDescription(
                     "B\(suffix)", relationships: [.toMany(back, to: "A\(suffix)", inverse: "b", isOrdered: true)]),
             ]
         }
-        let old = try ManagedObjectModel(entities: pair("1", "as") + pair("2", "as"))
-        let new = try ManagedObjectModel(entities: pair("", "as"))
-        var objects = [Scenario.Object("B1", 1, [:]), Scenario.Object("B1", 2, [:])]
-        objects += [Scenario.Object("A2", 1, [:]), Scenario.Object("B2", 1, [:])]
+        let old = try ManagedObjectModel(entities: pair("1", back: "as") + pair("2", back: "as"))
+        let new = try ManagedObjectModel(entities: pair("", back: "as"))
+        var objects = [Scenario.Object("B1", key: 1, values: [:]), Scenario.Object("B1", key: 2, values: [:])]
+        objects += [Scenario.Object("A2", key: 1, values: [:]), Scenario.Object("B2", key: 1, values: [:])]
         for key in 1...count {
             objects.append(
                 Scenario.Object(
-                    "A1", key, ["b": .objectID(ObjectID("B1", key: key % 2 + 1)), "b#order": .int(count - key)]))
+                    "A1", key: key,
+                    values: ["b": .objectID(ObjectID("B1", key: key % 2 + 1)), "b#order": .int(count - key)]))
         }
         let mappings = ["1", "2"].flatMap { suffix in
             [
@@ -39,14 +40,14 @@ extension RelationshipChangeTests {
                 EntityMapping("B\(suffix)", type: .transform, from: EntityName("B\(suffix)"), to: "B"),
             ]
         }
-        return (try Scenario.store("memory", "", old, objects), new, MappingModel(mappings))
+        return (try Scenario.store("memory", at: "", model: old, objects: objects), new, MappingModel(mappings))
     }
 
     @Test("objects with new keys keep their places and are written in batches")
     func keepsPlacesOfNewKeys() throws {
         let (source, model, mapping) = try Self.merged(2000)
         let (store, _) = try Self.migrate(
-            source, model, .threePasses, options: MigrationOptions(mapping: mapping, allowsLoss: true))
+            source, to: model, path: .threePasses, options: MigrationOptions(mapping: mapping, allowsLoss: true))
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let all = try Scenario.objects("A", in: store)
@@ -76,9 +77,9 @@ extension RelationshipChangeTests {
                 relationships: [.toMany("as", to: "A", inverse: "b", isOrdered: true)]),
         ])
         let source = try Scenario.store(
-            "memory", "", old,
-            (1...1000).map { Scenario.Object("A", $0, ["n": .int($0)]) }
-                + (1...2).map { Scenario.Object("B", $0, ["n": .int($0)]) })
+            "memory", at: "", model: old,
+            objects: (1...1000).map { Scenario.Object("A", key: $0, values: ["n": .int($0)]) }
+                + (1...2).map { Scenario.Object("B", key: $0, values: ["n": .int($0)]) })
         var mapping = try MappingModel.inferred(from: old, to: new)
         for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "A" {
             mapping.entityMappings[index].policyName = "P"
@@ -94,7 +95,7 @@ extension RelationshipChangeTests {
             }
         }
         let (store, _) = try Self.migrate(
-            source, new, .threePasses,
+            source, to: new, path: .threePasses,
             options: MigrationOptions(mapping: mapping, policies: ["P": policy], allowsLoss: true))
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

@@ -22,12 +22,13 @@ extension RelationshipChangeTests {
         #expect(plan.losses.contains { $0.contains("A.s") && $0.contains("its own inverse") })
         #expect(plan.warnings.contains { $0.contains("A.s") && $0.contains("two partners") })
         guard let after else {
-            let error = #expect(throws: StoreError.self) { try Self.migrate(source, new, .threePasses) }
+            let error = #expect(throws: StoreError.self) { try Self.migrate(source, to: new, path: .threePasses) }
             #expect(error?.code == .migrationFailed)
             #expect(error?.message.contains("'A.s' of A/p") ?? false)
             return
         }
-        #expect(try Self.references("A", "s", in: Self.migrate(source, new, .threePasses).store) == after)
+        #expect(
+            try Self.references("A", named: "s", in: Self.migrate(source, to: new, path: .threePasses).store) == after)
     }
 
     @Test(
@@ -46,14 +47,16 @@ extension RelationshipChangeTests {
         #expect(plan.refusals == (hasRoom || hasPolicy ? [] : [refusal]))
         #expect(plan.warnings.contains { $0.contains("'B.a', is to-one") } == !hasPolicy)
         guard hasRoom else {
-            let error = #expect(throws: StoreError.self) { try Self.migrate(source, new, path, options: options) }
+            let error = #expect(throws: StoreError.self) {
+                try Self.migrate(source, to: new, path: path, options: options)
+            }
             #expect(error?.code == .migrationFailed)
             #expect(error?.message == refusal)
             return
         }
-        let (store, _) = try Self.migrate(source, new, path, options: options)
-        #expect(try Self.references("A", "b", in: store) == [1: 2, 3: 1])
-        #expect(try Self.references("B", "a", in: store) == [2: 1, 1: 3])
+        let (store, _) = try Self.migrate(source, to: new, path: path, options: options)
+        #expect(try Self.references("A", named: "b", in: store) == [1: 2, 3: 1])
+        #expect(try Self.references("B", named: "a", in: store) == [2: 1, 1: 3])
     }
 
     @Test("a to-many relationship gets a to-one inverse if no object is in two lists", arguments: [true, false])
@@ -62,18 +65,20 @@ extension RelationshipChangeTests {
         let new = try Self.two(
             .toMany("bs", to: "B", inverse: "a", isOrdered: true), .toOne("a", to: "A", inverse: "bs"))
         let source = try Scenario.store(
-            "memory", "", old,
-            (1...3).flatMap { [Scenario.Object("A", $0, [:]), Scenario.Object("B", $0, [:])] },
+            "memory", at: "", model: old,
+            objects: (1...3).flatMap {
+                [Scenario.Object("A", key: $0, values: [:]), Scenario.Object("B", key: $0, values: [:])]
+            },
             links: [Link(1, 3, order: 1), Link(1, 1, order: 2), Link(2, hasRoom ? 2 : 3)]
                 .map { (RelationshipName("A", name: "bs"), $0) })
         guard hasRoom else {
-            let error = #expect(throws: StoreError.self) { try Self.migrate(source, new, .threePasses) }
+            let error = #expect(throws: StoreError.self) { try Self.migrate(source, to: new, path: .threePasses) }
             #expect(error?.code == .migrationFailed)
             #expect(error?.message.contains("'A.bs' of A/p2 would refer to B/p3, but A/p1 does") ?? false)
             return
         }
-        let (store, report) = try Self.migrate(source, new, .threePasses)
-        #expect(try Self.references("B", "a", in: store) == [1: 1, 2: 2, 3: 1])
+        let (store, report) = try Self.migrate(source, to: new, path: .threePasses)
+        #expect(try Self.references("B", named: "a", in: store) == [1: 1, 2: 2, 3: 1])
         let snapshot = try store.snapshot()
         #expect(try snapshot.targets(of: RelationshipName("A", name: "bs"), from: ObjectID("A", key: 1)) == [3, 1])
         #expect(report.losses == [])
@@ -95,17 +100,18 @@ extension RelationshipChangeTests {
         ])
         #expect(mapping.remarks(from: old, to: new).contains { $0.kind == .demand && $0.property == "b" })
         let options = MigrationOptions(mapping: mapping, allowsLoss: true)
-        let (store, _) = try Self.migrate(try Self.twoStore(old, b: [1: 3, 2: 1]), new, .onePass, options: options)
-        #expect(try Self.references("B", "a", in: store) == [3: 1, 1: 2])
+        let (store, _) = try Self.migrate(
+            try Self.twoStore(old, b: [1: 3, 2: 1]), to: new, path: .onePass, options: options)
+        #expect(try Self.references("B", named: "a", in: store) == [3: 1, 1: 2])
         let error = #expect(throws: StoreError.self) {
-            try Self.migrate(try Self.twoStore(old, b: [1: 3, 2: 1, 3: 3]), new, .onePass, options: options)
+            try Self.migrate(try Self.twoStore(old, b: [1: 3, 2: 1, 3: 3]), to: new, path: .onePass, options: options)
         }
         #expect(error?.code == .migrationFailed)
     }
 
     /// `A.b`, whose inverse is first to-many with the name `before`, then to-one with the name
     /// `after`.
-    private static func narrowing(_ before: String, _ after: String) throws -> (
+    private static func narrowing(from before: String, to after: String) throws -> (
         old: ManagedObjectModel, new: ManagedObjectModel
     ) {
         (
@@ -118,15 +124,15 @@ extension RelationshipChangeTests {
         "an inverse that becomes to-one is filled from the kept end, in every store",
         arguments: Sample.writingTypes, ["members", "member"])
     func narrowedInverse(type: String, before: String) throws {
-        let (old, new) = try Self.narrowing(before, "member")
+        let (old, new) = try Self.narrowing(from: before, to: "member")
         let directory = try TemporaryDirectory()
         let (source, location) = (
-            try Self.twoStore(old, b: [1: 2, 3: 1], type, directory.file("old")),
+            try Self.twoStore(old, b: [1: 2, 3: 1], type: type, at: directory.file("old")),
             StoreLocation(type: type, path: type == "memory" ? "" : directory.file("old"))
         )
-        let (store, report) = try Self.migrate(source, new, .onePass)
-        #expect(try Self.references("A", "b", in: store) == [1: 2, 3: 1])
-        #expect(try Self.references("B", "member", in: store) == [2: 1, 1: 3])
+        let (store, report) = try Self.migrate(source, to: new, path: .onePass)
+        #expect(try Self.references("A", named: "b", in: store) == [1: 2, 3: 1])
+        #expect(try Self.references("B", named: "member", in: store) == [2: 1, 1: 3])
         #expect(report.losses == [])
         try source.close()
         guard type != "memory" else { return }
@@ -134,7 +140,7 @@ extension RelationshipChangeTests {
         #expect(inPlace.destinationDigest == report.destinationDigest)
         let migrated = try StoreRegistry.standard.open(location)
         defer { try? migrated.close() }
-        #expect(try Self.references("B", "member", in: migrated) == [2: 1, 1: 3])
+        #expect(try Self.references("B", named: "member", in: migrated) == [2: 1, 1: 3])
         #expect(try checkStore(migrated) == [])
     }
 
@@ -142,12 +148,12 @@ extension RelationshipChangeTests {
         "two objects with the same to-one partner end a migration and change nothing",
         arguments: Sample.writingTypes, [true, false])
     func crowdedInverse(type: String, hasPolicy: Bool) throws {
-        let (old, new) = try Self.narrowing("members", "member")
+        let (old, new) = try Self.narrowing(from: "members", to: "member")
         let directory = try TemporaryDirectory()
-        let source = try Self.twoStore(old, b: [1: 2, 2: 3, 3: 2], type, directory.file("old"))
+        let source = try Self.twoStore(old, b: [1: 2, 2: 3, 3: 2], type: type, at: directory.file("old"))
         let options = hasPolicy ? try Self.withPolicy(old, new) : MigrationOptions()
         let error = #expect(throws: StoreError.self) {
-            try Self.migrate(source, new, hasPolicy ? .threePasses : .onePass, options: options)
+            try Self.migrate(source, to: new, path: hasPolicy ? .threePasses : .onePass, options: options)
         }
         #expect(error?.code == .migrationFailed)
         #expect(error?.message.contains("'A.b' of A/p3 would refer to B/p2, but A/p1 does already") ?? false)
@@ -168,24 +174,24 @@ extension RelationshipChangeTests {
     func narrowedInverseInOneTransaction() throws {
         // The relationship keeps its inverse's name, so A is the same in both models, and A has
         // much content.
-        let (old, new) = try Self.narrowing("member", "member")
+        let (old, new) = try Self.narrowing(from: "member", to: "member")
         #expect(old.entity("A")?.versionHash == new.entity("A")?.versionHash)
         func migrate(_ b: [Int64: Int64]) throws -> [Int64: Int64] {
             let directory = try TemporaryDirectory()
             let location = StoreLocation(type: "sqlite", path: directory.file("old"))
             var objects = (1...40).map { key in
-                Scenario.Object("A", key, b[key].map { ["b": .objectID(ObjectID("B", key: $0))] } ?? [:])
+                Scenario.Object("A", key: key, values: b[key].map { ["b": .objectID(ObjectID("B", key: $0))] } ?? [:])
             }
-            objects += (1...4).map { Scenario.Object("B", $0, [:]) }
-            let source = try Scenario.store(location.type, location.path, old, objects)
+            objects += (1...4).map { Scenario.Object("B", key: $0, values: [:]) }
+            let source = try Scenario.store(location.type, at: location.path, model: old, objects: objects)
             try source.close()
             let report = try Self.manager().migrateInPlace(location, model: new)
             #expect(report.path == .oneTransaction)
             let store = try StoreRegistry.standard.open(location)
             defer { try? store.close() }
             #expect(try checkStore(store) == [])
-            #expect(try Self.references("A", "b", in: store) == b)
-            return try Self.references("B", "member", in: store)
+            #expect(try Self.references("A", named: "b", in: store) == b)
+            return try Self.references("B", named: "member", in: store)
         }
         #expect(try migrate([7: 2, 40: 1]) == [2: 7, 1: 40])
         let error = #expect(throws: StoreError.self) { _ = try migrate([7: 2, 9: 2]) }
@@ -206,24 +212,26 @@ extension RelationshipChangeTests {
         let (old, new) = (
             try model(.toMany("as", to: "A", inverse: "b")), try model(.toOne("a", to: "A", inverse: "b"))
         )
-        func object(_ entity: EntityName, _ key: Int64, _ b: ObjectID?) -> Scenario.Object {
-            Scenario.Object(entity, key, ["n": .int(key)].merging(b.map { ["b": .objectID($0)] } ?? [:]) { $1 })
+        func object(_ entity: EntityName, key: Int64, b: ObjectID?) -> Scenario.Object {
+            Scenario.Object(
+                entity, key: key, values: ["n": .int(key)].merging(b.map { ["b": .objectID($0)] } ?? [:]) { $1 })
         }
         let source = try Scenario.store(
-            "memory", "", old,
-            [
-                object("A", 1, ObjectID("B2", key: 12)), object("A2", 2, ObjectID("B", key: 11)),
-                object("A3", 3, ObjectID("B2", key: 13)),
-                object("A3", 4, ObjectID("B2", key: 13)), Scenario.Object("B", 11, [:]), Scenario.Object("B2", 12, [:]),
-                Scenario.Object("B2", 13, [:]), Scenario.Object("B", 14, [:]),
+            "memory", at: "", model: old,
+            objects: [
+                object("A", key: 1, b: ObjectID("B2", key: 12)), object("A2", key: 2, b: ObjectID("B", key: 11)),
+                object("A3", key: 3, b: ObjectID("B2", key: 13)),
+                object("A3", key: 4, b: ObjectID("B2", key: 13)), Scenario.Object("B", key: 11, values: [:]),
+                Scenario.Object("B2", key: 12, values: [:]),
+                Scenario.Object("B2", key: 13, values: [:]), Scenario.Object("B", key: 14, values: [:]),
             ])
         var mapping = try MappingModel.inferred(from: old, to: new)
-        #expect(throws: StoreError.self) { try Self.migrate(source, new, .onePass) }
+        #expect(throws: StoreError.self) { try Self.migrate(source, to: new, path: .onePass) }
         // Without one of the two objects that refer to B2 13, the to-one inverse has room.
         let index = try #require(mapping.entityMappings.firstIndex { $0.sourceEntity == "A3" })
         mapping.entityMappings[index].sourcePredicate = .notEqual("n", to: 3)
         let (store, _) = try Self.migrate(
-            source, new, .onePass, options: MigrationOptions(mapping: mapping, allowsLoss: true))
+            source, to: new, path: .onePass, options: MigrationOptions(mapping: mapping, allowsLoss: true))
         var found: [ObjectID: ObjectID] = [:]
         for entity: EntityName in ["B", "B2"] {
             for object in try Scenario.objects(entity, in: store) where object.id.entity == entity {
@@ -246,32 +254,32 @@ extension RelationshipChangeTests {
         // One object refers to itself.
         let source = try Self.store(old, s: [1: 3, 2: 2, 3: hasRoom ? 4 : 3])
         guard hasRoom else {
-            let error = #expect(throws: StoreError.self) { try Self.migrate(source, new, .onePass) }
+            let error = #expect(throws: StoreError.self) { try Self.migrate(source, to: new, path: .onePass) }
             #expect(error?.message.contains("'A.s' of A/p3 would refer to A/p3, but A/p1 does already") ?? false)
             return
         }
         let plan = try Self.manager().planMigration(
             from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new)
         #expect(plan.mappings.first?.steps.contains("'t' is taken from the other end, 'A.s'.") == true)
-        let (store, _) = try Self.migrate(source, new, .onePass)
-        #expect(try Self.references("A", "s", in: store) == [1: 3, 2: 2, 3: 4])
-        #expect(try Self.references("A", "t", in: store) == [3: 1, 2: 2, 4: 3])
+        let (store, _) = try Self.migrate(source, to: new, path: .onePass)
+        #expect(try Self.references("A", named: "s", in: store) == [1: 3, 2: 2, 3: 4])
+        #expect(try Self.references("A", named: "t", in: store) == [3: 1, 2: 2, 4: 3])
     }
 
     @Test("a narrowed inverse finds 30,000 partners whatever the order of their keys")
     func manyPartners() throws {
-        let (old, new) = try Self.narrowing("members", "member")
+        let (old, new) = try Self.narrowing(from: "members", to: "member")
         let count: Int64 = 30_000
         var objects: [Scenario.Object] = []
         for key in 1...count {
             // A permutation without runs: 7 919 is prime to the count.
             let target = key * 7_919 % count + 1
-            objects.append(Scenario.Object("A", key, ["b": .objectID(ObjectID("B", key: target))]))
-            objects.append(Scenario.Object("B", key, [:]))
+            objects.append(Scenario.Object("A", key: key, values: ["b": .objectID(ObjectID("B", key: target))]))
+            objects.append(Scenario.Object("B", key: key, values: [:]))
         }
-        let source = try Scenario.store("memory", "", old, objects)
-        let (store, _) = try Self.migrate(source, new, .onePass)
-        let found = try Self.references("B", "member", in: store)
+        let source = try Scenario.store("memory", at: "", model: old, objects: objects)
+        let (store, _) = try Self.migrate(source, to: new, path: .onePass)
+        let found = try Self.references("B", named: "member", in: store)
         #expect(found.count == Int(count))
         #expect(found.allSatisfy { target, key in key * 7_919 % count + 1 == target })
     }
@@ -297,9 +305,9 @@ extension RelationshipChangeTests {
             }
         }
         let (store, _) = try Self.migrate(
-            try Self.twoStore(old, b: [1: 2, 2: 1, 3: 2]), new, .threePasses,
+            try Self.twoStore(old, b: [1: 2, 2: 1, 3: 2]), to: new, path: .threePasses,
             options: MigrationOptions(mapping: mapping, policies: ["Last": last], allowsLoss: true))
-        #expect(try Self.references("A", "b", in: store) == [2: 1, 3: 2])
-        #expect(try Self.references("B", "a", in: store) == [1: 2, 2: 3])
+        #expect(try Self.references("A", named: "b", in: store) == [2: 1, 3: 2])
+        #expect(try Self.references("B", named: "a", in: store) == [1: 2, 2: 3])
     }
 }

@@ -22,21 +22,21 @@ struct RelationshipChangeTests {
     /// and the links of their to-many ones.
     static func store(
         _ model: ManagedObjectModel, count: Int64 = 4, s: [Int64: Int64] = [:], links: [Link] = [],
-        by relationship: String = "fr", _ type: String = "memory", _ path: String = ""
+        by relationship: String = "fr", type: String = "memory", at path: String = ""
     ) throws -> any PersistentStore {
         try Scenario.store(
-            type, path, model,
-            (1...count).map { key in
+            type, at: path, model: model,
+            objects: (1...count).map { key in
                 var values: [String: Value] = ["n": .int(key)]
                 if let target = s[key] { values["s"] = .objectID(ObjectID("A", key: target)) }
-                return Scenario.Object("A", key, values)
+                return Scenario.Object("A", key: key, values: values)
             }, links: links.map { (RelationshipName("A", name: relationship), $0) })
     }
 
     static func manager() -> MigrationManager { MigrationManager(registry: .standard) }
 
     static func migrate(
-        _ source: any PersistentStore, _ model: ManagedObjectModel, _ path: MigrationPath,
+        _ source: any PersistentStore, to model: ManagedObjectModel, path: MigrationPath,
         options: MigrationOptions = MigrationOptions(allowsLoss: true)
     ) throws -> (store: any PersistentStore, report: MigrationReport) {
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
@@ -67,7 +67,7 @@ struct RelationshipChangeTests {
         return pairs
     }
 
-    static func references(_ entity: EntityName, _ name: String, in store: any PersistentStore) throws
+    static func references(_ entity: EntityName, named name: String, in store: any PersistentStore) throws
         -> [Int64: Int64]
     {
         var found: [Int64: Int64] = [:]
@@ -85,16 +85,16 @@ struct RelationshipChangeTests {
     }
 
     static func twoStore(
-        _ model: ManagedObjectModel, b: [Int64: Int64], _ type: String = "memory", _ path: String = ""
+        _ model: ManagedObjectModel, b: [Int64: Int64], type: String = "memory", at path: String = ""
     ) throws -> any PersistentStore {
         var objects: [Scenario.Object] = []
         for key: Int64 in 1...3 {
             var values: [String: Value] = [:]
             if let target = b[key] { values["b"] = .objectID(ObjectID("B", key: target)) }
-            objects.append(Scenario.Object("A", key, values))
-            objects.append(Scenario.Object("B", key, [:]))
+            objects.append(Scenario.Object("A", key: key, values: values))
+            objects.append(Scenario.Object("B", key: key, values: [:]))
         }
-        return try Scenario.store(type, path, model, objects)
+        return try Scenario.store(type, at: path, model: model, objects: objects)
     }
 
     // MARK: Its own inverse
@@ -111,10 +111,10 @@ struct RelationshipChangeTests {
         let directory = try TemporaryDirectory()
         // A pair with both directions, one pair in each direction alone, and an object paired with itself.
         let links = [Link(1, 2), Link(2, 1), Link(2, 3), Link(4, 1), Link(3, 3)]
-        let source = try Self.store(old, links: links, type, directory.file("old"))
+        let source = try Self.store(old, links: links, type: type, at: directory.file("old"))
         let isPolicy = how == "policy"
         let (store, report) = try Self.migrate(
-            source, new, isPolicy ? .threePasses : .onePass,
+            source, to: new, path: isPolicy ? .threePasses : .onePass,
             options: isPolicy ? try Self.withPolicy(old, new) : MigrationOptions(allowsLoss: true))
         #expect(
             try Self.pairs("fr", in: store)
@@ -135,7 +135,7 @@ struct RelationshipChangeTests {
         for _ in 0..<4000 { links.insert([Int64(1 + generator.below(90)), Int64(1 + generator.below(90))]) }
         let source = try Self.store(
             old, count: 90, links: links.sorted { $0[1] < $1[1] }.map { Link($0[0], $0[1], order: $0[1] * 7) })
-        let (store, report) = try Self.migrate(source, new, .onePass)
+        let (store, report) = try Self.migrate(source, to: new, path: .onePass)
         #expect(try Self.pairs("fr", in: store) == links.union(links.map { [$0[1], $0[0]] }))
         #expect(report.links == Set(links.map { $0.sorted() }).count)
     }
@@ -151,7 +151,7 @@ struct RelationshipChangeTests {
                 Link(2, 3, order: 9), Link(2, 4, order: 7), Link(3, 1, order: 5), Link(3, 2, order: 4),
                 Link(4, 1, order: 5), Link(4, 2, order: 4),
             ])
-        let (store, _) = try Self.migrate(source, new, .onePass)
+        let (store, _) = try Self.migrate(source, to: new, path: .onePass)
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         func targets(_ key: Int64) throws -> [Int64] {
@@ -169,7 +169,7 @@ struct RelationshipChangeTests {
         let new = try Self.nodes(.toMany("s", to: "A", inverse: "s"))
         let source = try Self.store(old, count: 6, s: [1: 2, 2: 3, 3: 3, 4: 1, 5: 6, 6: 5])
         let (store, report) = try Self.migrate(
-            source, new, hasPolicy ? .threePasses : .onePass,
+            source, to: new, path: hasPolicy ? .threePasses : .onePass,
             options: hasPolicy ? try Self.withPolicy(old, new) : MigrationOptions(allowsLoss: true))
         #expect(
             try Self.pairs("s", in: store)
@@ -189,8 +189,8 @@ struct RelationshipChangeTests {
             case "none": try Self.nodes(.toMany("s", to: "A"))
             default: try Self.nodes(.toMany("s", to: "A", inverse: "t"), .toMany("t", to: "A", inverse: "s"))
             }
-        let source = try Self.store(old, s: [1: 2, 2: 1, 3: 3], type, directory.file("old"))
-        let (store, report) = try Self.migrate(source, new, .onePass)
+        let source = try Self.store(old, s: [1: 2, 2: 1, 3: 3], type: type, at: directory.file("old"))
+        let (store, report) = try Self.migrate(source, to: new, path: .onePass)
         #expect(try Self.pairs("s", in: store) == [[1, 2], [2, 1], [3, 3]])
         if inverse == "another" { #expect(try Self.pairs("t", in: store) == [[1, 2], [2, 1], [3, 3]]) }
         #expect(report.links == (inverse == "itself" ? 2 : 3))
@@ -204,7 +204,7 @@ struct RelationshipChangeTests {
         let new = try Self.nodes(
             R("fr", destination: "A", inverse: "fr", maxCount: 2))
         let source = try Self.store(old, links: [Link(1, 2), Link(2, 3), Link(4, 2)])
-        let error = #expect(throws: StoreError.self) { try Self.migrate(source, new, .onePass) }
+        let error = #expect(throws: StoreError.self) { try Self.migrate(source, to: new, path: .onePass) }
         #expect(error?.code == .migrationFailed)
         #expect(error?.message.contains("A/p2") ?? false)
     }
@@ -226,11 +226,11 @@ struct RelationshipChangeTests {
     func findsUnansweredReferences() throws {
         let model = try Self.two(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
         let two = try Scenario.store(
-            "memory", "", model,
-            [
-                Scenario.Object("A", 1, ["b": .objectID(ObjectID("B", key: 1))]),
-                Scenario.Object("A", 2, ["b": .objectID(ObjectID("B", key: 1))]),
-                Scenario.Object("B", 1, ["a": .objectID(ObjectID("A", key: 1))]),
+            "memory", at: "", model: model,
+            objects: [
+                Scenario.Object("A", key: 1, values: ["b": .objectID(ObjectID("B", key: 1))]),
+                Scenario.Object("A", key: 2, values: ["b": .objectID(ObjectID("B", key: 1))]),
+                Scenario.Object("B", key: 1, values: ["a": .objectID(ObjectID("A", key: 1))]),
             ])
         #expect(
             try checkStore(two).map(\.message) == ["A/p2 refers by 'A.b' to B/p1, whose 'B.a' does not refer back."])
@@ -238,11 +238,12 @@ struct RelationshipChangeTests {
 
     @Test("a migration with policies refuses a source that lacks recorded links")
     func noticesChangedSources() throws {
-        let base = try Sample.store("memory", "", people: 50)
+        let base = try Sample.store("memory", at: "", people: 50)
         let mapping = try PolicySample.mapping()
         func migrate(_ faults: Faults) throws -> MigrationReport {
             try PolicySample.migrate(
-                FaultyStore(base, faults), to: .location(StoreLocation(type: "memory", path: "")), mapping,
+                FaultyStore(base, faults: faults), to: .location(StoreLocation(type: "memory", path: "")),
+                mapping: mapping,
                 policies: ["P": { EntityMigrationPolicy() }])
         }
         #expect(try migrate(Faults()).warnings == [])
@@ -271,11 +272,12 @@ struct RelationshipChangeTests {
                 ]),
         ])
         let source = try Scenario.store(
-            "memory", "", model,
-            (1...3).map { Scenario.Object("A", $0, ["n": .int($0)]) }
+            "memory", at: "", model: model,
+            objects: (1...3).map { Scenario.Object("A", key: $0, values: ["n": .int($0)]) }
                 + [
-                    Scenario.Object("B", 1, ["lead": .objectID(ObjectID("A", key: 1))]),
-                    Scenario.Object("B", 2, ["lead": .objectID(ObjectID("A", key: 2))]), Scenario.Object("B", 3, [:]),
+                    Scenario.Object("B", key: 1, values: ["lead": .objectID(ObjectID("A", key: 1))]),
+                    Scenario.Object("B", key: 2, values: ["lead": .objectID(ObjectID("A", key: 2))]),
+                    Scenario.Object("B", key: 3, values: [:]),
                 ],
             links: [(1, 1), (1, 2), (2, 1)].map { (RelationshipName("A", name: "teams"), Link($0.0, $0.1)) })
         let lead = try FetchRequest.Expression(
@@ -298,7 +300,7 @@ struct RelationshipChangeTests {
             options: MigrationOptions(mapping: mapping, allowsLoss: true))
         // The mapping of B is the last that sets the relationships.
         #expect(try Self.pairs("teams", in: store) == [[1, 1], [2, 2]])
-        #expect(try Self.references("B", "lead", in: store) == [1: 1, 2: 2])
+        #expect(try Self.references("B", named: "lead", in: store) == [1: 1, 2: 2])
         #expect(try checkStore(store) == [])
     }
 }

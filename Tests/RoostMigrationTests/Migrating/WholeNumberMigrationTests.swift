@@ -18,14 +18,14 @@ struct WholeNumberMigrationTests {
     }
 
     private static func store(
-        _ model: ManagedObjectModel, _ amounts: [Int64?], _ type: String = "memory", _ path: String = ""
+        _ model: ManagedObjectModel, amounts: [Int64?], type: String = "memory", at path: String = ""
     ) throws -> any PersistentStore {
         try Scenario.store(
-            type, path, model,
-            amounts.enumerated().map { index, amount in
+            type, at: path, model: model,
+            objects: amounts.enumerated().map { index, amount in
                 Scenario.Object(
-                    index == amounts.count - 1 ? "Gift" : "Card", Int64(index) + 1,
-                    amount.map { ["amount": .int($0)] } ?? [:])
+                    index == amounts.count - 1 ? "Gift" : "Card", key: Int64(index) + 1,
+                    values: amount.map { ["amount": .int($0)] } ?? [:])
             })
     }
 
@@ -50,7 +50,7 @@ struct WholeNumberMigrationTests {
         let power: Int64 = to == .float ? 1 << 24 : 1 << 53
         // Beyond the power, every second number is exact, and so are greater powers of two.
         let exact: [Int64?] = [1, nil, 0, -1, power, -power, power + 2, .min, 1 << 62]
-        let source = try Self.store(old, exact, type, directory.file("old"))
+        let source = try Self.store(old, amounts: exact, type: type, at: directory.file("old"))
         let expected = exact.map { $0.map { Value.double(Double($0)) } }
         for options in [MigrationOptions(), try Self.withPolicy(old, to: new)] {
             let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)
@@ -84,7 +84,7 @@ struct WholeNumberMigrationTests {
         let fails = Double(exactly: number) == nil || newType == .float && Float(exactly: number) == nil
         #expect(fails == (number != 9_007_199_254_740_992))
         let (old, new) = (try Self.model(oldType), try Self.model(newType))
-        let source = try Self.store(old, [3, number, 4])
+        let source = try Self.store(old, amounts: [3, number, 4])
         let options = hasPolicy ? try Self.withPolicy(old, to: new) : MigrationOptions()
         let plan = try Self.manager.planMigration(
             from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new, options: options)
@@ -109,7 +109,7 @@ struct WholeNumberMigrationTests {
         let (old, new) = (try Self.model(.integer64), try Self.model(.double))
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("store"))
-        try Self.store(old, [1, .max, 2], type, location.path).close()
+        try Self.store(old, amounts: [1, .max, 2], type: type, at: location.path).close()
         let error = #expect(throws: StoreError.self) { try Self.manager.migrateInPlace(location, model: new) }
         #expect(error?.message.contains("Card/p2") ?? false)
         let store = try StoreRegistry.standard.open(location, options: StoreOptions(model: old))
@@ -122,10 +122,10 @@ struct WholeNumberMigrationTests {
         let (old, new) = (try Self.model(.string, elements: .integer64), try Self.model(.string, elements: .double))
         func store(_ number: Int64) throws -> any PersistentStore {
             try Scenario.store(
-                "memory", "", old,
-                [
-                    Scenario.Object("Card", 1, [:]),
-                    Scenario.Object("Card", 2, ["price": .composite(["sum": .int(number)])]),
+                "memory", at: "", model: old,
+                objects: [
+                    Scenario.Object("Card", key: 1, values: [:]),
+                    Scenario.Object("Card", key: 2, values: ["price": .composite(["sum": .int(number)])]),
                 ])
         }
         let good = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)

@@ -116,7 +116,7 @@ struct OpeningTests {
 
     /// Opens with a store type that runs code before a store is opened or replaced.
     private func open(
-        _ location: StoreLocation, _ rule: IncompatibleStoreRule, _ faults: Faults
+        _ location: StoreLocation, rule: IncompatibleStoreRule, faults: Faults
     ) throws -> any PersistentStore {
         let registry = StoreRegistry([
             FaultyStoreType(base: try StoreRegistry.standard.type(named: location.type), faults: faults)
@@ -135,7 +135,7 @@ struct OpeningTests {
             try Notes.store(location).close()
             throw StoreError(.notFound, "injected: not there yet")
         })
-        let store = try open(location, .refuse, faults)
+        let store = try open(location, rule: .refuse, faults: faults)
         #expect(try count(store) == 5)
         try store.close()
     }
@@ -151,7 +151,7 @@ struct OpeningTests {
             try Notes.store(location).close()
             throw StoreError(.modelMismatch, "injected: as it was before")
         })
-        let store = try open(location, .recreate, faults)
+        let store = try open(location, rule: .recreate, faults: faults)
         #expect(try count(store) == 5)
         try store.close()
     }
@@ -178,7 +178,7 @@ struct OpeningTests {
                     store = nil
                 }
             })
-        let store = try open(location, .recreate, faults)
+        let store = try open(location, rule: .recreate, faults: faults)
         #expect(attempts.withLock { $0 } == 2)
         #expect(try count(store) == 0)
         try store.close()

@@ -53,7 +53,7 @@ enum PolicySample {
     }
 
     static func migrate(
-        _ source: any PersistentStore, to destination: ConversionEndpoint, _ mapping: MappingModel,
+        _ source: any PersistentStore, to destination: ConversionEndpoint, mapping: MappingModel,
         model: ManagedObjectModel? = nil, options: ConversionOptions = ConversionOptions(),
         policies: [String: @Sendable () -> EntityMigrationPolicy]
     ) throws -> MigrationReport {

@@ -22,10 +22,10 @@ struct MandatoryRelationshipTests {
         ///
         /// The predicates `people` and `books` select some of them for the mappings.
         var objects: [Object] = [
-            Object("Book", 1, ["title": "one", "writer": .objectID(ObjectID("Person", key: 1))]),
-            Object("Book", 2, ["title": "two", "writer": .objectID(ObjectID("Person", key: 1))]),
-            Object("Book", 3, ["title": "three"]), Object("Person", 1, ["name": "Ann"]),
-            Object("Person", 2, ["name": "Bob"]), Object("Tag", 1, [:]),
+            Object("Book", key: 1, values: ["title": "one", "writer": .objectID(ObjectID("Person", key: 1))]),
+            Object("Book", key: 2, values: ["title": "two", "writer": .objectID(ObjectID("Person", key: 1))]),
+            Object("Book", key: 3, values: ["title": "three"]), Object("Person", key: 1, values: ["name": "Ann"]),
+            Object("Person", key: 2, values: ["name": "Bob"]), Object("Tag", key: 1, values: [:]),
         ]
         var people: FetchRequest.Predicate?
         var books: FetchRequest.Predicate?
@@ -79,12 +79,12 @@ struct MandatoryRelationshipTests {
 
         private func source() throws -> any PersistentStore {
             try Scenario.store(
-                "memory", "",
-                try ManagedObjectModel(entities: [
+                "memory", at: "",
+                model: try ManagedObjectModel(entities: [
                     EntityDescription("Book", attributes: [title], relationships: [author]),
                     EntityDescription("Person", attributes: [.string("name")], relationships: [works]),
                     EntityDescription("Tag"),
-                ]), objects)
+                ]), objects: objects)
         }
 
         func migrate() throws -> (store: any PersistentStore, report: MigrationReport) {
@@ -266,19 +266,19 @@ struct MandatoryRelationshipTests {
 
     @Test("an empty mandatory relationship is refused, but only counted if the mapping omits it", arguments: paths)
     func excused(path: MigrationPath) throws {
-        func model(_ works: RelationshipDescription, _ writer: String) throws -> ManagedObjectModel {
+        func model(_ works: RelationshipDescription, inverse writer: String) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
                 EntityDescription("Book", relationships: [.toOne(writer, to: "Person", inverse: works.name)]),
                 EntityDescription("Person", attributes: [.string("name")], relationships: [works]),
                 EntityDescription("Editor", superentity: "Person"), EntityDescription("Tag"),
             ])
         }
-        let old = try model(.toMany("works", to: "Book", inverse: "writer"), "writer")
+        let old = try model(.toMany("works", to: "Book", inverse: "writer"), inverse: "writer")
         let new = try model(
             RelationshipDescription(
                 "books", destination: "Book", inverse: "author", minCount: 1, maxCount: nil
             ).with { $0.isOptional = false },
-            "author")
+            inverse: "author")
         let books = PropertyMapping("books", expression: .relatedInstances(ofSourceRelationship: "works"))
         let mapping = MappingModel([
             EntityMapping(
@@ -299,18 +299,22 @@ struct MandatoryRelationshipTests {
         func migrate(_ objects: [Object]) throws -> MigrationReport {
             let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)
             return try MigrationManager(registry: .standard).migrate(
-                from: .store(try Scenario.store("memory", "", old, objects)), to: .store(store), model: new,
+                from: .store(try Scenario.store("memory", at: "", model: old, objects: objects)), to: .store(store),
+                model: new,
                 options: MigrationOptions(
                     mapping: mapping, policies: ["Standard": { EntityMigrationPolicy() }]))
         }
         let objects = [
-            Object("Book", 1, ["writer": .objectID(ObjectID("Person", key: 1))]), Object("Person", 1, [:]),
-            Object("Editor", 2, [:]),
+            Object("Book", key: 1, values: ["writer": .objectID(ObjectID("Person", key: 1))]),
+            Object("Person", key: 1, values: [:]),
+            Object("Editor", key: 2, values: [:]),
         ]
         let report = try migrate(objects)
         #expect(report.path == path)
         #expect(report.warnings.count == 1 && report.warnings[0].contains("'Editor.books' is empty in 1 objects"))
-        let error = try #require(throws: StoreError.self) { _ = try migrate(objects + [Object("Person", 3, [:])]) }
+        let error = try #require(throws: StoreError.self) {
+            _ = try migrate(objects + [Object("Person", key: 3, values: [:])])
+        }
         #expect(error.message.contains("that of Person/p3 does not"))
     }
 }

@@ -5,7 +5,7 @@ import RoostMigration
 /// Cats and dogs of two hierarchies, which become pets of one.
 enum PetFixture {
     /// Creates a store of two cats and two dogs with homes and tags.
-    static func store(_ type: String, _ path: String) throws -> any PersistentStore {
+    static func store(_ type: String, at path: String) throws -> any PersistentStore {
         let tags = RelationshipDescription.toMany("tags", to: "Tag", inverse: nil)
         func owned(_ name: String) -> EntityDescription {
             EntityDescription(
@@ -13,8 +13,8 @@ enum PetFixture {
                 relationships: [.toOne("home", to: "Home", inverse: name.lowercased() + "s"), tags])
         }
         return try Scenario.store(
-            type, path,
-            try ManagedObjectModel(entities: [
+            type, at: path,
+            model: try ManagedObjectModel(entities: [
                 owned("Cat"), owned("Dog"), EntityDescription("Tag", attributes: [.string("name")]),
                 EntityDescription(
                     "Home", attributes: [.string("name")],
@@ -22,12 +22,13 @@ enum PetFixture {
                         .toMany("cats", to: "Cat", inverse: "home"), .toMany("dogs", to: "Dog", inverse: "home"),
                     ]),
             ]),
-            [
-                .init("Home", 1, ["name": "H"]), .init("Tag", 1, ["name": "t1"]), .init("Tag", 2, ["name": "t2"]),
-                .init("Cat", 1, ["name": "cat1", "home": .objectID(ObjectID("Home", key: 1))]),
-                .init("Cat", 2, ["name": "cat2"]),
-                .init("Dog", 1, ["name": "dog1", "home": .objectID(ObjectID("Home", key: 1))]),
-                .init("Dog", 9, ["name": "dog9", "home": .objectID(ObjectID("Home", key: 1))]),
+            objects: [
+                .init("Home", key: 1, values: ["name": "H"]), .init("Tag", key: 1, values: ["name": "t1"]),
+                .init("Tag", key: 2, values: ["name": "t2"]),
+                .init("Cat", key: 1, values: ["name": "cat1", "home": .objectID(ObjectID("Home", key: 1))]),
+                .init("Cat", key: 2, values: ["name": "cat2"]),
+                .init("Dog", key: 1, values: ["name": "dog1", "home": .objectID(ObjectID("Home", key: 1))]),
+                .init("Dog", key: 9, values: ["name": "dog9", "home": .objectID(ObjectID("Home", key: 1))]),
             ],
             links: [
                 (RelationshipName("Cat", name: "tags"), Link(1, 2)),

@@ -19,7 +19,10 @@ struct PolicyCallbackTests {
             EntityDescription("B", attributes: [.string("name")]),
         ])
         let old = try Scenario.store(
-            "memory", directory.file("old"), model, [.init("A", 1, [:]), .init("A", 2, [:]), .init("B", 1, [:])])
+            "memory", at: directory.file("old"), model: model,
+            objects: [
+                .init("A", key: 1, values: [:]), .init("A", key: 2, values: [:]), .init("B", key: 1, values: [:]),
+            ])
         let seen = Mutex<[String]>([])
         let note: @Sendable (String, MigrationSession) -> Void = { what, session in
             seen.withLock { $0.append("\(session.currentEntityMapping?.name ?? "none") \(what)") }
@@ -29,7 +32,7 @@ struct PolicyCallbackTests {
                 EntityMapping($0, type: .copy, from: EntityName($0), to: EntityName($0)).with { $0.policyName = "P" }
             })
         _ = try PolicySample.migrate(
-            old, to: .location(StoreLocation(type: "memory", path: directory.file("new"))), mapping,
+            old, to: .location(StoreLocation(type: "memory", path: directory.file("new"))), mapping: mapping,
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -60,8 +63,9 @@ struct PolicyCallbackTests {
     @Test("the end callback runs only if all objects are valid")
     func endIsLast() throws {
         let old = try Scenario.store(
-            "memory", "", try ManagedObjectModel(entities: [EntityDescription("A", attributes: [.string("name")])]),
-            [.init("A", 1, ["name": "one"]), .init("A", 2, [:])])
+            "memory", at: "",
+            model: try ManagedObjectModel(entities: [EntityDescription("A", attributes: [.string("name")])]),
+            objects: [.init("A", key: 1, values: ["name": "one"]), .init("A", key: 2, values: [:])])
         let model = try ManagedObjectModel(entities: [
             EntityDescription("A", attributes: [.string("name", isOptional: false)])
         ])
@@ -75,7 +79,7 @@ struct PolicyCallbackTests {
         func migrate(fillsIn: Bool) throws {
             let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)
             _ = try PolicySample.migrate(
-                old, to: .store(store), mapping, model: model,
+                old, to: .store(store), mapping: mapping, model: model,
                 policies: [
                     "P": {
                         ClosurePolicy {
@@ -130,12 +134,12 @@ struct PolicyCallbackTests {
         arguments: Callback.allCases, Scenario.types)
     func throwsAnywhere(callback: Callback, type: String) throws {
         let directory = try TemporaryDirectory()
-        let old = try Sample.store(type, directory.file("old"), people: 60)
+        let old = try Sample.store(type, at: directory.file("old"), people: 60)
         let before = try Scenario.digest(old)
         let location = StoreLocation(type: type, path: directory.file("new"))
         let error = try #require(throws: StoreError.self) {
             _ = try PolicySample.migrate(
-                old, to: .location(location), PolicySample.mapping(),
+                old, to: .location(location), mapping: PolicySample.mapping(),
                 policies: ["P": { Self.ending(at: callback) { _ in throw Mine(text: callback.rawValue) } }])
         }
         #expect(error.code == .migrationFailed)
@@ -144,17 +148,18 @@ struct PolicyCallbackTests {
         #expect(try directory.names().filter { $0.hasPrefix("new") || $0.contains("roost-tmp") } == [])
         // The same migration without the error succeeds.
         _ = try PolicySample.migrate(
-            old, to: .location(location), PolicySample.mapping(), policies: ["P": { EntityMigrationPolicy() }])
+            old, to: .location(location), mapping: PolicySample.mapping(), policies: ["P": { EntityMigrationPolicy() }])
         try old.close()
     }
 
     @Test("a policy that cancels in any callback ends the migration with its error", arguments: Callback.allCases)
     func cancelsAnywhere(callback: Callback) throws {
         let directory = try TemporaryDirectory()
-        let old = try Sample.store("sqlite", directory.file("old"), people: 60)
+        let old = try Sample.store("sqlite", at: directory.file("old"), people: 60)
         let error = try #require(throws: StoreError.self) {
             _ = try PolicySample.migrate(
-                old, to: .location(StoreLocation(type: "lmdb", path: directory.file("new"))), PolicySample.mapping(),
+                old, to: .location(StoreLocation(type: "lmdb", path: directory.file("new"))),
+                mapping: PolicySample.mapping(),
                 policies: ["P": { Self.ending(at: callback) { $0.cancel(with: Mine(text: "enough")) } }])
         }
         #expect(error.code == .cancelled && error.underlying as? Mine == Mine(text: "enough"))
@@ -165,12 +170,13 @@ struct PolicyCallbackTests {
     @Test("a cancellation ends a migration with policies before the next object")
     func cancelsFromOutside() throws {
         let directory = try TemporaryDirectory()
-        let old = try Sample.store("memory", directory.file("old"), people: 60)
+        let old = try Sample.store("memory", at: directory.file("old"), people: 60)
         let cancellation = ConversionCancellation()
         let count = Mutex(0)
         let error = try #require(throws: StoreError.self) {
             _ = try PolicySample.migrate(
-                old, to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))), PolicySample.mapping(),
+                old, to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))),
+                mapping: PolicySample.mapping(),
                 options: ConversionOptions(cancellation: cancellation),
                 policies: [
                     "P": {
@@ -196,11 +202,12 @@ struct PolicyCallbackTests {
         -> StoreError
     {
         let directory = try TemporaryDirectory()
-        let old = try Sample.store("memory", directory.file("old"), people: 9)
+        let old = try Sample.store("memory", at: directory.file("old"), people: 9)
         let model = try Sample.model()
         return try #require(throws: StoreError.self) {
             _ = try PolicySample.migrate(
-                old, to: .location(StoreLocation(type: "memory", path: directory.file("new"))), PolicySample.mapping(),
+                old, to: .location(StoreLocation(type: "memory", path: directory.file("new"))),
+                mapping: PolicySample.mapping(),
                 model: model,
                 policies: [
                     "P": {
@@ -250,11 +257,11 @@ struct PolicyCallbackTests {
     @Test("a mapping whose policy is not registered is refused with the nearest name")
     func unknownPolicy() throws {
         let directory = try TemporaryDirectory()
-        let old = try Sample.store("memory", directory.file("old"), people: 9)
+        let old = try Sample.store("memory", at: directory.file("old"), people: 9)
         let error = try #require(throws: StoreError.self) {
             _ = try PolicySample.migrate(
                 old, to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))),
-                PolicySample.mapping("Polcy"),
+                mapping: PolicySample.mapping("Polcy"),
                 policies: ["Policy": { EntityMigrationPolicy() }])
         }
         #expect(error.code == .invalidMappingModel && error.message.contains("did you mean 'Policy'?"))

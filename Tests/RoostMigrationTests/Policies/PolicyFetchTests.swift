@@ -15,8 +15,9 @@ struct PolicyFetchTests {
 
     private static func source(_ type: String, at path: String, count: Int) throws -> any PersistentStore {
         try Scenario.store(
-            type, path, try ManagedObjectModel(entities: [EntityDescription("Note", attributes: [.string("author")])]),
-            (1...count).map { .init("Note", Int64($0), ["author": .string("A\($0 * 7 % 500)")]) })
+            type, at: path,
+            model: try ManagedObjectModel(entities: [EntityDescription("Note", attributes: [.string("author")])]),
+            objects: (1...count).map { .init("Note", key: Int64($0), values: ["author": .string("A\($0 * 7 % 500)")]) })
     }
 
     private static func destination() throws -> ManagedObjectModel {
@@ -42,7 +43,7 @@ struct PolicyFetchTests {
         let directory = try TemporaryDirectory()
         let old = try Self.source(type, at: directory.file("old"), count: 2000)
         let new = try Scenario.migrate(
-            old, to: type, directory.file("new"), Self.destination(), Self.mapping,
+            old, to: type, at: directory.file("new"), model: Self.destination(), mapping: Self.mapping,
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -63,7 +64,7 @@ struct PolicyFetchTests {
         #expect(Set(try Scenario.objects("Author", in: new).map { $0.values["name"] }).count == 500)
         #expect(try Scenario.objects("Note", in: new).count == 2000)
         let author = try #require(try Scenario.objects("Author", in: new).first { $0.values["name"] == "A7" })
-        #expect(try Scenario.names("notes", of: author.id, "title", in: new) == ["T", "T", "T", "T"])
+        #expect(try Scenario.names("notes", of: author.id, attribute: "title", in: new) == ["T", "T", "T", "T"])
         let snapshot = try new.snapshot()
         let generation = try #require(try snapshot.recordedTally()).generation
         snapshot.close()
@@ -77,7 +78,7 @@ struct PolicyFetchTests {
         let directory = try TemporaryDirectory()
         let old = try Self.source(type, at: directory.file("old"), count: 1)
         let new = try Scenario.migrate(
-            old, to: type, directory.file("new"), Self.destination(), Self.mapping,
+            old, to: type, at: directory.file("new"), model: Self.destination(), mapping: Self.mapping,
             policies: [
                 "P": { ClosurePolicy { $0.onBegin = { try Self.actAtRandom($0, seed: seed) } } }
             ])

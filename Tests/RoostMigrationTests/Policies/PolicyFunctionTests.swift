@@ -20,13 +20,13 @@ struct PolicyFunctionTests {
         let directory = try TemporaryDirectory()
         let place = AttributeDescription("place", type: .composite, elements: [.string("city"), .string("street")])
         let old = try Scenario.store(
-            type, directory.file("old"),
-            try ManagedObjectModel(entities: [
+            type, at: directory.file("old"),
+            model: try ManagedObjectModel(entities: [
                 EntityDescription("Item", attributes: [.string("city"), place])
             ]),
-            [
-                .init("Item", 1, ["city": "rome", "place": .composite(["city": "x", "street": "y"])]),
-                .init("Item", 2, ["city": "oslo"]), .init("Item", 3, [:]),
+            objects: [
+                .init("Item", key: 1, values: ["city": "rome", "place": .composite(["city": "x", "street": "y"])]),
+                .init("Item", key: 2, values: ["city": "oslo"]), .init("Item", key: 3, values: [:]),
             ])
         let model = try ManagedObjectModel(entities: [EntityDescription("Item", attributes: [place])])
         let mapping = MappingModel([
@@ -39,7 +39,7 @@ struct PolicyFunctionTests {
             ).with { $0.policyName = "P" }
         ])
         let new = try Scenario.migrate(
-            old, to: type, directory.file("new"), model, mapping, policies: ["P": { Shouting() }])
+            old, to: type, at: directory.file("new"), model: model, mapping: mapping, policies: ["P": { Shouting() }])
         let places = try Scenario.objects("Item", in: new).map { $0.values["place"] }
         #expect(
             places == [
@@ -66,17 +66,17 @@ struct PolicyFunctionTests {
     private static func items(_ path: String) throws -> any PersistentStore {
         let parts = RelationshipDescription.toMany("parts", to: "Part", inverse: nil, isOrdered: true)
         return try Scenario.store(
-            "memory", path,
-            try ManagedObjectModel(entities: [
+            "memory", at: path,
+            model: try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Item", attributes: [.string("name"), AttributeDescription("flag", type: .boolean)],
                     relationships: [parts]),
                 EntityDescription("Part", attributes: [AttributeDescription("size", type: .integer16)]),
             ]),
-            [
-                .init("Item", 1, ["name": "ab", "flag": .bool(true)]),
-                .init("Item", 2, ["name": "c", "flag": .bool(false)]),
-                .init("Part", 1, ["size": .int(1)]), .init("Part", 2, ["size": .int(2)]),
+            objects: [
+                .init("Item", key: 1, values: ["name": "ab", "flag": .bool(true)]),
+                .init("Item", key: 2, values: ["name": "c", "flag": .bool(false)]),
+                .init("Part", key: 1, values: ["size": .int(1)]), .init("Part", key: 2, values: ["size": .int(2)]),
             ],
             links: [
                 (RelationshipName("Item", name: "parts"), Link(1, 1, order: 0)),
@@ -106,7 +106,8 @@ struct PolicyFunctionTests {
             }
         ])
         let new = try Scenario.migrate(
-            old, to: "memory", directory.file("new"), model, mapping, policies: ["P": { Lengths() }], allowsLoss: true)
+            old, to: "memory", at: directory.file("new"), model: model, mapping: mapping,
+            policies: ["P": { Lengths() }], allowsLoss: true)
         let values = try Scenario.objects("Item", in: new).map(\.values)
         try new.close()
         try old.close()

@@ -14,10 +14,10 @@ struct PolicyMigrationTests {
         Scenario.types)
     func standardIsIdentity(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
-        let old = try Sample.store(source, directory.file("old"), people: 300)
+        let old = try Sample.store(source, at: directory.file("old"), people: 300)
         let location = StoreLocation(type: destination, path: directory.file("new"))
         let report = try PolicySample.migrate(
-            old, to: .location(location), PolicySample.mapping(), policies: ["P": { EntityMigrationPolicy() }])
+            old, to: .location(location), mapping: PolicySample.mapping(), policies: ["P": { EntityMigrationPolicy() }])
         #expect(report.path == .threePasses)
         let new = try StoreRegistry.standard.open(location)
         #expect(try StoreComparison.diff(old, new) == [])
@@ -37,7 +37,8 @@ struct PolicyMigrationTests {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [EntityDescription("Item", attributes: [.string("name")])])
         let old = try Scenario.store(
-            "memory", "", model, [.init("Item", 1, ["name": "a"]), .init("Item", 2, ["name": "b"])])
+            "memory", at: "", model: model,
+            objects: [.init("Item", key: 1, values: ["name": "a"]), .init("Item", key: 2, values: ["name": "b"])])
         for version in 1...2 as ClosedRange<UInt32> {
             var changes = ChangeSet(model: model)
             try changes.update(ObjectID("Item", key: 1), version: version, values: ["name": .string("a\(version)")])
@@ -47,7 +48,7 @@ struct PolicyMigrationTests {
         mapping.entityMappings[0].policyName = "P"
         let location = StoreLocation(type: "sqlite", path: directory.file("new"))
         _ = try PolicySample.migrate(
-            old, to: .location(location), mapping,
+            old, to: .location(location), mapping: mapping,
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -67,13 +68,13 @@ struct PolicyMigrationTests {
     @Test("objects that a policy drops are removed with all references to them", arguments: Scenario.types, 0..<3)
     func dropsObjects(type: String, seed: Int) throws {
         let directory = try TemporaryDirectory()
-        let old = try Sample.store(type, directory.file("old"), people: 120)
+        let old = try Sample.store(type, at: directory.file("old"), people: 120)
         let stays: @Sendable (ObjectID) -> Bool = { id in
             (id.key &* 2_654_435_761 &+ Int64(id.entity.text.utf8.count) &+ Int64(seed)) % 3 != 0
         }
         let location = StoreLocation(type: Scenario.types[(seed + 1) % 4], path: directory.file("new"))
         _ = try PolicySample.migrate(
-            old, to: .location(location), PolicySample.mapping(),
+            old, to: .location(location), mapping: PolicySample.mapping(),
             policies: [
                 "P": {
                     ClosurePolicy { $0.onCreate = { source, _, standard in if stays(source.id) { try standard() } } }
@@ -103,13 +104,15 @@ struct PolicyMigrationTests {
     func splitsByPredicate(type: String) throws {
         let directory = try TemporaryDirectory()
         let old = try Scenario.store(
-            type, directory.file("old"),
-            try ManagedObjectModel(entities: [
+            type, at: directory.file("old"),
+            model: try ManagedObjectModel(entities: [
                 EntityDescription("Item", attributes: [.string("kind"), .string("name")])
             ]),
-            [
-                .init("Item", 1, ["kind": "a", "name": "one"]), .init("Item", 2, ["kind": "b", "name": "two"]),
-                .init("Item", 3, ["kind": "a", "name": "three"]), .init("Item", 4, ["name": "four"]),
+            objects: [
+                .init("Item", key: 1, values: ["kind": "a", "name": "one"]),
+                .init("Item", key: 2, values: ["kind": "b", "name": "two"]),
+                .init("Item", key: 3, values: ["kind": "a", "name": "three"]),
+                .init("Item", key: 4, values: ["name": "four"]),
             ])
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Thing", attributes: [.string("name")]).with { $0.isAbstract = true },
@@ -130,7 +133,8 @@ struct PolicyMigrationTests {
             EntityMapping("Log", type: .transform, from: "Item", to: "Log", attributes: name),
         ])
         let new = try Scenario.migrate(
-            old, to: type, directory.file("new"), model, mapping, policies: ["P": { EntityMigrationPolicy() }])
+            old, to: type, at: directory.file("new"), model: model, mapping: mapping,
+            policies: ["P": { EntityMigrationPolicy() }])
         let things = try Scenario.objects("Thing", in: new)
         // Objects that already exist keep their keys; other objects of the hierarchy get new ones.
         #expect(
@@ -148,9 +152,10 @@ struct PolicyMigrationTests {
         arguments: Scenario.types, Scenario.types)
     func mergesHierarchies(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
-        let old = try PetFixture.store(source, directory.file("old"))
+        let old = try PetFixture.store(source, at: directory.file("old"))
         let new = try Scenario.migrate(
-            old, to: destination, directory.file("new"), PetFixture.mergedModel(), PetFixture.mapping(),
+            old, to: destination, at: directory.file("new"), model: PetFixture.mergedModel(),
+            mapping: PetFixture.mapping(),
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -171,10 +176,13 @@ struct PolicyMigrationTests {
         #expect(found.map(\.id.key) == [1, 2, 3, 4])
         #expect(found.map { $0.values["home"] != nil } == [true, false, true, true])
         #expect(
-            try found.map { try Scenario.names("tags", of: $0.id, "name", in: new) } == [
+            try found.map { try Scenario.names("tags", of: $0.id, attribute: "name", in: new) } == [
                 ["t2"], [], ["t1", "t2"], ["t2"],
             ])
-        #expect(try Scenario.names("pets", of: ObjectID("Home", key: 1), "name", in: new) == ["cat1", "dog1", "dog9"])
+        #expect(
+            try Scenario.names("pets", of: ObjectID("Home", key: 1), attribute: "name", in: new) == [
+                "cat1", "dog1", "dog9",
+            ])
         let homes = try Scenario.objects("Home", in: new)
         #expect(homes.first?.values["favorite"] == .objectID(ObjectID("Pet", key: 4)))
         try new.close()
@@ -184,9 +192,9 @@ struct PolicyMigrationTests {
     @Test("objects that a policy makes or changes show in its fetches at once", arguments: Scenario.types)
     func fetchesSeeEverything(type: String) throws {
         let directory = try TemporaryDirectory()
-        let old = try Sample.store(type, directory.file("old"), people: 20)
+        let old = try Sample.store(type, at: directory.file("old"), people: 20)
         let new = try Scenario.migrate(
-            old, to: type, directory.file("new"), old.model, PolicySample.mapping(),
+            old, to: type, at: directory.file("new"), model: old.model, mapping: PolicySample.mapping(),
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -231,7 +239,7 @@ struct PolicyMigrationTests {
     @Test("objects and session of a policy throw after the migration")
     func nothingLivesOn() throws {
         let directory = try TemporaryDirectory()
-        let old = try Sample.store("memory", directory.file("old"), people: 9)
+        let old = try Sample.store("memory", at: directory.file("old"), people: 9)
         final class Kept: @unchecked Sendable {
             // Proof of Sendable: written on the thread of the migration, read when it has ended.
             var session: MigrationSession?
@@ -240,7 +248,8 @@ struct PolicyMigrationTests {
         }
         let kept = Kept()
         _ = try PolicySample.migrate(
-            old, to: .location(StoreLocation(type: "memory", path: directory.file("new"))), PolicySample.mapping(),
+            old, to: .location(StoreLocation(type: "memory", path: directory.file("new"))),
+            mapping: PolicySample.mapping(),
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -275,8 +284,11 @@ struct PolicyMigrationTests {
             ])
         }
         let old = try Scenario.store(
-            type, directory.file("old"), try model(isAbstract: false),
-            [.init("Book", 1, [:]), .init("Item", 2, [:]), .init("Other", 1, [:])])
+            type, at: directory.file("old"), model: try model(isAbstract: false),
+            objects: [
+                .init("Book", key: 1, values: [:]), .init("Item", key: 2, values: [:]),
+                .init("Other", key: 1, values: [:]),
+            ])
         let new = try model(isAbstract: true)
         var mapping = try MappingModel.inferred(from: old.model, to: new)
         for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "Other" {
@@ -284,7 +296,8 @@ struct PolicyMigrationTests {
         }
         let error = try #require(throws: StoreError.self) {
             _ = try Scenario.migrate(
-                old, to: type, directory.file("new"), new, mapping, policies: ["P": { EntityMigrationPolicy() }])
+                old, to: type, at: directory.file("new"), model: new, mapping: mapping,
+                policies: ["P": { EntityMigrationPolicy() }])
         }
         #expect(error.code == .migrationFailed && error.message.contains("Item/p2"))
         try old.close()
@@ -299,15 +312,17 @@ struct PolicyMigrationTests {
             EntityDescription("B", attributes: [.string("name")]),
         ])
         let base = try Scenario.store(
-            "memory", directory.file("old"), model, (1...9).map { .init("Item", $0, ["name": "n"]) })
-        let old = FaultyStore(base, Faults(damaged: [ObjectID("Item", key: 3), ObjectID("Item", key: 5)]))
+            "memory", at: directory.file("old"), model: model,
+            objects: (1...9).map { .init("Item", key: $0, values: ["name": "n"]) })
+        let old = FaultyStore(base, faults: Faults(damaged: [ObjectID("Item", key: 3), ObjectID("Item", key: 5)]))
         let name = [PropertyMapping("name", expression: .source("name"))]
         let mapping = MappingModel([
             EntityMapping("A", type: .transform, from: "Item", to: "A", attributes: name).with { $0.policyName = "P" },
             EntityMapping("B", type: .transform, from: "Item", to: "B", attributes: name).with { $0.policyName = "P" },
         ])
         let report = try PolicySample.migrate(
-            old, to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))), mapping, model: new,
+            old, to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))), mapping: mapping,
+            model: new,
             options: ConversionOptions(skipsDamaged: true), policies: ["P": { EntityMigrationPolicy() }])
         #expect(report.skipped == ["Item/p3", "Item/p5"])
         #expect(report.mappings.map(\.made) == [7, 7])
@@ -324,13 +339,16 @@ struct PolicyMigrationTests {
                 relationships: [.toMany("as", to: "A", inverse: "bs", isOrdered: true)]),
         ])
         let old = try Scenario.store(
-            type, directory.file("old"), model,
-            [.init("A", .max, ["name": "a"]), .init("A", .max - 1, ["name": "b"]), .init("B", .max, ["name": "c"])],
+            type, at: directory.file("old"), model: model,
+            objects: [
+                .init("A", key: .max, values: ["name": "a"]), .init("A", key: .max - 1, values: ["name": "b"]),
+                .init("B", key: .max, values: ["name": "c"]),
+            ],
             links: [(RelationshipName("A", name: "bs"), Link(.max, .max, inverseOrder: .max))])
         var mapping = try MappingModel.inferred(from: model, to: model)
         for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
         let new = try Scenario.migrate(
-            old, to: type, directory.file("new"), model, mapping,
+            old, to: type, at: directory.file("new"), model: model, mapping: mapping,
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -346,7 +364,7 @@ struct PolicyMigrationTests {
                 }
             ])
         #expect(try Scenario.objects("A", in: new).map(\.id.key) == [.max - 1, .max])
-        #expect(try Set(Scenario.names("as", of: ObjectID("B", key: .max), "name", in: new)) == ["a", "b"])
+        #expect(try Set(Scenario.names("as", of: ObjectID("B", key: .max), attribute: "name", in: new)) == ["a", "b"])
         try new.close()
         try old.close()
     }
@@ -358,18 +376,20 @@ struct PolicyMigrationTests {
         let directory = try TemporaryDirectory()
         let target = AttributeDescription("target", type: .objectID)
         let old = try Scenario.store(
-            type, directory.file("old"),
-            try ManagedObjectModel(entities: [
+            type, at: directory.file("old"),
+            model: try ManagedObjectModel(entities: [
                 EntityDescription("A", attributes: [.string("name")]),
                 EntityDescription("B", attributes: [.string("name")]),
                 EntityDescription("X", attributes: [target]),
             ]),
-            [
-                .init("A", 1, [:]), .init("B", 1, [:]), .init("B", 2, ["name": "left out"]),
-                .init("X", 1, ["target": .objectID(ObjectID("A", key: 1))]),
-                .init("X", 2, ["target": .objectID(ObjectID("B", key: 1))]),
-                .init("X", 3, ["target": .objectID(ObjectID("B", key: 2))]), .init("X", 4, [:]),
-                .init("X", 5, ["target": .objectID(ObjectID("A", key: 1))]),
+            objects: [
+                .init("A", key: 1, values: [:]), .init("B", key: 1, values: [:]),
+                .init("B", key: 2, values: ["name": "left out"]),
+                .init("X", key: 1, values: ["target": .objectID(ObjectID("A", key: 1))]),
+                .init("X", key: 2, values: ["target": .objectID(ObjectID("B", key: 1))]),
+                .init("X", key: 3, values: ["target": .objectID(ObjectID("B", key: 2))]),
+                .init("X", key: 4, values: [:]),
+                .init("X", key: 5, values: ["target": .objectID(ObjectID("A", key: 1))]),
             ])
         let model = try ManagedObjectModel(entities: [
             EntityDescription("C", attributes: [.string("name")]), EntityDescription("X", attributes: [target]),
@@ -384,7 +404,7 @@ struct PolicyMigrationTests {
         ])
         let location = StoreLocation(type: type, path: directory.file("new"))
         let report = try PolicySample.migrate(
-            old, to: .location(location), mapping, model: model,
+            old, to: .location(location), mapping: mapping, model: model,
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -415,10 +435,13 @@ struct PolicyMigrationTests {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [EntityDescription("Item", attributes: [.string("name")])])
         let old = try Scenario.store(
-            "memory", directory.file("old"), model, (1...9).map { .init("Item", $0, ["name": "same"]) })
+            "memory", at: directory.file("old"), model: model,
+            objects: (1...9).map { .init("Item", key: $0, values: ["name": "same"]) })
         let report = try PolicySample.migrate(
             old, to: .location(StoreLocation(type: "sqlite", path: directory.file("new"))),
-            MappingModel([EntityMapping("Item", type: .custom, from: "Item", to: "Item").with { $0.policyName = "P" }]),
+            mapping: MappingModel([
+                EntityMapping("Item", type: .custom, from: "Item", to: "Item").with { $0.policyName = "P" }
+            ]),
             policies: [
                 "P": {
                     ClosurePolicy {

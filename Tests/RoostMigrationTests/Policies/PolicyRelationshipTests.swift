@@ -13,14 +13,14 @@ struct PolicyRelationshipTests {
         arguments: Scenario.types, [true, false])
     func leavesRelationshipsOut(type: String, bothSides: Bool) throws {
         let directory = try TemporaryDirectory()
-        let old = try Sample.store(type, directory.file("old"), people: 30)
+        let old = try Sample.store(type, at: directory.file("old"), people: 30)
         var mapping = try PolicySample.mapping()
         for index in mapping.entityMappings.indices {
             let isLeftOut = bothSides || mapping.entityMappings[index].sourceEntity == "Book"
             mapping.entityMappings[index].policyName = isLeftOut ? "Without" : "P"
         }
         let new = try Scenario.migrate(
-            old, to: type, directory.file("new"), old.model, mapping,
+            old, to: type, at: directory.file("new"), model: old.model, mapping: mapping,
             policies: ["P": { EntityMigrationPolicy() }, "Without": { ClosurePolicy { $0.onRelate = { _, _, _ in } } }])
         if bothSides {
             #expect(try Scenario.objects("Book", in: new).allSatisfy { $0.values["author"] == nil })
@@ -35,12 +35,12 @@ struct PolicyRelationshipTests {
     @Test("values that a policy sets after the standard behavior are kept", arguments: Scenario.types)
     func setsAfterStandard(type: String) throws {
         let directory = try TemporaryDirectory()
-        let old = try Sample.store(type, directory.file("old"), people: 30)
+        let old = try Sample.store(type, at: directory.file("old"), people: 30)
         var mapping = try PolicySample.mapping()
         for index in mapping.entityMappings.indices
         where mapping.entityMappings[index].sourceEntity != "Book" { mapping.entityMappings[index].policyName = nil }
         let new = try Scenario.migrate(
-            old, to: type, directory.file("new"), old.model, mapping,
+            old, to: type, at: directory.file("new"), model: old.model, mapping: mapping,
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -136,7 +136,8 @@ struct PolicyRelationshipTests {
     func inversesFollow(type: String) throws {
         let directory = try TemporaryDirectory()
         let empty = try ManagedObjectModel(entities: [EntityDescription("Seed", attributes: [.string("name")])])
-        let old = try Scenario.store("memory", directory.file("old"), empty, [.init("Seed", 1, ["name": "s"])])
+        let old = try Scenario.store(
+            "memory", at: directory.file("old"), model: empty, objects: [.init("Seed", key: 1, values: ["name": "s"])])
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Seed", attributes: [.string("name")]),
             EntityDescription(
@@ -155,7 +156,7 @@ struct PolicyRelationshipTests {
             EntityMapping("Node", type: .add, to: "Node"),
         ])
         let new = try Scenario.migrate(
-            old, to: type, directory.file("new"), model, mapping,
+            old, to: type, at: directory.file("new"), model: model, mapping: mapping,
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -198,11 +199,14 @@ struct PolicyRelationshipTests {
         }
         let parent: (Int64) -> Value = { .objectID(ObjectID("Parent", key: $0)) }
         let old = try Scenario.store(
-            type, directory.file("old"), try model(.toMany("children", to: "Child", inverse: "parent")),
-            [
-                .init("Parent", 1, [:]), .init("Parent", 2, [:]), .init("Parent", 3, [:]),
-                .init("Child", 1, ["parent": parent(1)]), .init("Child", 2, ["parent": parent(1)]),
-                .init("Child", 3, ["parent": parent(1)]), .init("Child", 4, ["parent": parent(2)]),
+            type, at: directory.file("old"), model: try model(.toMany("children", to: "Child", inverse: "parent")),
+            objects: [
+                .init("Parent", key: 1, values: [:]), .init("Parent", key: 2, values: [:]),
+                .init("Parent", key: 3, values: [:]),
+                .init("Child", key: 1, values: ["parent": parent(1)]),
+                .init("Child", key: 2, values: ["parent": parent(1)]),
+                .init("Child", key: 3, values: ["parent": parent(1)]),
+                .init("Child", key: 4, values: ["parent": parent(2)]),
             ])
         let strict = try model(
             RelationshipDescription(
@@ -213,7 +217,8 @@ struct PolicyRelationshipTests {
         for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
         let migration = Result {
             try Scenario.migrate(
-                old, to: type, directory.file("new"), strict, mapping, policies: ["P": { EntityMigrationPolicy() }])
+                old, to: type, at: directory.file("new"), model: strict, mapping: mapping,
+                policies: ["P": { EntityMigrationPolicy() }])
         }
         switch migration {
         case .success(let store):
@@ -241,13 +246,14 @@ struct PolicyRelationshipTests {
             ])
         }
 
-        static func store(_ type: String, _ path: String) throws -> any PersistentStore {
+        static func store(_ type: String, at path: String) throws -> any PersistentStore {
             let dept = Value.objectID(ObjectID("Dept", key: 1))
             return try Scenario.store(
-                type, path, try model(),
-                [
-                    .init("Dept", 1, ["name": "one"]), .init("Dept", 2, ["name": "two"]),
-                    .init("Emp", 1, ["name": "a", "dept": dept]), .init("Emp", 2, ["name": "b", "dept": dept]),
+                type, at: path, model: try model(),
+                objects: [
+                    .init("Dept", key: 1, values: ["name": "one"]), .init("Dept", key: 2, values: ["name": "two"]),
+                    .init("Emp", key: 1, values: ["name": "a", "dept": dept]),
+                    .init("Emp", key: 2, values: ["name": "b", "dept": dept]),
                 ])
         }
 
@@ -283,24 +289,24 @@ struct PolicyRelationshipTests {
         arguments: Scenario.types, Place.allCases)
     func setElsewhere(type: String, place: Place) throws {
         let directory = try TemporaryDirectory()
-        let old = try Office.store(type, directory.file("old"))
-        @Sendable func dept(_ session: MigrationSession, _ key: Int64) throws -> DestinationObject {
+        let old = try Office.store(type, at: directory.file("old"))
+        @Sendable func dept(in session: MigrationSession, key: Int64) throws -> DestinationObject {
             let all = try session.destinationInstances(forEntityMapping: "Dept", sourceObjects: nil)
             return try #require(all.first { $0.id.key == key })
         }
-        @Sendable func emp(_ session: MigrationSession, _ key: Int64) throws -> DestinationObject {
+        @Sendable func emp(in session: MigrationSession, key: Int64) throws -> DestinationObject {
             let all = try session.destinationInstances(forEntityMapping: "Emp", sourceObjects: nil)
             return try #require(all.first { $0.id.key == key })
         }
         let new = try Scenario.migrate(
-            old, to: type, directory.file("new"), old.model, try Office.mapping(),
+            old, to: type, at: directory.file("new"), model: old.model, mapping: try Office.mapping(),
             policies: [
                 "Dept": {
                     ClosurePolicy {
                         $0.onRelate = { object, session, standard in
                             try standard()
                             guard place == .otherEnd, object.id.key == 2 else { return }
-                            try object.setObjects([try emp(session, 1)], for: "employees")
+                            try object.setObjects([try emp(in: session, key: 1)], for: "employees")
                         }
                     }
                 },
@@ -309,18 +315,18 @@ struct PolicyRelationshipTests {
                         $0.onCreate = { source, session, standard in
                             guard place == .firstPass, source.id.key == 1 else { return try standard() }
                             let made = try session.createStandardInstance(for: source)
-                            try made?.setObject(try dept(session, 2), for: "dept")
+                            try made?.setObject(try dept(in: session, key: 2), for: "dept")
                         }
                         $0.onRelate = { object, session, _ in
                             guard place == .otherTurn, object.id.key == 2 else { return }
-                            try emp(session, 1).setObject(try dept(session, 2), for: "dept")
+                            try emp(in: session, key: 1).setObject(try dept(in: session, key: 2), for: "dept")
                         }
                     }
                 },
             ])
         let employees = try Scenario.objects("Emp", in: new)
         #expect(employees.map { $0.values["dept"] } == [.objectID(ObjectID("Dept", key: 2)), nil])
-        #expect(try Scenario.names("employees", of: ObjectID("Dept", key: 2), "name", in: new) == ["a"])
+        #expect(try Scenario.names("employees", of: ObjectID("Dept", key: 2), attribute: "name", in: new) == ["a"])
         try new.close()
         try old.close()
     }
@@ -338,9 +344,9 @@ struct PolicyRelationshipTests {
         ])
         let names = (1...4).map { Value.string("\($0)") }
         let old = try Scenario.store(
-            type, directory.file("old"), model,
-            (1...4).map { .init("A", Int64($0), ["name": names[$0 - 1]]) }
-                + (1...2).map { .init("B", Int64($0), ["name": names[$0 - 1]]) },
+            type, at: directory.file("old"), model: model,
+            objects: (1...4).map { .init("A", key: Int64($0), values: ["name": names[$0 - 1]]) }
+                + (1...2).map { .init("B", key: Int64($0), values: ["name": names[$0 - 1]]) },
             links: [
                 // In order, A 1 has B 3, 1, 2, and A 2 has B 1, 4. From the other end, B 1 has A 2,
                 // 1.
@@ -352,16 +358,16 @@ struct PolicyRelationshipTests {
             ])
         func orders(_ store: any PersistentStore) throws -> [[String]] {
             try ["as"].flatMap { name in
-                try (1...2).map { try Scenario.names(name, of: ObjectID("B", key: $0), "name", in: store) }
+                try (1...2).map { try Scenario.names(name, of: ObjectID("B", key: $0), attribute: "name", in: store) }
             }
-                + (1...3).map { try Scenario.names("bs", of: ObjectID("A", key: $0), "name", in: store) }
+                + (1...3).map { try Scenario.names("bs", of: ObjectID("A", key: $0), attribute: "name", in: store) }
         }
         let before = try orders(old)
         #expect(before == [["3", "1", "2"], ["1", "4"], ["2", "1"], ["1"], ["1"]])
         var mapping = try MappingModel.inferred(from: model, to: model)
         for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
         let new = try Scenario.migrate(
-            old, to: type, directory.file("new"), model, mapping,
+            old, to: type, at: directory.file("new"), model: model, mapping: mapping,
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -383,15 +389,15 @@ struct PolicyRelationshipTests {
         let directory = try TemporaryDirectory()
         let tracks = (Int64(1)...4).map { key in
             Scenario.Object(
-                "Track", key,
-                [
+                "Track", key: key,
+                values: [
                     "name": .string("t\(key)"), "album": .objectID(ObjectID("Album", key: 1)),
                     RecordLayout.orderFieldName(of: "album"): .int(10 - key),
                 ])
         }
         let old = try Scenario.store(
-            "memory", "",
-            try ManagedObjectModel(entities: [
+            "memory", at: "",
+            model: try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Album", attributes: [.string("name")],
                     relationships: [.toMany("tracks", to: "Track", inverse: "album", isOrdered: true)]),
@@ -401,7 +407,8 @@ struct PolicyRelationshipTests {
                     relationships: [.toOne("album", to: "Album", inverse: "tracks")]
                 ),
             ]),
-            [.init("Album", 1, ["name": "a"]), .init("Single", 1, ["name": "s"])] + tracks)
+            objects: [.init("Album", key: 1, values: ["name": "a"]), .init("Single", key: 1, values: ["name": "s"])]
+                + tracks)
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Release", attributes: [.string("name")],
@@ -423,10 +430,10 @@ struct PolicyRelationshipTests {
                 ]
             },
         ])
-        let new = try Scenario.migrate(old, to: "sqlite", directory.file("new"), model, mapping)
+        let new = try Scenario.migrate(old, to: "sqlite", at: directory.file("new"), model: model, mapping: mapping)
         let release = try #require(try Scenario.objects("Release", in: new).first { $0.values["name"] == "a" })
         #expect(release.id.key != 1)
-        #expect(try Scenario.names("tracks", of: release.id, "name", in: new) == ["t4", "t3", "t2", "t1"])
+        #expect(try Scenario.names("tracks", of: release.id, attribute: "name", in: new) == ["t4", "t3", "t2", "t1"])
         try new.close()
     }
 
@@ -439,8 +446,10 @@ struct PolicyRelationshipTests {
         let directory = try TemporaryDirectory()
         let keys: [Int64] = [1, 2, 3]
         let old = try Scenario.store(
-            type, directory.file("old"), model,
-            keys.flatMap { [Scenario.Object("A", $0, [:]), Scenario.Object("B", $0, [:])] },
+            type, at: directory.file("old"), model: model,
+            objects: keys.flatMap {
+                [Scenario.Object("A", key: $0, values: [:]), Scenario.Object("B", key: $0, values: [:])]
+            },
             links: keys.flatMap { a in keys.map { (RelationshipName("A", name: "bs"), Link(a, $0)) } })
         var mapping = try MappingModel.inferred(from: model, to: model)
         for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "B" {
@@ -449,7 +458,7 @@ struct PolicyRelationshipTests {
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: type, path: directory.file("new")), model: model)
         _ = try PolicySample.migrate(
-            old, to: .store(store), mapping,
+            old, to: .store(store), mapping: mapping,
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -481,8 +490,11 @@ struct PolicyRelationshipTests {
             EntityDescription("Emp", attributes: [.string("name")], relationships: [.toOne("dept", to: "Dept")]),
         ])
         let old = try Scenario.store(
-            type, directory.file("old"), model,
-            [.init("Dept", 2, [:]), .init("Big", 3, [:]), .init("Emp", 1, [:]), .init("Emp", 2, [:])])
+            type, at: directory.file("old"), model: model,
+            objects: [
+                .init("Dept", key: 2, values: [:]), .init("Big", key: 3, values: [:]),
+                .init("Emp", key: 1, values: [:]), .init("Emp", key: 2, values: [:]),
+            ])
         var mapping = try MappingModel.inferred(from: model, to: model)
         for index in mapping.entityMappings.indices where mapping.entityMappings[index].sourceEntity == "Emp" {
             mapping.entityMappings[index].policyName = "P"
@@ -498,7 +510,8 @@ struct PolicyRelationshipTests {
             }
         ]
         let migration = Result {
-            try Scenario.migrate(old, to: type, directory.file("new"), model, mapping, policies: policies)
+            try Scenario.migrate(
+                old, to: type, at: directory.file("new"), model: model, mapping: mapping, policies: policies)
         }
         switch migration {
         case .success(let store):

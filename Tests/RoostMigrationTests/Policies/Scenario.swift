@@ -14,7 +14,7 @@ enum Scenario {
         var id: ObjectID
         var values: [String: Value]
 
-        init(_ entity: EntityName, _ key: Int64, _ values: [String: Value]) {
+        init(_ entity: EntityName, key: Int64, values: [String: Value]) {
             id = ObjectID(entity, key: key)
             self.values = values
         }
@@ -22,7 +22,7 @@ enum Scenario {
 
     /// Creates a store with these objects and links.
     static func store(
-        _ type: String, _ path: String, _ model: ManagedObjectModel, _ objects: [Object],
+        _ type: String, at path: String, model: ManagedObjectModel, objects: [Object],
         links: [(RelationshipName, Link)] = []
     ) throws -> any PersistentStore {
         let store = try StoreRegistry.standard.create(StoreLocation(type: type, path: path), model: model)
@@ -35,8 +35,8 @@ enum Scenario {
 
     /// Migrates an open store to a new one, and opens the new one.
     static func migrate(
-        _ source: any PersistentStore, to type: String, _ path: String, _ model: ManagedObjectModel,
-        _ mapping: MappingModel?, policies: [String: @Sendable () -> EntityMigrationPolicy] = [:],
+        _ source: any PersistentStore, to type: String, at path: String, model: ManagedObjectModel,
+        mapping: MappingModel?, policies: [String: @Sendable () -> EntityMigrationPolicy] = [:],
         allowsLoss: Bool = false
     ) throws -> any PersistentStore {
         let location = StoreLocation(type: type, path: path)
@@ -67,7 +67,7 @@ enum Scenario {
 
     /// Returns the texts of one attribute of the objects that a relationship refers to.
     static func names(
-        _ relationship: String, of id: ObjectID, _ attribute: String, in store: any PersistentStore
+        _ relationship: String, of id: ObjectID, attribute: String, in store: any PersistentStore
     ) throws -> [String] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

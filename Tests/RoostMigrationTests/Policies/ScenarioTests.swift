@@ -22,12 +22,12 @@ struct ScenarioTests {
 
     private func filledBlog(_ type: String, at path: String, model: ManagedObjectModel) throws -> any PersistentStore {
         try Scenario.store(
-            type, path, model,
-            [
-                .init("Post", 1, ["title": "Hello"]), .init("Post", 2, ["title": "Bye"]),
-                .init("Comment", 1, ["message": "first", "post": .objectID(ObjectID("Post", key: 1))]),
-                .init("Comment", 2, ["message": "second", "post": .objectID(ObjectID("Post", key: 1))]),
-                .init("Comment", 3, ["message": "third", "post": .objectID(ObjectID("Post", key: 2))]),
+            type, at: path, model: model,
+            objects: [
+                .init("Post", key: 1, values: ["title": "Hello"]), .init("Post", key: 2, values: ["title": "Bye"]),
+                .init("Comment", key: 1, values: ["message": "first", "post": .objectID(ObjectID("Post", key: 1))]),
+                .init("Comment", key: 2, values: ["message": "second", "post": .objectID(ObjectID("Post", key: 1))]),
+                .init("Comment", key: 3, values: ["message": "third", "post": .objectID(ObjectID("Post", key: 2))]),
             ])
     }
 
@@ -63,7 +63,8 @@ struct ScenarioTests {
         let model = try blog()
         let old = try filledBlog(source, at: directory.file("old"), model: model)
         let new = try Scenario.migrate(
-            old, to: destination, directory.file("new"), model, withoutPosts, policies: ["DropPosts": { DropPosts() }])
+            old, to: destination, at: directory.file("new"), model: model, mapping: withoutPosts,
+            policies: ["DropPosts": { DropPosts() }])
         #expect(try Scenario.objects("Post", in: new).isEmpty)
         let comments = try Scenario.objects("Comment", in: new)
         #expect(comments.map { $0.values["message"] } == ["first", "second", "third"])
@@ -82,7 +83,7 @@ struct ScenarioTests {
         let before = try Scenario.digest(old)
         let error = try #require(throws: StoreError.self) {
             _ = try Scenario.migrate(
-                old, to: destination, directory.file("new"), model, withoutPosts,
+                old, to: destination, at: directory.file("new"), model: model, mapping: withoutPosts,
                 policies: ["DropPosts": { DropPosts() }])
         }
         #expect(error.code == .migrationFailed)
@@ -137,8 +138,8 @@ struct ScenarioTests {
         let directory = try TemporaryDirectory()
         let played = Date(timeIntervalSinceReferenceDate: 700_000_000.5)
         let old = try Scenario.store(
-            source, directory.file("old"),
-            try ManagedObjectModel(entities: [
+            source, at: directory.file("old"),
+            model: try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Track",
                     attributes: [
@@ -146,10 +147,10 @@ struct ScenarioTests {
                         .string("artistName"),
                     ])
             ]),
-            Self.tracks.enumerated().map { index, json in
+            objects: Self.tracks.enumerated().map { index, json in
                 .init(
-                    "Track", Int64(index + 1),
-                    [
+                    "Track", key: Int64(index + 1),
+                    values: [
                         "title": .string("T\(index + 1)"), "json": json.map { .string($0) } ?? .null, "imageURL": "i",
                         "lastPlayedAt": .date(played), "artistName": "somebody",
                     ])
@@ -169,7 +170,8 @@ struct ScenarioTests {
             EntityMapping("Artist", type: .add, to: "Artist"),
         ])
         let new = try Scenario.migrate(
-            old, to: destination, directory.file("new"), model, mapping, policies: ["SplitArtists": { SplitArtists() }])
+            old, to: destination, at: directory.file("new"), model: model, mapping: mapping,
+            policies: ["SplitArtists": { SplitArtists() }])
         let tracks = try Scenario.objects("Track", in: new)
         #expect(tracks.map { $0.values["title"] } == ["T1", "T2", "T3", "T4"])
         #expect(tracks.allSatisfy { $0.values.keys.sorted() == ["imageURL", "lastPlayedAt", "title"] })
@@ -177,10 +179,10 @@ struct ScenarioTests {
         let artists = try Scenario.objects("Artist", in: new)
         #expect(artists.map { $0.values["name"] } == ["Ann", "Bob"])
         #expect(
-            try tracks.map { try Scenario.names("artists", of: $0.id, "name", in: new).sorted() }
+            try tracks.map { try Scenario.names("artists", of: $0.id, attribute: "name", in: new).sorted() }
                 == [["Ann", "Bob"], ["Ann"], [], []])
-        #expect(try Scenario.names("tracks", of: artists[0].id, "title", in: new).sorted() == ["T1", "T2"])
-        #expect(try Scenario.names("tracks", of: artists[1].id, "title", in: new) == ["T1"])
+        #expect(try Scenario.names("tracks", of: artists[0].id, attribute: "title", in: new).sorted() == ["T1", "T2"])
+        #expect(try Scenario.names("tracks", of: artists[1].id, attribute: "title", in: new) == ["T1"])
         try new.close()
         try old.close()
     }
@@ -279,14 +281,15 @@ struct ScenarioTests {
 
     /// Migrates step by step to the last version, each step into a store of the destination's type.
     private func chain(
-        _ store: any PersistentStore, _ models: [ManagedObjectModel], from first: Int, to type: String,
-        _ directory: TemporaryDirectory, _ policies: [String: @Sendable () -> EntityMigrationPolicy],
+        _ store: any PersistentStore, models: [ManagedObjectModel], from first: Int, to type: String,
+        in directory: TemporaryDirectory, policies: [String: @Sendable () -> EntityMigrationPolicy],
         _ mapping: (Int) -> MappingModel?
     ) throws -> any PersistentStore {
         var current = store
         for version in first + 1..<models.count {
             let next = try Scenario.migrate(
-                current, to: type, directory.file("v\(version)"), models[version], mapping(version), policies: policies)
+                current, to: type, at: directory.file("v\(version)"), model: models[version], mapping: mapping(version),
+                policies: policies)
             try current.close()
             current = next
         }
@@ -300,10 +303,14 @@ struct ScenarioTests {
         let directory = try TemporaryDirectory()
         let models = try notes()
         let old = try Scenario.store(
-            source, directory.file("old"), models[0],
-            [.init("Note", 1, ["title": "a", "body": "b"]), .init("Note", 2, ["title": "c", "body": "d"])])
+            source, at: directory.file("old"), model: models[0],
+            objects: [
+                .init("Note", key: 1, values: ["title": "a", "body": "b"]),
+                .init("Note", key: 2, values: ["title": "c", "body": "d"]),
+            ])
         let new = try chain(
-            old, models, from: 0, to: destination, directory, ["NoteToNote": { NoteToNote() }], notesMapping)
+            old, models: models, from: 0, to: destination, in: directory, policies: ["NoteToNote": { NoteToNote() }],
+            notesMapping)
         #expect(try Scenario.objects("Note", in: new).map { $0.values["title"] } == ["a", "c"])
         #expect(try Scenario.objects("Note", in: new).map { $0.values["body"] } == ["b", "d"])
         #expect(try Scenario.objects("Image", in: new).isEmpty)
@@ -315,13 +322,14 @@ struct ScenarioTests {
         let directory = try TemporaryDirectory()
         let models = try notes()
         let old = try Scenario.store(
-            source, directory.file("old"), models[1],
-            [
-                .init("Note", 1, ["title": "a", "body": "b", "imageData": .data(Data([1, 2]))]),
-                .init("Note", 2, ["title": "c", "body": "d"]),
+            source, at: directory.file("old"), model: models[1],
+            objects: [
+                .init("Note", key: 1, values: ["title": "a", "body": "b", "imageData": .data(Data([1, 2]))]),
+                .init("Note", key: 2, values: ["title": "c", "body": "d"]),
             ])
         let new = try chain(
-            old, models, from: 1, to: destination, directory, ["NoteToNote": { NoteToNote() }], notesMapping)
+            old, models: models, from: 1, to: destination, in: directory, policies: ["NoteToNote": { NoteToNote() }],
+            notesMapping)
         let images = try Scenario.objects("Image", in: new)
         #expect(images.count == 1)
         #expect(images.first?.values["imageData"] == .data(Data([1, 2])))
@@ -379,10 +387,15 @@ struct ScenarioTests {
         ]
         let date = Date(timeIntervalSinceReferenceDate: 12.25)
         let old = try Scenario.store(
-            source, directory.file("old"), models[0],
-            [.init("Post", 7, ["color": "FF0000", "content": "ABCDEFGH", "date": .date(date), "postID": "p7"])])
+            source, at: directory.file("old"), model: models[0],
+            objects: [
+                .init(
+                    "Post", key: 7,
+                    values: ["color": "FF0000", "content": "ABCDEFGH", "date": .date(date), "postID": "p7"])
+            ])
         let new = try chain(
-            old, models, from: 0, to: destination, directory, ["PostToSections": { PostToSections() }]
+            old, models: models, from: 0, to: destination, in: directory,
+            policies: ["PostToSections": { PostToSections() }]
         ) { version in
             version == 2
                 ? MappingModel([
@@ -402,7 +415,8 @@ struct ScenarioTests {
             found.map(\.values) == [
                 ["title": "ABCD...", "body": "ABCDEFGH", "index": 0, "post": .objectID(ObjectID("Post", key: 7))]
             ])
-        #expect(try Scenario.names("sections", of: ObjectID("Post", key: 7), "title", in: new) == ["ABCD..."])
+        #expect(
+            try Scenario.names("sections", of: ObjectID("Post", key: 7), attribute: "title", in: new) == ["ABCD..."])
         try new.close()
     }
 
@@ -426,14 +440,14 @@ struct ScenarioTests {
         for rule in DeleteRule.allCases {
             let path = directory.file("new-\(rule)")
             let old = try Scenario.store(
-                source, directory.file("old-\(rule)"), try library(.nullify, extra: []),
-                [
-                    .init("Shelf", 4, ["name": "s"]), .init("Shelf", 5, ["name": "empty"]),
-                    .init("Book", 9, ["title": "b", "shelf": .objectID(ObjectID("Shelf", key: 4))]),
+                source, at: directory.file("old-\(rule)"), model: try library(.nullify, extra: []),
+                objects: [
+                    .init("Shelf", key: 4, values: ["name": "s"]), .init("Shelf", key: 5, values: ["name": "empty"]),
+                    .init("Book", key: 9, values: ["title": "b", "shelf": .objectID(ObjectID("Shelf", key: 4))]),
                 ])
             let uri = ObjectID("Book", key: 9).uriRepresentation(storeUUID: try old.metadata().storeUUID)
             let model = try library(rule, extra: [.boolean("isOpen", default: true)])
-            let new = try Scenario.migrate(old, to: destination, path, model, nil)
+            let new = try Scenario.migrate(old, to: destination, at: path, model: model, mapping: nil)
             let (uuid, id) = try #require(ObjectID.parse(uri: uri))
             #expect(try new.metadata().storeUUID == uuid)
             #expect(try Scenario.objects("Book", in: new).map(\.id) == [id])
@@ -481,11 +495,13 @@ struct ScenarioTests {
     private func converted(_ texts: [String], from source: String, to destination: String) throws -> [Value?] {
         let directory = try TemporaryDirectory()
         let old = try Scenario.store(
-            source, directory.file("old"),
-            try ManagedObjectModel(entities: [
+            source, at: directory.file("old"),
+            model: try ManagedObjectModel(entities: [
                 EntityDescription("Item", attributes: [.string("text"), .integer64("x")])
             ]),
-            texts.enumerated().map { .init("Item", Int64($0 + 1), ["text": .string($1), "x": 10]) })
+            objects: texts.enumerated().map {
+                .init("Item", key: Int64($0 + 1), values: ["text": .string($1), "x": 10])
+            })
         let before = try Scenario.digest(old)
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Item", attributes: [.integer16("number"), .integer16("twice"), .double("half")])
@@ -504,7 +520,7 @@ struct ScenarioTests {
         let policies: [String: @Sendable () -> EntityMigrationPolicy] = ["Convert": { Convert() }]
         do {
             let new = try Scenario.migrate(
-                old, to: destination, directory.file("new"), model, mapping, policies: policies)
+                old, to: destination, at: directory.file("new"), model: model, mapping: mapping, policies: policies)
             defer { try? new.close() }
             return try Scenario.objects("Item", in: new).flatMap {
                 [$0.values["number"], $0.values["twice"], $0.values["half"]]

@@ -8,8 +8,8 @@ import Testing
 @Suite("Fused migration steps")
 struct FusedStepsTests {
     private func model(
-        _ attributes: [AttributeDescription], _ relationships: [RelationshipDescription] = [],
-        _ others: [EntityDescription] = []
+        _ attributes: [AttributeDescription], relationships: [RelationshipDescription] = [],
+        others: [EntityDescription] = []
     ) throws(StoreError) -> ManagedObjectModel {
         try ManagedObjectModel(
             entities: [EntityDescription("Note", attributes: attributes, relationships: relationships)] + others)
@@ -33,11 +33,12 @@ struct FusedStepsTests {
                 model([.string("title"), .integer32("stars"), .boolean("isDone", default: false)]),
                 model(
                     [.string("title"), .integer64("stars"), .boolean("isDone", default: false)],
-                    [.toMany("tags", to: "Tag", inverse: "note")],
-                    [EntityDescription("Tag", relationships: [.toOne("note", to: "Note", inverse: "tags")])]),
+                    relationships: [.toMany("tags", to: "Tag", inverse: "note")],
+                    others: [EntityDescription("Tag", relationships: [.toOne("note", to: "Note", inverse: "tags")])]),
                 model(
-                    [.string("title"), .integer64("stars")], [.toMany("tags", to: "Tag", inverse: "note")],
-                    [
+                    [.string("title"), .integer64("stars")],
+                    relationships: [.toMany("tags", to: "Tag", inverse: "note")],
+                    others: [
                         EntityDescription(
                             "Tag", attributes: [.string("name")],
                             relationships: [.toOne("note", to: "Note", inverse: "tags")])
@@ -78,14 +79,20 @@ struct FusedStepsTests {
 
     @Test("an order that is dropped and added again prevents fusing")
     func order() throws {
-        func ordered(_ isOrdered: Bool, _ name: String) throws(StoreError) -> ManagedObjectModel {
+        func ordered(_ isOrdered: Bool, attribute name: String) throws(StoreError) -> ManagedObjectModel {
             try model(
-                [.string(name)], [.toMany("tags", to: "Tag", inverse: "notes", isOrdered: isOrdered)],
-                [EntityDescription("Tag", relationships: [.toMany("notes", to: "Note", inverse: "tags")])])
+                [.string(name)], relationships: [.toMany("tags", to: "Tag", inverse: "notes", isOrdered: isOrdered)],
+                others: [EntityDescription("Tag", relationships: [.toMany("notes", to: "Note", inverse: "tags")])])
         }
-        #expect(try count(ordered(true, "a"), ordered(false, "a"), ordered(true, "b")) == 2)
-        #expect(try count(ordered(true, "a"), ordered(false, "a"), ordered(false, "b")) == 1)
-        #expect(try count(ordered(true, "a"), ordered(true, "b"), ordered(false, "b")) == 1)
+        #expect(
+            try count(ordered(true, attribute: "a"), ordered(false, attribute: "a"), ordered(true, attribute: "b")) == 2
+        )
+        #expect(
+            try count(ordered(true, attribute: "a"), ordered(false, attribute: "a"), ordered(false, attribute: "b"))
+                == 1)
+        #expect(
+            try count(ordered(true, attribute: "a"), ordered(true, attribute: "b"), ordered(false, attribute: "b")) == 1
+        )
     }
 
     @Test("fused random steps give the content of the single steps", arguments: 0..<150)

@@ -15,7 +15,7 @@ struct MigrationFixtureTests {
         return MigrationFixture(location, registry: .standard)
     }
 
-    private func differences(_ fixture: MigrationFixture, _ expected: MigrationSnapshot) throws -> [String] {
+    private func differences(of fixture: MigrationFixture, from expected: MigrationSnapshot) throws -> [String] {
         let options = MigrationOptions(history: try Notes.history())
         return try fixture.differences(from: expected) { copy in
             _ = try MigrationManager(registry: .standard).migrateInPlace(copy, model: expected.model, options: options)
@@ -38,7 +38,7 @@ struct MigrationFixtureTests {
                     targets: ["tags": [1, 3]]),
                 .init("Tag", where: .equal("name", to: "tag 1"), targets: ["notes": [2, 3, 5]]),
             ])
-        #expect(try differences(fixture, expected) == [])
+        #expect(try differences(of: fixture, from: expected) == [])
         #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.store.path)) == before)
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == names)
     }
@@ -51,13 +51,15 @@ struct MigrationFixtureTests {
         let link = directory.file("link")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: fixture.store.path)
         let linked = MigrationFixture(StoreLocation(type: fixture.store.type, path: link), registry: .standard)
-        #expect(try differences(linked, MigrationSnapshot(model: try Notes.v3(), counts: ["Note": 5, "Tag": 3])) == [])
+        #expect(
+            try differences(of: linked, from: MigrationSnapshot(model: try Notes.v3(), counts: ["Note": 5, "Tag": 3]))
+                == [])
         #expect(try Data(contentsOf: URL(fileURLWithPath: fixture.store.path)) == before)
         let attributes = try FileManager.default.attributesOfItem(atPath: fixture.store.path)
         #expect(attributes[.posixPermissions] as? Int == 0o400)
         try Data().write(to: URL(fileURLWithPath: fixture.store.path + "-wal"))
         let error = #expect(throws: StoreError.self) {
-            try differences(linked, MigrationSnapshot(model: try Notes.v3(), counts: [:]))
+            try differences(of: linked, from: MigrationSnapshot(model: try Notes.v3(), counts: [:]))
         }
         #expect(error?.code == .invalidRequest)
     }
@@ -72,7 +74,7 @@ struct MigrationFixtureTests {
                 .init("Note", where: .equal("title", to: "note 2"), values: ["paint": "red"], targets: ["tags": [2]]),
                 .init("Note"), .init("Note", where: .equal("title", to: "note 9")),
             ])
-        let found = try differences(fixture, expected)
+        let found = try differences(of: fixture, from: expected)
         #expect(found.count == 7, "\(found)")
         for text in [
             "5 objects of 'Note', not 4", "3 objects of 'Tag', not 0", "The digest is ", "'paint' is ",
@@ -83,7 +85,7 @@ struct MigrationFixtureTests {
         }
         let digest = try #require(found.first { $0.hasPrefix("The digest is ") }).split(separator: " ")[3].dropLast()
         expected = MigrationSnapshot(model: try Notes.v3(), digest: String(digest))
-        #expect(try differences(fixture, expected) == [])
+        #expect(try differences(of: fixture, from: expected) == [])
         // The store is not migrated.
         let model = try Notes.v3()
         let unchanged = try fixture.differences(from: MigrationSnapshot(model: model)) { $0 }
@@ -106,7 +108,7 @@ struct MigrationFixtureTests {
                 objects: [.init("Note", where: .equal("title", to: "note 2"), targets: ["tag": [1]])]
             ),
         ] {
-            #expect(throws: StoreError.self) { try differences(fixture, expected) }
+            #expect(throws: StoreError.self) { try differences(of: fixture, from: expected) }
         }
     }
 }

@@ -9,7 +9,7 @@ struct ModelHistoryTests {
 
     private func chain(
         _ history: ModelHistory, from source: ManagedObjectModel, to target: ManagedObjectModel,
-        _ options: MigrationOptions = MigrationOptions()
+        options: MigrationOptions = MigrationOptions()
     ) throws(StoreError) -> [String] {
         try history.chain(from: source, to: target, storeAt: location, options: options).steps.map {
             "\($0.sourceName)-\($0.destinationName)\($0.isInferred ? "" : " by \($0.mapping.entityMappings[0].name)")"
@@ -123,16 +123,16 @@ struct ModelHistoryTests {
             try note((1...number).map { .string("a\($0)") })
         }
         var history = try ModelHistory(models.enumerated().map { .init("v\($0 + 1)", model: $1) })
-        func add(_ from: Int, _ to: Int) throws {
+        func add(from: Int, to: Int) throws {
             var mapping = try MappingModel.inferred(from: models[from - 1], to: models[to - 1])
             mapping.entityMappings[0].name = "M"
             try history.add(mapping, from: "v\(from)", to: "v\(to)")
         }
-        try add(2, 4)
+        try add(from: 2, to: 4)
         #expect(try chain(history, from: models[0], to: models[5]) == ["v1-v2", "v2-v4 by M", "v4-v6"])
         #expect(try chain(history, from: models[2], to: models[5]) == ["v3-v6"])
         #expect(try chain(history, from: models[0], to: models[2]) == ["v1-v3"])
-        try add(3, 5)
+        try add(from: 3, to: 5)
         #expect(try chain(history, from: models[0], to: models[4]) == ["v1-v3", "v3-v5 by M"])
         let way = try history.chain(from: models[0], to: models[5], storeAt: location, options: MigrationOptions()).way
         #expect(way?.contains("by a mapping model from") == true, "\(way ?? "")")
@@ -141,7 +141,9 @@ struct ModelHistoryTests {
     @Test("a history infers no steps if inference is off")
     func notInferred() throws {
         let options = MigrationOptions().with { $0.infersMappingModel = false }
-        let refused = error { _ = try chain(try Notes.inferredHistory(), from: Notes.v1(), to: Notes.v3(), options) }
+        let refused = error {
+            _ = try chain(try Notes.inferredHistory(), from: Notes.v1(), to: Notes.v3(), options: options)
+        }
         #expect(refused?.code == .mappingNotInferable)
         #expect(refused?.message.contains("inference is off") == true)
     }

@@ -8,7 +8,7 @@ enum Notes {
     static func v1() throws(StoreError) -> ManagedObjectModel {
         try model(
             "v1",
-            [
+            entities: [
                 EntityDescription(
                     "Note", attributes: [.string("title", isOptional: false), .string("color"), .integer16("rating")],
                     relationships: [.toMany("tags", to: "Tag", inverse: "notes")]),
@@ -22,7 +22,7 @@ enum Notes {
     static func v2() throws(StoreError) -> ManagedObjectModel {
         try model(
             "v2",
-            [
+            entities: [
                 EntityDescription(
                     "Note",
                     attributes: [
@@ -42,7 +42,7 @@ enum Notes {
     static func v3() throws(StoreError) -> ManagedObjectModel {
         try model(
             "v3",
-            [
+            entities: [
                 EntityDescription(
                     "Note",
                     attributes: [
@@ -61,7 +61,7 @@ enum Notes {
     static func v4(index: Bool = false) throws(StoreError) -> ManagedObjectModel {
         try model(
             index ? "v4 with an index" : "v4",
-            [
+            entities: [
                 EntityDescription(
                     "Note",
                     attributes: [
@@ -75,8 +75,7 @@ enum Notes {
             ])
     }
 
-    private static func model(_ name: String, _ entities: [EntityDescription]) throws(StoreError) -> ManagedObjectModel
-    {
+    private static func model(_ name: String, entities: [EntityDescription]) throws(StoreError) -> ManagedObjectModel {
         try ManagedObjectModel(entities: entities, versionIdentifiers: [name])
     }
 

@@ -96,7 +96,7 @@ struct ProgressiveMigrationTests {
     private func stages(
         _ log: Mutex<[String]>, failing: Bool = false
     ) throws(StoreError) -> (StagedMigrationManager, ManagedObjectModel) {
-        func model(_ name: String, _ attributes: [AttributeDescription]) throws(StoreError) -> ManagedObjectModel {
+        func model(_ name: String, attributes: [AttributeDescription]) throws(StoreError) -> ManagedObjectModel {
             try ManagedObjectModel(
                 entities: [
                     EntityDescription(
@@ -109,8 +109,9 @@ struct ProgressiveMigrationTests {
                 ], versionIdentifiers: [name])
         }
         let both = try model(
-            "both", [.integer16("number").renamed(from: "rating"), .string("rating").renamed(from: "stars")])
-        let last = try model("last", [.string("rating").renamed(from: "stars")])
+            "both",
+            attributes: [.integer16("number").renamed(from: "rating"), .string("rating").renamed(from: "stars")])
+        let last = try model("last", attributes: [.string("rating").renamed(from: "stars")])
         struct Failure: Error {}
         let manager = try StagedMigrationManager([
             .custom(
@@ -192,7 +193,7 @@ struct ProgressiveMigrationTests {
                         _ = try store.commit(changes)
                     }))
         ])
-        let faulty = FaultyStore(source, Faults(damaged: [ObjectID("Note", key: 2)]))
+        let faulty = FaultyStore(source, faults: Faults(damaged: [ObjectID("Note", key: 2)]))
         let directory = try TemporaryDirectory()
         let new = StoreLocation(type: "json", path: directory.file("new"))
         let report = try manager.migrate(

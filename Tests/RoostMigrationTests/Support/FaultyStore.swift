@@ -57,13 +57,13 @@ struct FaultyStoreType: PersistentStoreType {
     func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try faults.onOpen?()
         if let code = faults.failsAtOpening { throw StoreError(code, "injected: open") }
-        return FaultyStore(try base.open(self.location(location), options: options), faults)
+        return FaultyStore(try base.open(self.location(location), options: options), faults: faults)
     }
     func create(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         try faults.onCreate?()
-        return FaultyStore(try base.create(self.location(location), model: model, options: options), faults)
+        return FaultyStore(try base.create(self.location(location), model: model, options: options), faults: faults)
     }
     func destroy(_ location: StoreLocation) throws(StoreError) { try base.destroy(self.location(location)) }
     func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError) {
@@ -79,7 +79,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     private let faults: Faults
     private let readCount = Mutex(0)
 
-    init(_ base: any PersistentStore, _ faults: Faults) {
+    init(_ base: any PersistentStore, faults: Faults) {
         self.base = base
         self.faults = faults
     }
@@ -102,9 +102,11 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
     func close() throws(StoreError) { try base.close() }
 
-    func snapshot() throws(StoreError) -> any StoreSnapshot { FaultySnapshot(try base.snapshot(), faults, self) }
+    func snapshot() throws(StoreError) -> any StoreSnapshot {
+        FaultySnapshot(try base.snapshot(), faults: faults, store: self)
+    }
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
-        FaultyLoader(try base.bulkLoader(options), faults)
+        FaultyLoader(try base.bulkLoader(options), faults: faults)
     }
 
     /// Counts one read and throws if it is the failing one.
@@ -125,7 +127,7 @@ private final class FaultyLoader: BulkLoader {
     private var linkBatchCount = 0
     private var lost: (records: [RecordBatch], links: [LinkBatch]) = ([], [])
 
-    init(_ base: any BulkLoader, _ faults: Faults) {
+    init(_ base: any BulkLoader, faults: Faults) {
         self.base = base
         self.faults = faults
     }
@@ -173,7 +175,7 @@ private final class FaultySnapshot: ExplainingSnapshot {
     private let faults: Faults
     private let store: FaultyStore
 
-    init(_ base: any StoreSnapshot, _ faults: Faults, _ store: FaultyStore) {
+    init(_ base: any StoreSnapshot, faults: Faults, store: FaultyStore) {
         self.base = base
         self.faults = faults
         self.store = store
@@ -184,7 +186,7 @@ private final class FaultySnapshot: ExplainingSnapshot {
     func userMetadata() throws(StoreError) -> [String: MetadataValue] { try base.userMetadata() }
     func lastKey(of entity: EntityName) throws(StoreError) -> Int64 { try base.lastKey(of: entity) }
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
-        FaultyCursor(try base.records(of: entity, after: id), faults, store)
+        FaultyCursor(try base.records(of: entity, after: id), faults: faults, store: store)
     }
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor { try base.records(with: ids) }
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
@@ -194,7 +196,7 @@ private final class FaultySnapshot: ExplainingSnapshot {
         try base.links(of: relationship, from: id)
     }
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
-        FaultyCursor(try base.fetch(request), faults, store)
+        FaultyCursor(try base.fetch(request), faults: faults, store: store)
     }
     func count(_ request: FetchRequest) throws(StoreError) -> Int { try base.count(request) }
     func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
@@ -221,7 +223,7 @@ private final class FaultyCursor: RecordCursor {
     /// The number of reports of the record at `position`.
     private var reportCount = 0
 
-    init(_ base: any RecordCursor, _ faults: Faults, _ store: FaultyStore) {
+    init(_ base: any RecordCursor, faults: Faults, store: FaultyStore) {
         self.base = base
         self.faults = faults
         self.store = store

@@ -18,7 +18,7 @@ enum GeneratedContent {
             let targets = model.entities[relationship.destination].selfAndSubentities.flatMap { objects[$0] ?? [] }
             guard !targets.isEmpty else { continue }
             if relationship.storage == .field {
-                addReferences(relationship, of: model, from: sources, to: targets, &values)
+                addReferences(relationship, of: model, from: sources, to: targets, in: &values)
             } else if relationship.ownsLinks {
                 links[relationship.number] = pairs(relationship, from: sources, to: targets)
             }
@@ -58,7 +58,7 @@ enum GeneratedContent {
         for (index, id) in ids.enumerated() {
             for attribute in model.entity(id.entity)?.attributes ?? [] where attribute.isStored {
                 if attribute.isOptional, index % 5 == 0 { continue }
-                values[id, default: [:]][attribute.name] = value(attribute, index)
+                values[id, default: [:]][attribute.name] = value(of: attribute, at: index)
             }
         }
         return values
@@ -67,7 +67,7 @@ enum GeneratedContent {
     /// Adds destinations to a to-one relationship, and to its inverse if that is to-one too.
     private static func addReferences(
         _ relationship: ManagedObjectModel.Relationship, of model: ManagedObjectModel, from sources: [ObjectID],
-        to targets: [ObjectID], _ values: inout [ObjectID: [String: Value]]
+        to targets: [ObjectID], in values: inout [ObjectID: [String: Value]]
     ) {
         let name = relationship.name.name
         if let inverse = relationship.inverse.map({ model.relationships[$0] }), !inverse.isToMany {
@@ -110,7 +110,7 @@ enum GeneratedContent {
             .filter { pairs.insert([$0.source, $0.target]).inserted }
     }
 
-    private static func value(_ attribute: AttributeDescription, _ index: Int) -> Value {
+    private static func value(of attribute: AttributeDescription, at index: Int) -> Value {
         switch attribute.type {
         case .undefined: .null
         case .integer16, .integer32, .integer64: .int(Int64(index % 30_000))
@@ -124,7 +124,7 @@ enum GeneratedContent {
         case .uri: .uri("x:\(index)")
         case .objectID: .null
         case .composite:
-            .composite(Dictionary(uniqueKeysWithValues: attribute.elements.map { ($0.name, value($0, index)) }))
+            .composite(Dictionary(uniqueKeysWithValues: attribute.elements.map { ($0.name, value(of: $0, at: index)) }))
         }
     }
 }

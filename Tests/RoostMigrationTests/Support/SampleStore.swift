@@ -82,9 +82,9 @@ enum Sample {
                 try batch.append(
                     ObjectID(isEditor ? "Editor" : "Person", key: Int64(key)), version: UInt32(key % 4 + 1),
                     values: values)
-                if batch.isFull { try flush(&batch, loader) }
+                if batch.isFull { try flush(&batch, to: loader) }
             }
-            try flush(&batch, loader)
+            try flush(&batch, to: loader)
             for key in 1...people * 2 {
                 let author = (key + 1) / 2
                 try batch.append(
@@ -95,19 +95,21 @@ enum Sample {
                         "author": .objectID(ObjectID(author % 3 == 0 ? "Editor" : "Person", key: Int64(author))),
                         RecordLayout.orderFieldName(of: "author"): .int(Int64(key % 2)),
                     ])
-                if batch.isFull { try flush(&batch, loader) }
+                if batch.isFull { try flush(&batch, to: loader) }
             }
             for key in 1...5 {
                 try batch.append(ObjectID("Shelf", key: Int64(key)), values: ["label": .uri("shelf:\(key)")])
             }
-            try flush(&batch, loader)
+            try flush(&batch, to: loader)
             try link(
-                RelationshipName("Person", name: "friends"), (1..<people).map { Link(Int64($0), Int64($0 + 1)) }, store,
-                loader)
+                RelationshipName("Person", name: "friends"), links: (1..<people).map { Link(Int64($0), Int64($0 + 1)) },
+                in: store,
+                with: loader)
             try link(
                 RelationshipName("Shelf", name: "books"),
-                (1...people * 2).map { Link(Int64($0 % 5 + 1), Int64($0), order: Int64(people * 2 - $0)) }, store,
-                loader)
+                links: (1...people * 2).map { Link(Int64($0 % 5 + 1), Int64($0), order: Int64(people * 2 - $0)) },
+                in: store,
+                with: loader)
             _ = try loader.finish()
         } catch {
             loader.abandon()
@@ -115,14 +117,14 @@ enum Sample {
         }
     }
 
-    private static func flush(_ batch: inout RecordBatch, _ loader: any BulkLoader) throws(StoreError) {
+    private static func flush(_ batch: inout RecordBatch, to loader: any BulkLoader) throws(StoreError) {
         guard !batch.isEmpty else { return }
         try loader.append(batch)
         batch.removeAll()
     }
 
     private static func link(
-        _ name: RelationshipName, _ links: [Link], _ store: any PersistentStore, _ loader: any BulkLoader
+        _ name: RelationshipName, links: [Link], in store: any PersistentStore, with loader: any BulkLoader
     ) throws(StoreError) {
         let (owner, isFlipped) = try store.model.requireLinkRelationship(name)
         let relationship = store.model.relationships[owner]
@@ -145,7 +147,7 @@ enum Sample {
     ///
     /// The store's UUID and metadata are known.
     static func store(
-        _ type: String, _ path: String, people: Int = 1500, uuid: StoreUUID = StoreUUID()
+        _ type: String, at path: String, people: Int = 1500, uuid: StoreUUID = StoreUUID()
     ) throws(StoreError) -> any PersistentStore {
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: type, path: path), model: try model(),
@@ -158,7 +160,7 @@ enum Sample {
     }
 
     /// Returns a registry in which the type `faulty` is `base` with faults.
-    static func registry(_ base: String, _ faults: Faults) throws(StoreError) -> StoreRegistry {
+    static func registry(_ base: String, faults: Faults) throws(StoreError) -> StoreRegistry {
         let registry = StoreRegistry(StoreRegistry.standard.all)
         registry.register(FaultyStoreType(base: try registry.type(named: base), faults: faults))
         return registry

@@ -39,7 +39,7 @@ struct ArticleTests {
     func stores(type: String) async throws {
         let (location, model) = (try folder.get().location(type), try makeModel())
         let copy = try folder.get().location("json", name: "copy")
-        let store = try open(location, model)
+        let store = try open(location, model: model)
         try synchronous(store)
         try await store.update("Track", set: "plays = 0")
         for try await track in store.records(Track.self, where: "album != nil") {
@@ -47,14 +47,14 @@ struct ArticleTests {
         }
         #expect(try await store.count("Track", where: "plays != 0") == 0)
         try await store.convert(to: copy)
-        try finish(store, copy)
+        try finish(store, copy: copy)
     }
 
     @Test("the first program of docs/stores.md prints the album that it updated", arguments: Sample.types)
     func program(type: String) throws {
         let location = try folder.get().location(type)
         var printed: [String] = []
-        func print(_ id: ObjectID, _ title: Value, _ year: Value) { printed.append("\(id) \(title) \(year)") }
+        func print(_ items: Any...) { printed.append(items.map { "\($0)" }.joined(separator: " ")) }
 
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -78,7 +78,7 @@ struct ArticleTests {
         #expect(printed == ["Album/p1 \"Blue\" 1972"])
     }
 
-    private func open(_ location: StoreLocation, _ model: ManagedObjectModel) throws -> Store {
+    private func open(_ location: StoreLocation, model: ManagedObjectModel) throws -> Store {
         let store = try Store.open(location, model: model)
         return store
     }
@@ -142,7 +142,7 @@ struct ArticleTests {
             ])
     }
 
-    private func finish(_ store: Store, _ copy: StoreLocation) throws {
+    private func finish(_ store: Store, copy: StoreLocation) throws {
         let isSame = try store.digest() == Store.open(copy, ifMissing: .fail).digest()
         let findings = try store.check()
         #expect(isSame && findings.isEmpty)

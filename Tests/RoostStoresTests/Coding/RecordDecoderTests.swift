@@ -118,27 +118,28 @@ struct RecordDecoderTests {
     @Test(
         "decoding an attribute as an incompatible Swift type names both types",
         arguments: [
-            Wrong(Single<Small, String>.self, "small", "String", "integer16"),
-            Wrong(Single<Text, Int>.self, "text", "Int", "string"),
-            Wrong(Single<Flag, Int>.self, "flag", "Int", "boolean"),
-            Wrong(Single<Small, Bool>.self, "small", "Bool", "integer16"),
-            Wrong(Single<Double_, Int>.self, "double", "Int", "double"),
-            Wrong(Single<Decimal_, Double>.self, "decimal", "Double", "decimal"),
-            Wrong(Single<Text, Date>.self, "text", "Date", "string"),
-            Wrong(Single<Double_, Date>.self, "double", "Date", "double"),
-            Wrong(Single<Text, UUID>.self, "text", "UUID", "string"),
-            Wrong(Single<Text, URL>.self, "text", "URL", "string"),
-            Wrong(Single<Text, Data>.self, "text", "Data", "string"),
-            Wrong(Single<Text, ObjectID>.self, "text", "ObjectID", "string"),
-            Wrong(Single<DateName, Double>.self, "date", "Double", "date"),
-            Wrong(Single<Text, Decimal>.self, "text", "Decimal", "string"),
-            Wrong(Single<Owner, String>.self, "owner", "String", "to-one relationship"),
-            Wrong(Single<Owner, Int>.self, "owner", "Int", "to-one relationship"),
-            Wrong(Single<Tags, String>.self, "tags", "String", "to-many relationship"),
-            Wrong(Single<Tags, ObjectID>.self, "tags", "ObjectID", "to-many relationship"),
-            Wrong(Single<ID, String>.self, "objectID", "String", "ID of the object"),
-            Wrong(Single<ID, Date>.self, "objectID", "Date", "ID of the object"),
-            Wrong(Single<PlaceName, String>.self, "place", "String", "composite"),
+            Wrong(Single<Small, String>.self, name: "small", swiftType: "String", attributeType: "integer16"),
+            Wrong(Single<Text, Int>.self, name: "text", swiftType: "Int", attributeType: "string"),
+            Wrong(Single<Flag, Int>.self, name: "flag", swiftType: "Int", attributeType: "boolean"),
+            Wrong(Single<Small, Bool>.self, name: "small", swiftType: "Bool", attributeType: "integer16"),
+            Wrong(Single<Double_, Int>.self, name: "double", swiftType: "Int", attributeType: "double"),
+            Wrong(Single<Decimal_, Double>.self, name: "decimal", swiftType: "Double", attributeType: "decimal"),
+            Wrong(Single<Text, Date>.self, name: "text", swiftType: "Date", attributeType: "string"),
+            Wrong(Single<Double_, Date>.self, name: "double", swiftType: "Date", attributeType: "double"),
+            Wrong(Single<Text, UUID>.self, name: "text", swiftType: "UUID", attributeType: "string"),
+            Wrong(Single<Text, URL>.self, name: "text", swiftType: "URL", attributeType: "string"),
+            Wrong(Single<Text, Data>.self, name: "text", swiftType: "Data", attributeType: "string"),
+            Wrong(Single<Text, ObjectID>.self, name: "text", swiftType: "ObjectID", attributeType: "string"),
+            Wrong(Single<DateName, Double>.self, name: "date", swiftType: "Double", attributeType: "date"),
+            Wrong(Single<Text, Decimal>.self, name: "text", swiftType: "Decimal", attributeType: "string"),
+            Wrong(Single<Owner, String>.self, name: "owner", swiftType: "String", attributeType: "to-one relationship"),
+            Wrong(Single<Owner, Int>.self, name: "owner", swiftType: "Int", attributeType: "to-one relationship"),
+            Wrong(Single<Tags, String>.self, name: "tags", swiftType: "String", attributeType: "to-many relationship"),
+            Wrong(
+                Single<Tags, ObjectID>.self, name: "tags", swiftType: "ObjectID", attributeType: "to-many relationship"),
+            Wrong(Single<ID, String>.self, name: "objectID", swiftType: "String", attributeType: "ID of the object"),
+            Wrong(Single<ID, Date>.self, name: "objectID", swiftType: "Date", attributeType: "ID of the object"),
+            Wrong(Single<PlaceName, String>.self, name: "place", swiftType: "String", attributeType: "composite"),
         ] as [Wrong])
     func mismatches(wrong: Wrong) throws {
         // The same holds for null.
@@ -160,7 +161,7 @@ struct RecordDecoderTests {
         var attributeType = ""
 
         init<T: Decodable & SendableMetatype>(
-            _ type: T.Type, _ name: String, _ swiftType: String, _ attributeType: String
+            _ type: T.Type, name: String, swiftType: String, attributeType: String
         ) {
             self.init(type)
             (self.name, self.swiftType, self.attributeType) = (name, swiftType, attributeType)

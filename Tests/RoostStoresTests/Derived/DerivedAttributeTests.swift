@@ -9,7 +9,7 @@ struct DerivedAttributeTests {
 
     /// Opens a store with an object of A, whose derived attributes read the numbers of B.
     private func numbers(
-        _ type: String, _ number: AttributeDescription, _ derived: AttributeDescription...
+        _ type: String, number: AttributeDescription, _ derived: AttributeDescription...
     ) throws -> (Store, ObjectID) {
         let store = try folder.get().store(
             type,
@@ -49,7 +49,7 @@ struct DerivedAttributeTests {
     @Test("a derived sum can be infinite or not a number, and becomes finite again", arguments: Sample.types)
     func notANumber(type: String) throws {
         let (store, id) = try numbers(
-            type, .double("x"), .derived("sum", type: .double, from: "bs.x.@sum"),
+            type, number: .double("x"), .derived("sum", type: .double, from: "bs.x.@sum"),
             .derived("copy", type: .double, from: "sum"))
         func values() throws -> [Value] {
             let record = try #require(try store.record(id))
@@ -74,7 +74,7 @@ struct DerivedAttributeTests {
         [1, 40_000, .int(.max)] as [Value])
     func sumOverflow(type: String, value: Value) throws {
         let (store, id) = try numbers(
-            type, .integer64("x"), .derived("sum", type: .integer16, from: "bs.x.@sum"))
+            type, number: .integer64("x"), .derived("sum", type: .integer16, from: "bs.x.@sum"))
         try insert(.int(32_767), of: id, in: store)
         let error = #expect(throws: StoreError.self) { try insert(value, of: id, in: store) }
         #expect(error?.code == .invalidValue)
@@ -85,7 +85,7 @@ struct DerivedAttributeTests {
     @Test("an insert is refused if a derived sum exceeds 64 bits", arguments: Sample.types)
     func largeSum(type: String) throws {
         let (store, id) = try numbers(
-            type, .integer64("x"), .derived("sum", type: .integer64, from: "bs.x.@sum"))
+            type, number: .integer64("x"), .derived("sum", type: .integer64, from: "bs.x.@sum"))
         try insert(.int(.max), of: id, in: store)
         let error = #expect(throws: StoreError.self) { try insert(1, of: id, in: store) }
         #expect(error?.code == .invalidValue)
@@ -98,7 +98,7 @@ struct DerivedAttributeTests {
         [3, .int(.max)] as [Value])
     func averages(type: String, value: Value) throws {
         let (store, id) = try numbers(
-            type, .integer64("x"), .derived("mean", type: .integer32, from: "bs.x.@avg"))
+            type, number: .integer64("x"), .derived("mean", type: .integer32, from: "bs.x.@avg"))
         try insert(1, 3, of: id, in: store)
         #expect(try store.record(id)?["mean"] == 2)
         let error = #expect(throws: StoreError.self) { try insert(value, of: id, in: store) }

@@ -62,7 +62,7 @@ struct InterpolationTests {
 
         var testDescription: String { rawValue }
 
-        func run(_ store: any PersistentStore, _ predicate: FetchRequest.Predicate) throws(StoreError) {
+        func run(_ store: any PersistentStore, with predicate: FetchRequest.Predicate) throws(StoreError) {
             let request = FetchRequest("Track", where: predicate)
             let all = FetchRequest("Track")
             let snapshot = try store.snapshot()
@@ -98,7 +98,7 @@ struct InterpolationTests {
         let store = try TextStore(type, titles: ["Blue", "Green"])
         let title = "Blue"
         let error = #expect(throws: StoreError.self) {
-            try request.run(store.store, "title == '\(title)' OR plays >= 0")
+            try request.run(store.store, with: "title == '\(title)' OR plays >= 0")
         }
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("cannot be read at column") == true)

@@ -28,12 +28,12 @@ struct PairTests {
         }
 
         /// Returns the names of persons and of their spouses.
-        func spouses() throws -> [String] { try names("Person", "spouseName") }
+        func spouses() throws -> [String] { try names("Person", property: "spouseName") }
 
         /// Returns the names of passes and of their holders.
-        func passes() throws -> [String] { try names("Pass", "holderName") }
+        func passes() throws -> [String] { try names("Pass", property: "holderName") }
 
-        private func names(_ entity: EntityName, _ property: String) throws -> [String] {
+        private func names(_ entity: EntityName, property: String) throws -> [String] {
             try store.fetch(entity, sortedBy: ["name"]).compactMap { record in
                 guard case .string(let name) = record["name"], case .string(let other) = record[property] else {
                     return nil

@@ -13,7 +13,7 @@ struct SizeTable {
         self.summaryTitle = summaryTitle
     }
 
-    mutating func add(_ name: String, _ cells: [String], summary: String) { rows.append([name] + cells + [summary]) }
+    mutating func add(_ name: String, cells: [String], summary: String) { rows.append([name] + cells + [summary]) }
 
     /// The table as text with aligned columns.
     var text: String { alignedText([["operation"] + sizes.map { grouped($0) } + [summaryTitle]] + rows) }
@@ -33,8 +33,8 @@ func scalingTable(_ results: [OperationResult], sizes: [Int]) -> String {
             let known = times.compactMap { $0 }
             let factor = (known.max() ?? 0) / max(known.min() ?? 1, .leastNormalMagnitude)
             table.add(
-                side == .roost ? name : baselineName(name, results),
-                times.map { $0.map { String(format: "%.0f ns", $0) } ?? "–" },
+                side == .roost ? name : baselineName(name, in: results),
+                cells: times.map { $0.map { String(format: "%.0f ns", $0) } ?? "–" },
                 summary: String(format: "%.2f", factor))
         }
     }
@@ -57,8 +57,8 @@ func growthTable(_ results: [OperationResult], sizes: [Int]) -> String {
             let known = times.compactMap { $0 }
             let factor = (known.max() ?? 0) / max(known.min() ?? 1, .leastNormalMagnitude)
             table.add(
-                side == .roost ? name : baselineName(name, results),
-                times.map { $0.map { String(format: "%.0f ns", $0) } ?? "–" },
+                side == .roost ? name : baselineName(name, in: results),
+                cells: times.map { $0.map { String(format: "%.0f ns", $0) } ?? "–" },
                 summary: String(format: "%.2f", factor))
         }
     }
@@ -66,7 +66,7 @@ func growthTable(_ results: [OperationResult], sizes: [Int]) -> String {
 }
 
 /// Returns the heading of the row for an operation's baseline.
-private func baselineName(_ name: String, _ results: [OperationResult]) -> String {
+private func baselineName(_ name: String, in results: [OperationResult]) -> String {
     "\(name), \(results.first { $0.name == name }?.baselineTitle ?? "")"
 }
 

@@ -10,7 +10,7 @@ struct Fixtures {
     ///
     /// Both sides read the same JSON document, the same Core Data store, and the same store with
     /// tags. C writes the Core Data store, and Roost the others.
-    func path(_ type: String, _ side: Side, trackCount: Int, _ form: TrackForm) throws -> String {
+    func path(_ type: String, side: Side, trackCount: Int, form: TrackForm) throws -> String {
         let side: Side = type == "json" || form == .tagged ? .roost : type == "coredata" ? .baseline : side
         let name = "\(side.rawValue)-\(type)\(form == .plain ? "" : "-" + form.rawValue)-\(trackCount)"
         let place = WorkDirectory(path: "\(directory)/\(name)")
@@ -43,14 +43,14 @@ struct Fixtures {
         let (type, path) = (words[1], words[4])
         let workload = Workload(trackCount: trackCount, destination: path + ".part")
         if side == .baseline {
-            let subject = try BaselineSubject("\(type)-make\(form == .indexed ? "-indexed" : "")", workload)
+            let subject = try BaselineSubject("\(type)-make\(form == .indexed ? "-indexed" : "")", workload: workload)
             try subject.open()
             _ = try subject.run(proving: false)
             subject.close()
             try FileManager.default.moveItem(atPath: workload.destination, toPath: path)
         } else {
             let workload = Workload(trackCount: trackCount, destination: path)
-            let subject = try LoadingSubject(type, workload, form)
+            let subject = try LoadingSubject(type, workload: workload, form: form)
             try subject.open()
             _ = try subject.run(proving: false)
         }

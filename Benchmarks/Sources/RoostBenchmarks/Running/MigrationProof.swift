@@ -22,7 +22,7 @@ struct MigrationProof {
             while try cursor.next(into: &batch) {
                 for index in 0..<batch.count {
                     let object = MigratedObject(id: batch.id(at: index), values: batch.values(at: index))
-                    guard try isRight(object, title: title, performers) else {
+                    guard try isRight(object, title: title, performers: performers) else {
                         throw BenchmarkError("\(object.id) differs from the expected result of the migration.")
                     }
                 }
@@ -30,7 +30,7 @@ struct MigrationProof {
         }
     }
 
-    private func isRight(_ object: MigratedObject, title: String, _ performers: [ObjectID: String]) throws -> Bool {
+    private func isRight(_ object: MigratedObject, title: String, performers: [ObjectID: String]) throws -> Bool {
         let isTrack = object.entity == TrackSchema.trackEntity
         let caption = kind == .policies ? CaptionPolicy.caption(object, title: title) : nil
         guard object.string("caption") == caption else { return false }

@@ -7,9 +7,9 @@ enum Proof {
     /// A checksum includes all fields of an object.
     ///
     /// Throws ``BenchmarkError`` for a migrated store that lacks values that the migration adds.
-    static func checksum(of path: String, _ type: String, _ side: Side, _ operation: Operation) throws -> UInt64? {
+    static func checksum(of path: String, type: String, side: Side, operation: Operation) throws -> UInt64? {
         if side == .baseline, case .c = operation.baseline {
-            let subject = try BaselineSubject("\(type)-read", Workload(trackCount: 0, source: path))
+            let subject = try BaselineSubject("\(type)-read", workload: Workload(trackCount: 0, source: path))
             try subject.open()
             defer { subject.close() }
             return try subject.run(proving: true).checksum
@@ -17,7 +17,7 @@ enum Proof {
         let store = try StoreRegistry.standard.open(
             StoreLocation(type: type, path: path), options: StoreOptions(isReadOnly: true))
         let migration = side == .roost ? operation.migration : nil
-        let sum = try checksum(of: store, migration == nil ? operation.source.form : .migrated)
+        let sum = try checksum(of: store, form: migration == nil ? operation.source.form : .migrated)
         if let migration { try MigrationProof(migration).check(store) }
         try store.close()
         return sum
@@ -25,7 +25,7 @@ enum Proof {
 
     /// Returns the sum of the checksums of all objects in a store, and of the tags of tracks, if
     /// any.
-    static func checksum(of store: any PersistentStore, _ form: TrackForm = .plain) throws -> UInt64 {
+    static func checksum(of store: any PersistentStore, form: TrackForm = .plain) throws -> UInt64 {
         let schema = try TrackSchema(form)
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

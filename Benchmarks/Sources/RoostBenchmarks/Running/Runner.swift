@@ -18,14 +18,14 @@ struct Runner {
     func measure(_ operation: Operation) throws -> OperationResult {
         onStart(operation)
         let workload = scale.workload(of: operation)
-        let roost = try start(operation, .roost, workload)
+        let roost = try start(operation, side: .roost, workload: workload)
         defer { roost.end() }
-        let baseline = try start(operation, .baseline, workload)
+        let baseline = try start(operation, side: .baseline, workload: workload)
         defer { baseline.end() }
 
         let mine = try roost.round(proving: true)
         let other = try baseline.round(proving: true)
-        try requireSame(mine, other)
+        try requireSame(mine, as: other)
         var (mySeconds, otherSeconds): ([WorkerReply], [WorkerReply]) = ([], [])
         for round in 0..<scale.rounds {
             if round.isMultiple(of: 2) {
@@ -42,21 +42,22 @@ struct Runner {
         return OperationResult(
             name: operation.name, title: operation.title, unit: operation.unit, trackCount: workload.trackCount,
             unitCount: mine.unitCount, baselineTitle: operation.baseline.title,
-            roost: Self.result(first: mine, mySeconds), baseline: Self.result(first: other, otherSeconds),
+            roost: Self.result(first: mine, rounds: mySeconds),
+            baseline: Self.result(first: other, rounds: otherSeconds),
             target: operation.target, memoryTarget: operation.memoryTarget)
     }
 
     /// Returns the private memory in bytes that one round of Roost adds to its process.
     func peakPrivateBytes(_ operation: Operation) throws -> Int? {
         onStart(operation)
-        let worker = try start(operation, .roost, scale.workload(of: operation))
+        let worker = try start(operation, side: .roost, workload: scale.workload(of: operation))
         defer { worker.end() }
         return try worker.round(proving: true).peakPrivateBytes
     }
 
     /// Runs one side in this process, for a profiler.
-    func profile(_ operation: Operation, _ side: Side) throws {
-        var worker = try Worker(try request(operation, side, scale.workload(of: operation)))
+    func profile(_ operation: Operation, side: Side) throws {
+        var worker = try Worker(try request(operation, side: side, workload: scale.workload(of: operation)))
         for _ in 0..<scale.rounds {
             let reply = try worker.round(proving: false)
             print(String(format: "%.3f s, of the processor %.3f s", reply.seconds, reply.cpuSeconds))
@@ -65,25 +66,25 @@ struct Runner {
     }
 
     /// Returns the request for a worker; creates its store first if necessary.
-    private func request(_ operation: Operation, _ side: Side, _ workload: Workload) throws -> WorkerRequest {
+    private func request(_ operation: Operation, side: Side, workload: Workload) throws -> WorkerRequest {
         var fixture = ""
         if let type = operation.source.fileType {
             fixture = try fixtures.path(
-                type, side, trackCount: workload.trackCount, operation.source.form)
+                type, side: side, trackCount: workload.trackCount, form: operation.source.form)
         }
         return WorkerRequest(
             operation: operation.name, side: side, trackCount: workload.trackCount, repetitions: workload.repetitions,
             batchSize: workload.batchSize, fixture: fixture, directory: "\(workDirectory)/\(side.rawValue)")
     }
 
-    private func start(_ operation: Operation, _ side: Side, _ workload: Workload) throws -> WorkerProcess {
-        let request = try request(operation, side, workload)
+    private func start(_ operation: Operation, side: Side, workload: Workload) throws -> WorkerProcess {
+        let request = try request(operation, side: side, workload: workload)
         let worker = try WorkerProcess(["worker"])
         try worker.send(String(decoding: try JSONEncoder().encode(request), as: UTF8.self))
         return worker
     }
 
-    private func requireSame(_ mine: WorkerReply, _ other: WorkerReply) throws {
+    private func requireSame(_ mine: WorkerReply, as other: WorkerReply) throws {
         guard mine.unitCount == other.unitCount else {
             throw BenchmarkError("Roost did \(mine.unitCount) units, the baseline \(other.unitCount).")
         }
@@ -92,7 +93,7 @@ struct Runner {
         }
     }
 
-    private static func result(first: WorkerReply, _ rounds: [WorkerReply]) -> SideResult {
+    private static func result(first: WorkerReply, rounds: [WorkerReply]) -> SideResult {
         SideResult(
             seconds: rounds.map(\.seconds), cpuSeconds: rounds.map(\.cpuSeconds),
             peakPrivateBytes: first.peakPrivateBytes, diskBytes: first.diskBytes)

@@ -111,7 +111,7 @@ struct Worker {
         if proving, let type = operation.provenType, !operation.isProvenBySubject {
             if operation.source.isAnew { try close() }
             let path = operation.makesFile ? workload.destination : workload.source
-            checksum = try Proof.checksum(of: path, type, request.side, operation)
+            checksum = try Proof.checksum(of: path, type: type, side: request.side, operation: operation)
         }
         return WorkerReply(
             seconds: seconds, cpuSeconds: cpuSeconds, unitCount: outcome.unitCount, checksum: checksum,

@@ -17,7 +17,7 @@ final class BaselineSubject: Subject {
     private let destination: UnsafeMutablePointer<CChar>?
 
     /// Creates the side of a named baseline; throws if it does not exist.
-    init(_ name: String, _ workload: Workload) throws {
+    init(_ name: String, workload: Workload) throws {
         guard let functions = baseline_named(name) else {
             throw BenchmarkError("unknown baseline '\(name)'")
         }

@@ -39,21 +39,21 @@ enum BenchmarkServer {
     }
 
     /// Creates Roost's store with all objects.
-    static func makeStore(_ workload: Workload, _ schema: TrackSchema) throws -> any PersistentStore {
+    static func makeStore(_ workload: Workload, schema: TrackSchema) throws -> any PersistentStore {
         try clear()
-        try load(TrackLibrary(trackCount: workload.trackCount), schema)
+        try load(TrackLibrary(trackCount: workload.trackCount), schema: schema)
         return try StoreRegistry.standard.open(location(), options: StoreOptions(model: schema.model))
     }
 
     /// Loads all objects into a new store as a conversion does: under a temporary name, and then
     /// renamed.
     @discardableResult
-    static func load(_ library: TrackLibrary, _ schema: TrackSchema) throws -> StoreTally {
+    static func load(_ library: TrackLibrary, schema: TrackSchema) throws -> StoreTally {
         let (location, storeType) = (try location(), try StoreRegistry.standard.type(named: type))
         let hidden = try Self.location(Self.schema + "_new")
         let store = try storeType.create(
             hidden, model: schema.model, options: StoreOptions().with { $0.isUnpublished = true })
-        let tally = try loadLibrary(library, into: store, schema)
+        let tally = try loadLibrary(library, into: store, schema: schema)
         try store.close()
         try storeType.replace(location, with: hidden, overwriting: true)
         return tally

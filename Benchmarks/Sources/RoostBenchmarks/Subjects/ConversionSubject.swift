@@ -10,7 +10,7 @@ final class ConversionSubject: Subject {
     private var openSource: (any PersistentStore)?
     private var made: (any PersistentStore)?
 
-    init(_ source: String, _ destination: String, verifies: Bool, _ workload: Workload) throws {
+    init(from source: String, to destination: String, verifies: Bool, workload: Workload) throws {
         self.source = source
         self.destination = destination
         self.verifies = verifies
@@ -22,7 +22,7 @@ final class ConversionSubject: Subject {
     ///
     /// A conversion opens other sources itself.
     func open() throws {
-        if workload.source.isEmpty { openSource = try openStore(source, workload, schema) }
+        if workload.source.isEmpty { openSource = try openStore(source, workload: workload, schema: schema) }
     }
 
     func close() throws {

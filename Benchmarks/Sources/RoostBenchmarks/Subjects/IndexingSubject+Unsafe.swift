@@ -16,7 +16,7 @@ final class IndexingSubject: Subject {
     private var store: (any PersistentStore)?
     private var loader: (any BulkLoader)?
 
-    init(_ type: String, _ workload: Workload) throws {
+    init(_ type: String, workload: Workload) throws {
         self.type = type
         self.workload = workload
         schema = try TrackSchema(.indexed)
@@ -29,7 +29,7 @@ final class IndexingSubject: Subject {
         let loader = try store.bulkLoader(BulkLoadOptions())
         self.store = store
         self.loader = loader
-        try TrackLibrary(trackCount: workload.trackCount).append(to: loader, schema)
+        try TrackLibrary(trackCount: workload.trackCount).append(to: loader, schema: schema)
         // Flushes the rows first, because writing them is not measured.
         sync()
     }

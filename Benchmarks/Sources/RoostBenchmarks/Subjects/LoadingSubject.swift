@@ -10,7 +10,7 @@ final class LoadingSubject: Subject {
     private var library: TrackLibrary?
     private var made: (any PersistentStore)?
 
-    init(_ type: String, _ workload: Workload, _ form: TrackForm = .plain) throws {
+    init(_ type: String, workload: Workload, form: TrackForm = .plain) throws {
         self.type = type
         self.workload = workload
         schema = try TrackSchema(form)
@@ -28,30 +28,30 @@ final class LoadingSubject: Subject {
     func run(proving: Bool) throws -> Outcome {
         guard let library else { throw BenchmarkError("the objects to load are missing") }
         if type == BenchmarkServer.type {
-            return Outcome(unitCount: try BenchmarkServer.load(library, schema).digest.objectCount)
+            return Outcome(unitCount: try BenchmarkServer.load(library, schema: schema).digest.objectCount)
         }
         let storeType = try StoreRegistry.standard.type(named: type)
         if workload.destination.isEmpty {
             let store = try storeType.create(
                 StoreLocation(type: type, path: ""), model: schema.model, options: StoreOptions())
             made = store
-            return Outcome(unitCount: try loadLibrary(library, into: store, schema).digest.objectCount)
+            return Outcome(unitCount: try loadLibrary(library, into: store, schema: schema).digest.objectCount)
         }
-        if workload.batchSize > 0 { return try commit(storeType, library) }
+        if workload.batchSize > 0 { return try commit(storeType, library: library) }
         let hidden = StoreLocation(type: type, path: workload.destination + ".new")
         let store = try storeType.create(
             hidden, model: schema.model, options: StoreOptions().with { $0.isUnpublished = true })
-        let tally = try loadLibrary(library, into: store, schema)
+        let tally = try loadLibrary(library, into: store, schema: schema)
         try store.close()
         try storeType.replace(StoreLocation(type: type, path: workload.destination), with: hidden, overwriting: false)
         return Outcome(unitCount: tally.digest.objectCount)
     }
 
     /// Commits to a store that stays open, as in a program.
-    private func commit(_ storeType: any PersistentStoreType, _ library: TrackLibrary) throws -> Outcome {
+    private func commit(_ storeType: any PersistentStoreType, library: TrackLibrary) throws -> Outcome {
         let store = try storeType.create(
             StoreLocation(type: type, path: workload.destination), model: schema.model, options: StoreOptions())
-        try library.commit(to: store, workload.batchSize, schema)
+        try library.commit(to: store, commitCount: workload.batchSize, schema: schema)
         let tally = try store.snapshot().recordedTally()
         try store.close()
         return Outcome(unitCount: tally?.digest.objectCount ?? 0)

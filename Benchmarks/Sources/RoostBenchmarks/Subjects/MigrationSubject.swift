@@ -9,7 +9,7 @@ final class MigrationSubject: Subject {
     /// The number of objects of the source.
     private var objectCount = 0
 
-    init(_ source: String, _ destination: String, _ kind: MigrationKind, _ workload: Workload) throws {
+    init(from source: String, to destination: String, kind: MigrationKind, workload: Workload) throws {
         self.source = StoreLocation(type: source, path: workload.source)
         self.destination = StoreLocation(type: destination, path: workload.destination)
         model = try TrackSchema(.migrated).model

@@ -7,7 +7,7 @@ final class OpeningSubject: Subject {
     private let schema: TrackSchema
     private var store: (any PersistentStore)?
 
-    init(_ type: String, _ workload: Workload) throws {
+    init(_ type: String, workload: Workload) throws {
         self.type = type
         self.workload = workload
         schema = try TrackSchema()

@@ -20,7 +20,7 @@ struct Reading {
 
     /// Reads all records of a cursor; with `readingFields`, computes a checksum of every field.
     private func drain(
-        _ cursor: any RecordCursor, _ batch: inout RecordBatch, readingFields: Bool
+        _ cursor: any RecordCursor, into batch: inout RecordBatch, readingFields: Bool
     ) throws -> Outcome {
         var outcome = Outcome(unitCount: 0, checksum: readingFields ? 0 : nil)
         while try cursor.next(into: &batch) {
@@ -38,13 +38,14 @@ struct Reading {
     func scan() throws -> Outcome {
         var batch = RecordBatch(model: schema.model)
         return try drain(
-            try snapshot.records(of: TrackSchema.trackEntity, after: nil), &batch, readingFields: isProving)
+            try snapshot.records(of: TrackSchema.trackEntity, after: nil), into: &batch, readingFields: isProving)
     }
 
     /// Reads every field of every track in place.
     func scanFields() throws -> Outcome {
         var batch = RecordBatch(model: schema.model)
-        return try drain(try snapshot.records(of: TrackSchema.trackEntity, after: nil), &batch, readingFields: true)
+        return try drain(
+            try snapshot.records(of: TrackSchema.trackEntity, after: nil), into: &batch, readingFields: true)
     }
 
     /// Decodes every field of every track into a value.
@@ -103,7 +104,7 @@ struct Reading {
         var outcome = Outcome(unitCount: 0, checksum: 0)
         for start in stride(from: 0, to: workload.repetitions, by: 1000) {
             let ids = (start..<min(start + 1000, workload.repetitions)).map { randomTrack($0) }
-            let part = try drain(try snapshot.records(with: ids), &batch, readingFields: true)
+            let part = try drain(try snapshot.records(with: ids), into: &batch, readingFields: true)
             outcome.unitCount += part.unitCount
             outcome.checksum = (outcome.checksum ?? 0) &+ (part.checksum ?? 0)
         }
@@ -119,7 +120,7 @@ struct Reading {
         for index in 0..<workload.repetitions {
             let request = FetchRequest(
                 TrackSchema.trackEntity, where: .path("album") == randomAlbum(index))
-            let part = try drain(try snapshot.fetch(request), &batch, readingFields: true)
+            let part = try drain(try snapshot.fetch(request), into: &batch, readingFields: true)
             outcome.unitCount += part.unitCount
             outcome.checksum = (outcome.checksum ?? 0) &+ (part.checksum ?? 0)
         }
@@ -135,7 +136,7 @@ struct Reading {
             let request = FetchRequest(
                 TrackSchema.trackEntity,
                 where: .path("title") >= lower && .path("title") < upper)
-            let part = try drain(try snapshot.fetch(request), &batch, readingFields: true)
+            let part = try drain(try snapshot.fetch(request), into: &batch, readingFields: true)
             outcome.unitCount += part.unitCount
             outcome.checksum = (outcome.checksum ?? 0) &+ (part.checksum ?? 0)
         }
@@ -159,7 +160,7 @@ struct Reading {
 
     private func fetch(_ request: FetchRequest) throws -> Outcome {
         var batch = RecordBatch(model: schema.model)
-        var outcome = try drain(try snapshot.fetch(request), &batch, readingFields: true)
+        var outcome = try drain(try snapshot.fetch(request), into: &batch, readingFields: true)
         outcome.unitCount = workload.trackCount
         return outcome
     }

@@ -11,14 +11,14 @@ final class ReadingSubject: Subject {
     private let schema: TrackSchema
     private var store: (any PersistentStore)?
 
-    init(_ type: String, _ workload: Workload, form: TrackForm = .plain, _ body: @escaping Body) throws {
+    init(_ type: String, workload: Workload, form: TrackForm = .plain, body: @escaping Body) throws {
         self.type = type
         self.workload = workload
         self.body = body
         schema = try TrackSchema(form)
     }
 
-    func open() throws { store = try openStore(type, workload, schema) }
+    func open() throws { store = try openStore(type, workload: workload, schema: schema) }
 
     func run(proving: Bool) throws -> Outcome {
         guard let store else { throw BenchmarkError("The store is not open.") }

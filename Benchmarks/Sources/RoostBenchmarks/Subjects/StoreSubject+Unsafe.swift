@@ -36,14 +36,14 @@ final class StoreSubject: Subject {
     private let schema: TrackSchema
     private var store: Store?
 
-    init(_ type: String, _ workload: Workload, _ work: Work) throws {
+    init(_ type: String, workload: Workload, work: Work) throws {
         (self.type, self.workload, self.work) = (type, workload, work)
         schema = try TrackSchema()
     }
 
     func open() throws {
         let model = if case .rows(true) = work { try Self.ruled(schema.model) } else { schema.model }
-        store = try Store(try openStore(type, workload, schema), model: model, registry: .standard)
+        store = try Store(try openStore(type, workload: workload, schema: schema), model: model, registry: .standard)
     }
 
     func close() throws {
@@ -144,16 +144,16 @@ final class StoreSubject: Subject {
     }
 
     private static func value(of track: borrowing track) -> TrackValue {
-        func text(_ bytes: some BitwiseCopyable, _ length: Int16) -> [UInt8] {
+        func text(_ bytes: some BitwiseCopyable, length: Int16) -> [UInt8] {
             withUnsafeBytes(of: bytes) { Array($0.prefix(Int(length))) }
         }
         return TrackValue(
-            title: String(decoding: text(track.title, track.title_length), as: UTF8.self),
+            title: String(decoding: text(track.title, length: track.title_length), as: UTF8.self),
             artist: track.artist_length < 0
-                ? nil : String(decoding: text(track.artist, track.artist_length), as: UTF8.self),
+                ? nil : String(decoding: text(track.artist, length: track.artist_length), as: UTF8.self),
             duration: track.duration, playCount: track.play_count, loved: track.loved != 0,
             date: Date(timeIntervalSinceReferenceDate: track.date), uuid: UUID(uuid: track.uuid),
-            thumb: track.thumb_length < 0 ? nil : Data(text(track.thumb, track.thumb_length)),
+            thumb: track.thumb_length < 0 ? nil : Data(text(track.thumb, length: track.thumb_length)),
             album: ObjectID(TrackSchema.albumEntity, key: track.album))
     }
 }

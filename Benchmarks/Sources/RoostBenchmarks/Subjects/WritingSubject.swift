@@ -12,14 +12,14 @@ final class WritingSubject: Subject {
     private let schema: TrackSchema
     private var store: (any PersistentStore)?
 
-    init(_ type: String, _ workload: Workload, _ change: Change) throws {
+    init(_ type: String, workload: Workload, change: Change) throws {
         self.type = type
         self.workload = workload
         self.change = change
         schema = try TrackSchema()
     }
 
-    func open() throws { store = try openStore(type, workload, schema) }
+    func open() throws { store = try openStore(type, workload: workload, schema: schema) }
 
     func close() throws {
         try store?.close()

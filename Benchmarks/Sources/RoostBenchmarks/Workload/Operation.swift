@@ -108,12 +108,12 @@ struct Operation: Sendable {
     /// Creates the side that Roost is compared with.
     func makeBaseline(_ workload: Workload) throws -> any Subject {
         switch baseline {
-        case .c(let name): return try BaselineSubject(name, workload)
+        case .c(let name): return try BaselineSubject(name, workload: workload)
         case .conversion:
             guard let source = source.fileType, let madeType else {
                 throw BenchmarkError("no conversion corresponds to '\(name)'")
             }
-            return try ConversionSubject(source, madeType, verifies: true, workload)
+            return try ConversionSubject(from: source, to: madeType, verifies: true, workload: workload)
         }
     }
 

@@ -45,50 +45,52 @@ enum Operations {
         // The content of a JSON document is in memory after it was read.
         let held = type == "json" ? "memory" : type
         func operation(
-            _ name: String, _ title: String, repetitions: Int = 0, baseline: String? = nil,
-            _ body: @escaping ReadingSubject.Body
+            _ name: String, title: String, repetitions: Int = 0, baseline: String? = nil,
+            body: @escaping ReadingSubject.Body
         ) -> Operation {
             make(
-                "\(type)/\(name)", title, source: type == "memory" ? .memory : .shared(type),
+                "\(type)/\(name)", title: title, source: type == "memory" ? .memory : .shared(type),
                 tracks: type == "json" ? reduced : full, repetitions: repetitions,
                 baseline: "\(held)-\(baseline ?? name)"
-            ) { try ReadingSubject(type, $0, body) }
+            ) { try ReadingSubject(type, workload: $0, body: body) }
         }
         return [
-            operation("scan", "scan into batches") { try $0.scan() },
-            operation("scan-fields", "scan, every field read", baseline: "scan") { try $0.scanFields() },
-            operation("scan-values", "scan, every value decoded", baseline: "scan") { try $0.scanValues() },
-            operation("point-read", "point read, record", repetitions: 200_000) { try $0.pointReads() },
-            operation("point-read-value", "point read, value", repetitions: 200_000, baseline: "point-read") {
+            operation("scan", title: "scan into batches") { try $0.scan() },
+            operation("scan-fields", title: "scan, every field read", baseline: "scan") { try $0.scanFields() },
+            operation("scan-values", title: "scan, every value decoded", baseline: "scan") { try $0.scanValues() },
+            operation("point-read", title: "point read, record", repetitions: 200_000) { try $0.pointReads() },
+            operation("point-read-value", title: "point read, value", repetitions: 200_000, baseline: "point-read") {
                 try $0.pointReadValues()
             },
-            operation("point-read-many", "point read, 1 000 a call", repetitions: 200_000, baseline: "point-read") {
+            operation(
+                "point-read-many", title: "point read, 1 000 a call", repetitions: 200_000, baseline: "point-read"
+            ) {
                 try $0.pointReadsTogether()
             },
-            operation("index-lookup", "index lookup", repetitions: 10_000) { try $0.indexLookups() },
-            operation("links-to-many", "links, to-many end", repetitions: 10_000) { try $0.linksToMany() },
+            operation("index-lookup", title: "index lookup", repetitions: 10_000) { try $0.indexLookups() },
+            operation("links-to-many", title: "links, to-many end", repetitions: 10_000) { try $0.linksToMany() },
             operation(
-                "links-to-many-together", "links, to-many end, 1 000 objects a call", repetitions: 10_000,
+                "links-to-many-together", title: "links, to-many end, 1 000 objects a call", repetitions: 10_000,
                 baseline: "links-to-many"
             ) { try $0.linksToManyTogether() },
-            operation("links-to-one", "links, to-one end", repetitions: 100_000) { try $0.linksToOne() },
-            operation("filter-scan", "filter scan, two fields") { try $0.filterScan() },
-            operation("one-field-filter", "filter scan, one field") { try $0.oneFieldFilter() },
-            operation("sort-limit", "sort with limit 100") { try $0.sortWithLimit() },
-            operation("count", "count with predicate") { try $0.count() },
-            operation("contains-folded", "CONTAINS[cd]") { try $0.containsFolded() },
-            operation("sum", "sum of a property") { try $0.sum() },
-            operation("to-one-path", "predicate through to-one") { try $0.toOnePath() },
-            operation("any-to-many", "ANY through to-many") { try $0.anyToMany() },
-            operation("subquery", "SUBQUERY") { try $0.subquery() },
+            operation("links-to-one", title: "links, to-one end", repetitions: 100_000) { try $0.linksToOne() },
+            operation("filter-scan", title: "filter scan, two fields") { try $0.filterScan() },
+            operation("one-field-filter", title: "filter scan, one field") { try $0.oneFieldFilter() },
+            operation("sort-limit", title: "sort with limit 100") { try $0.sortWithLimit() },
+            operation("count", title: "count with predicate") { try $0.count() },
+            operation("contains-folded", title: "CONTAINS[cd]") { try $0.containsFolded() },
+            operation("sum", title: "sum of a property") { try $0.sum() },
+            operation("to-one-path", title: "predicate through to-one") { try $0.toOnePath() },
+            operation("any-to-many", title: "ANY through to-many") { try $0.anyToMany() },
+            operation("subquery", title: "SUBQUERY") { try $0.subquery() },
         ] + (type == "sqlite" || type == "lmdb" ? [indexRange(type)] : [])
     }
 
     private static func indexRange(_ type: String) -> Operation {
         make(
-            "\(type)/index-range", "range on an index", source: .indexed(type), repetitions: 100,
+            "\(type)/index-range", title: "range on an index", source: .indexed(type), repetitions: 100,
             baseline: "\(type)-index-range"
-        ) { try ReadingSubject(type, $0, form: .indexed) { try $0.indexRanges() } }
+        ) { try ReadingSubject(type, workload: $0, form: .indexed) { try $0.indexRanges() } }
     }
 
     // MARK: Writing
@@ -97,13 +99,13 @@ enum Operations {
         let source: Operation.Source = type == "memory" ? .anew : .copied(type)
         var operations = [
             make(
-                "\(type)/update", "update by ID, one transaction", source: source, repetitions: 200_000,
+                "\(type)/update", title: "update by ID, one transaction", source: source, repetitions: 200_000,
                 baseline: "\(type)-update"
-            ) { try WritingSubject(type, $0, .update) },
+            ) { try WritingSubject(type, workload: $0, change: .update) },
             make(
-                "\(type)/delete", "delete by ID, one transaction", source: source, repetitions: 50_000,
+                "\(type)/delete", title: "delete by ID, one transaction", source: source, repetitions: 50_000,
                 baseline: "\(type)-delete"
-            ) { try WritingSubject(type, $0, .delete) },
+            ) { try WritingSubject(type, workload: $0, change: .delete) },
         ]
         if type != "memory" {
             operations += durableTransactions(type, tracks: full)
@@ -113,27 +115,27 @@ enum Operations {
 
     /// Returns the operations through `Store`, as programs use it.
     private static func store(_ type: String) -> [Operation] {
-        func reading(_ name: String, _ title: String, _ work: StoreSubject.Work) -> Operation {
+        func reading(_ name: String, title: String, work: StoreSubject.Work) -> Operation {
             make(
-                "\(type)/store-\(name)", title, source: type == "memory" ? .memory : .shared(type),
+                "\(type)/store-\(name)", title: title, source: type == "memory" ? .memory : .shared(type),
                 baseline: "\(type)-scan"
-            ) { try StoreSubject(type, $0, work) }
+            ) { try StoreSubject(type, workload: $0, work: work) }
         }
-        func writing(_ name: String, _ title: String, _ work: StoreSubject.Work) -> Operation {
+        func writing(_ name: String, title: String, work: StoreSubject.Work) -> Operation {
             make(
-                "\(type)/store-\(name)", title, unit: .transaction, source: .copied(type), tracks: reduced,
+                "\(type)/store-\(name)", title: title, unit: .transaction, source: .copied(type), tracks: reduced,
                 repetitions: 30, batch: 1000, baseline: "\(type)-transactions"
-            ) { try StoreSubject(type, $0, work) }
+            ) { try StoreSubject(type, workload: $0, work: work) }
         }
         let reads = [
-            reading("records", "Store, every object as a record", .records),
-            reading("structs", "Store, every object as a struct", .structs),
+            reading("records", title: "Store, every object as a record", work: .records),
+            reading("structs", title: "Store, every object as a struct", work: .structs),
         ]
         guard type != "memory" else { return reads }
         return reads + [
-            writing("rows", "Store, insert of 1 000 rows", .rows(isRuled: false)),
-            writing("rows-ruled", "Store, insert of 1 000 rows with rules", .rows(isRuled: true)),
-            writing("encoded", "Store, insert of 1 000 structs", .encoded),
+            writing("rows", title: "Store, insert of 1 000 rows", work: .rows(isRuled: false)),
+            writing("rows-ruled", title: "Store, insert of 1 000 rows with rules", work: .rows(isRuled: true)),
+            writing("encoded", title: "Store, insert of 1 000 structs", work: .encoded),
         ]
     }
 
@@ -145,10 +147,11 @@ enum Operations {
     private static func transactions(_ type: String, objects: Int, repetitions: Int, tracks: Int) -> Operation {
         make(
             "\(type)/transactions-\(objects)",
-            objects == 1 ? "durable transaction of 1 object" : "durable transaction of \(grouped(objects)) objects",
+            title: objects == 1
+                ? "durable transaction of 1 object" : "durable transaction of \(grouped(objects)) objects",
             unit: .transaction, source: .copied(type), tracks: tracks, repetitions: repetitions, batch: objects,
             baseline: "\(type)-transactions"
-        ) { try WritingSubject(type, $0, .insert) }
+        ) { try WritingSubject(type, workload: $0, change: .insert) }
     }
 
     // MARK: Whole stores
@@ -156,52 +159,53 @@ enum Operations {
     private static let loading: [Operation] =
         ["sqlite", "lmdb", "json", "memory"].map { type in
             make(
-                "\(type)/load", "bulk load into a new store", source: .none, makes: type,
+                "\(type)/load", title: "bulk load into a new store", source: .none, makes: type,
                 tracks: type == "json" ? reduced : full, baseline: "\(type)-load"
-            ) { try LoadingSubject(type, $0) }
+            ) { try LoadingSubject(type, workload: $0) }
         }
 
     private static let loadingOtherwise: [Operation] =
         ["sqlite", "lmdb"].flatMap { type in
             [
                 make(
-                    "\(type)/load-commits", "bulk load through commits of 10 000", source: .none, makes: type,
+                    "\(type)/load-commits", title: "bulk load through commits of 10 000", source: .none, makes: type,
                     tracks: 200_000, batch: 10_000, baseline: "\(type)-load"
-                ) { try LoadingSubject(type, $0) },
+                ) { try LoadingSubject(type, workload: $0) },
                 make(
-                    "\(type)/index-build", "index build, album and title", source: .anew, makes: type,
+                    "\(type)/index-build", title: "index build, album and title", source: .anew, makes: type,
                     baseline: "\(type)-index-build"
-                ) { try IndexingSubject(type, $0) },
+                ) { try IndexingSubject(type, workload: $0) },
             ]
         }
 
     private static let json: [Operation] =
         [
             make(
-                "json/open", "document read", source: .shared("json"), tracks: reduced, baseline: "json-to-memory"
-            ) { try OpeningSubject("json", $0) },
+                "json/open", title: "document read", source: .shared("json"), tracks: reduced,
+                baseline: "json-to-memory"
+            ) { try OpeningSubject("json", workload: $0) },
             make(
-                "json/write", "document written", source: .memory, makes: "json", tracks: reduced,
+                "json/write", title: "document written", source: .memory, makes: "json", tracks: reduced,
                 baseline: "memory-to-json"
-            ) { try ConversionSubject("memory", "json", verifies: false, $0) },
+            ) { try ConversionSubject(from: "memory", to: "json", verifies: false, workload: $0) },
         ] + durableTransactions("json", tracks: reduced) + reading("json")
 
     private static let conversions: [Operation] =
         ["sqlite", "lmdb", "json", "memory", "coredata"].flatMap { source in
             ["sqlite", "lmdb", "json", "memory"].flatMap { destination in
-                [false, true].map { conversion(source, destination, verifies: $0) }
+                [false, true].map { conversion(from: source, to: destination, verifies: $0) }
             }
         }
 
-    private static func conversion(_ source: String, _ destination: String, verifies: Bool) -> Operation {
+    private static func conversion(from source: String, to destination: String, verifies: Bool) -> Operation {
         let isBinary = ["sqlite", "lmdb"].contains(source) && ["sqlite", "lmdb"].contains(destination)
         return make(
             "\(source)-\(destination)/\(verifies ? "verified" : "unverified")",
-            "\(source) → \(destination), \(verifies ? "verified" : "unverified")",
+            title: "\(source) → \(destination), \(verifies ? "verified" : "unverified")",
             source: source == "memory" ? .memory : .shared(source), makes: destination,
             tracks: isBinary ? full : reduced, baseline: "\(source)-to-\(destination)",
             memoryTarget: isBinary ? memoryTargets.conversion : nil
-        ) { try ConversionSubject(source, destination, verifies: verifies, $0) }
+        ) { try ConversionSubject(from: source, to: destination, verifies: verifies, workload: $0) }
     }
 
     // MARK: On a server
@@ -218,38 +222,40 @@ enum Operations {
     private static var onServer: [Operation] {
         let (type, tracks) = (BenchmarkServer.type, 200_000)
         func reading(
-            _ name: String, _ title: String, repetitions: Int = 0, baseline: String? = nil,
-            _ body: @escaping ReadingSubject.Body
+            _ name: String, title: String, repetitions: Int = 0, baseline: String? = nil,
+            body: @escaping ReadingSubject.Body
         ) -> Operation {
             make(
-                "\(type)/\(name)", title, source: .server, tracks: tracks, repetitions: repetitions,
+                "\(type)/\(name)", title: title, source: .server, tracks: tracks, repetitions: repetitions,
                 baseline: "\(type)-\(baseline ?? name)"
-            ) { try ReadingSubject(type, $0, body) }
+            ) { try ReadingSubject(type, workload: $0, body: body) }
         }
-        func transactions(_ objects: Int, _ repetitions: Int, pipelined: Bool) -> Operation {
+        func transactions(objects: Int, repetitions: Int, pipelined: Bool) -> Operation {
             let suffix = pipelined ? "-pipelined" : ""
             return make(
                 "\(type)/transactions-\(objects)\(suffix)",
-                "durable transaction of \(objects)\(pipelined ? ", C in one message" : "")", unit: .transaction,
+                title: "durable transaction of \(objects)\(pipelined ? ", C in one message" : "")", unit: .transaction,
                 source: .server, tracks: tracks, repetitions: repetitions, batch: objects,
                 baseline: "\(type)-transactions\(suffix)"
-            ) { try WritingSubject(type, $0, .insert) }
+            ) { try WritingSubject(type, workload: $0, change: .insert) }
         }
         return [
             make(
-                "\(type)/load", "bulk load into a new store", source: .none, makes: type, tracks: tracks,
+                "\(type)/load", title: "bulk load into a new store", source: .none, makes: type, tracks: tracks,
                 baseline: "\(type)-load"
-            ) { try LoadingSubject(type, $0) },
+            ) { try LoadingSubject(type, workload: $0) },
             make(
-                "\(type)/from-sqlite", "sqlite → postgresql, verified", source: .shared("sqlite"), makes: type,
+                "\(type)/from-sqlite", title: "sqlite → postgresql, verified", source: .shared("sqlite"), makes: type,
                 tracks: tracks, baseline: "\(type)-from-sqlite"
-            ) { try ConversionSubject("sqlite", type, verifies: true, $0) },
-            reading("scan", "scan into batches") { try $0.scan() },
-            reading("scan-fields", "scan, every field read", baseline: "scan") { try $0.scanFields() },
-            reading("scan-unordered", "scan, C in no order") { try $0.scan() },
-            reading("point-read", "point read, record", repetitions: 20_000) { try $0.pointReads() },
-            transactions(1, 1000, pipelined: false), transactions(100, 200, pipelined: false),
-            transactions(1, 1000, pipelined: true), transactions(100, 200, pipelined: true),
+            ) { try ConversionSubject(from: "sqlite", to: type, verifies: true, workload: $0) },
+            reading("scan", title: "scan into batches") { try $0.scan() },
+            reading("scan-fields", title: "scan, every field read", baseline: "scan") { try $0.scanFields() },
+            reading("scan-unordered", title: "scan, C in no order") { try $0.scan() },
+            reading("point-read", title: "point read, record", repetitions: 20_000) { try $0.pointReads() },
+            transactions(objects: 1, repetitions: 1000, pipelined: false),
+            transactions(objects: 100, repetitions: 200, pipelined: false),
+            transactions(objects: 1, repetitions: 1000, pipelined: true),
+            transactions(objects: 100, repetitions: 200, pipelined: true),
         ]
     }
 
@@ -258,11 +264,11 @@ enum Operations {
     private static let migrations: [Operation] =
         ["sqlite", "lmdb"].flatMap { source in
             ["sqlite", "lmdb"].flatMap { destination in
-                MigrationKind.allCases.map { migration(source, destination, $0) }
+                MigrationKind.allCases.map { migration(from: source, to: destination, kind: $0) }
             }
         }
 
-    private static func migration(_ source: String, _ destination: String, _ kind: MigrationKind) -> Operation {
+    private static func migration(from source: String, to destination: String, kind: MigrationKind) -> Operation {
         let name = "\(source)-\(destination)/migrate-\(kind.rawValue)"
         // A million objects with five links each take long, so only migrations with policies
         // between different types use them.
@@ -272,11 +278,11 @@ enum Operations {
             madeType: destination, trackCount: isWhole ? full : reduced, repetitions: 0, batchSize: 0,
             baseline: .conversion, target: targets[name],
             memoryTarget: kind == .policies ? memoryTargets.migration : nil, migration: kind
-        ) { try MigrationSubject(source, destination, kind, $0) }
+        ) { try MigrationSubject(from: source, to: destination, kind: kind, workload: $0) }
     }
 
     private static func make(
-        _ name: String, _ title: String, unit: Operation.Unit = .object, source: Operation.Source,
+        _ name: String, title: String, unit: Operation.Unit = .object, source: Operation.Source,
         makes: String? = nil, tracks: Int = full, repetitions: Int = 0, batch: Int = 0, baseline: String,
         memoryTarget: Int? = nil, _ makeSubject: @escaping @Sendable (Workload) throws -> any Subject
     ) -> Operation {

@@ -23,7 +23,7 @@ final class TrackLibrary {
     }
 
     /// Passes all objects to a loader, in batches.
-    func append(to loader: any BulkLoader, _ schema: TrackSchema) throws(StoreError) {
+    func append(to loader: any BulkLoader, schema: TrackSchema) throws(StoreError) {
         var batch = RecordBatch(model: schema.model)
         for index in albums.indices {
             try schema.append(albums[index], to: &batch)
@@ -34,11 +34,11 @@ final class TrackLibrary {
             try Self.flush(&batch, to: loader, whenFull: true)
         }
         try Self.flush(&batch, to: loader, whenFull: false)
-        if schema.form == .tagged { try appendTags(to: loader, schema) }
+        if schema.form == .tagged { try appendTags(to: loader, schema: schema) }
     }
 
     /// Passes the tags and their links with tracks to a loader.
-    private func appendTags(to loader: any BulkLoader, _ schema: TrackSchema) throws(StoreError) {
+    private func appendTags(to loader: any BulkLoader, schema: TrackSchema) throws(StoreError) {
         let layout = try schema.model.requireEntity(TrackSchema.tagEntity).layout
         let title = try layout.requireField("title")
         let tagCount = albums.count
@@ -86,7 +86,7 @@ final class TrackLibrary {
     }
 
     /// Inserts all objects in durable commits of `commitCount` objects each.
-    func commit(to store: any PersistentStore, _ commitCount: Int, _ schema: TrackSchema) throws(StoreError) {
+    func commit(to store: any PersistentStore, commitCount: Int, schema: TrackSchema) throws(StoreError) {
         var changes = ChangeSet(model: schema.model)
         for index in albums.indices {
             try schema.append(albums[index], to: &changes.inserts)

@@ -24,9 +24,9 @@ extension TrackSchema {
         try batch.setInteger(Int64(value.loved), for: fields.loved)
         // The other fields in the layout's order: the UUID, texts by name, then data.
         try withUnsafeBytes(of: value.uuid) { (bytes) throws(StoreError) in try batch.setUUID(bytes, for: fields.uuid) }
-        try Self.set(value.artist, value.artist_length, fields.artist, &batch)
-        try Self.set(value.title, value.title_length, fields.title, &batch)
-        try Self.set(value.thumb, value.thumb_length, fields.thumb, &batch)
+        try Self.set(value.artist, length: value.artist_length, field: fields.artist, in: &batch)
+        try Self.set(value.title, length: value.title_length, field: fields.title, in: &batch)
+        try Self.set(value.thumb, length: value.thumb_length, field: fields.thumb, in: &batch)
         batch.endRecord()
     }
 
@@ -45,12 +45,12 @@ extension TrackSchema {
     func append(_ value: borrowing album, to batch: inout RecordBatch) throws(StoreError) {
         batch.beginRecord(albumLayout, key: value.id, version: 1)
         batch.setInteger64(value.year, for: albumFields.year)
-        try Self.set(value.title, value.title_length, albumFields.title, &batch)
+        try Self.set(value.title, length: value.title_length, field: albumFields.title, in: &batch)
         batch.endRecord()
     }
 
     private static func set<Storage: BitwiseCopyable>(
-        _ storage: Storage, _ length: Int16, _ field: RecordLayout.Field, _ batch: inout RecordBatch
+        _ storage: Storage, length: Int16, field: RecordLayout.Field, in batch: inout RecordBatch
     ) throws(StoreError) {
         guard length >= 0 else { return }
         try withUnsafeBytes(of: storage) { (bytes) throws(StoreError) in
@@ -68,20 +68,20 @@ extension TrackSchema {
         out.date = record.double(fields.date)
         out.loved = record.boolean(fields.loved) ? 1 : 0
         withUnsafeMutableBytes(of: &out.uuid) { $0.copyMemory(from: record.bytes(fields.uuid)) }
-        out.title_length = Self.copy(record, fields.title, to: &out.title)
-        out.artist_length = Self.copy(record, fields.artist, to: &out.artist)
-        out.thumb_length = Self.copy(record, fields.thumb, to: &out.thumb)
+        out.title_length = Self.copy(record, field: fields.title, to: &out.title)
+        out.artist_length = Self.copy(record, field: fields.artist, to: &out.artist)
+        out.thumb_length = Self.copy(record, field: fields.thumb, to: &out.thumb)
     }
 
     /// Reads every field of an album's record.
     func read(_ record: RecordReader, into out: inout album) {
         out.id = record.key
         out.year = record.integer(albumFields.year)
-        out.title_length = Self.copy(record, albumFields.title, to: &out.title)
+        out.title_length = Self.copy(record, field: albumFields.title, to: &out.title)
     }
 
     private static func copy<Storage: BitwiseCopyable>(
-        _ record: RecordReader, _ field: RecordLayout.Field, to storage: inout Storage
+        _ record: RecordReader, field: RecordLayout.Field, to storage: inout Storage
     ) -> Int16 {
         guard !record.isNull(field) else { return -1 }
         let bytes = record.bytes(field)
