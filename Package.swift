@@ -394,7 +394,7 @@ let package = Package(
         .executableTarget(
             name: "PostgreSQLPeer",
             dependencies: [
-                "RoostConformance",
+                "RoostConformance", "RoostCore",
                 .target(name: "RoostPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ], path: "Tests/PostgreSQLPeer",
             swiftSettings: strict),

@@ -48,6 +48,9 @@
             try body(store, proxy, location)
         }
 
+        /// The number of lost messages of a kind, which `ROOST_POSTGRES_KILLS` sets.
+        private static let rounds = Int64(ProcessInfo.processInfo.environment["ROOST_POSTGRES_KILLS"] ?? "") ?? 20
+
         /// Commits until the connection has prepared its statements.
         private func warmUp(_ store: any PersistentStore) throws {
             for _ in 0..<3 { try increment(Int64(Self.counters) + 1, in: store) }
@@ -88,7 +91,7 @@
             arguments: PostgreSQLProfile.allCases)
         func committed(profile: PostgreSQLProfile) throws {
             try withStore(profile) { store, proxy, location in
-                for round in 1...Int64(20) {
+                for round in 1...Self.rounds {
                     try warmUp(store)
                     proxy.set(.swallowingAnswer(to: "_commit\0"))
                     try increment(1, in: store)
@@ -102,7 +105,7 @@
             arguments: PostgreSQLProfile.allCases)
         func lost(profile: PostgreSQLProfile) throws {
             try withStore(profile) { store, proxy, location in
-                for round in 1...Int64(20) {
+                for round in 1...Self.rounds {
                     try warmUp(store)
                     proxy.set(.swallowing("_commit\0"))
                     #expect {

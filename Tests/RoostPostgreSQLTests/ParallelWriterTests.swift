@@ -258,11 +258,39 @@
             try meeting.requireSound()
         }
 
+        /// Runs writers in processes, and returns the generations of their insertions.
+        private func write(
+            inProcesses count: Int, threads: Int, rounds: Int, to location: StoreLocation, nodes: Int64
+        ) throws -> [String] {
+            let program = try #require(PeerProgram.besideTests("PostgreSQLPeer"))
+            let running = try (0..<count).map { number in
+                let process = Process()
+                let output = Pipe()
+                process.executableURL = URL(fileURLWithPath: program.path)
+                process.arguments = ["writers", location.path] + [threads, number * threads, rounds].map(String.init)
+                process.arguments?.append("\(nodes)")
+                process.standardOutput = output
+                try process.run()
+                return (process, output)
+            }
+            let texts = Mutex<[String]>([])
+            // All outputs are read at once, because a full pipe would stop its process.
+            onThreads(count) { number in
+                let data = running[number].1.fileHandleForReading.readDataToEndOfFile()
+                texts.withLock { $0.append(String(decoding: data, as: UTF8.self)) }
+            }
+            for (process, _) in running {
+                process.waitUntilExit()
+                #expect(process.terminationStatus == 0)
+            }
+            return texts.withLock { $0 }.flatMap { $0.split(separator: "\n").map(String.init) }
+        }
+
         /// `ROOST_POSTGRES_INCREMENTS` sets the number of increments of each thread.
         ///
-        /// The run then has four threads for each open store, and 1 000 counters.
+        /// The run then has four threads in each process, and 1 000 counters.
         @Test(
-            "increments and inserts from eight openings take effect once each", arguments: [false, true],
+            "increments and inserts from eight processes take effect once each", arguments: [false, true],
             PostgreSQLProfile.allCases)
         func increments(tracksHistory: Bool, profile: PostgreSQLProfile) throws {
             let isLong = ProcessInfo.processInfo.environment["ROOST_POSTGRES_INCREMENTS"] != nil
@@ -270,22 +298,12 @@
             let meeting = try Meeting(nodeCount: counters, tracksHistory: tracksHistory, profile: profile)
             defer { meeting.destroy() }
             let store = meeting.store
-            let (openings, threads) = (8, isLong ? 4 : 2)
+            let (processes, threads) = (8, isLong ? 4 : 2)
             let rounds = Int(ProcessInfo.processInfo.environment["ROOST_POSTGRES_INCREMENTS"] ?? "40") ?? 40
-            let stores = try (0..<openings).map { _ in try meeting.open() }
-            let seen = Mutex<[Generation]>([])
-            onThreads(openings * threads) { number in
-                let store = stores[number % openings]
-                for round in 0..<rounds {
-                    try increment(Int64((round * 7 + number) % Int(counters) + 1), in: store)
-                    let key = try store.reserveKeys(1, for: "Node").lowerBound
-                    let receipt = try insert(key, in: store)
-                    seen.withLock { $0.append(receipt.generation) }
-                }
-            }
-            for store in stores { try store.close() }
+            let generations = try write(
+                inProcesses: processes, threads: threads, rounds: rounds, to: meeting.location, nodes: counters)
             // Each commit has its own generation.
-            let generations = seen.withLock { $0 }
+            #expect(generations.count == processes * threads * rounds)
             #expect(Set(generations).count == generations.count)
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
@@ -293,13 +311,13 @@
             for key in 1...counters {
                 if case .int(let value)? = try read(key, in: snapshot)?.values["value"] { sum += value }
             }
-            #expect(sum == Int64(openings * threads * rounds))
+            #expect(sum == Int64(processes * threads * rounds))
             let recorded = try snapshot.recordedTally()
-            #expect(recorded?.entities[0].count == Int(counters) + openings * threads * rounds)
+            #expect(recorded?.entities[0].count == Int(counters) + processes * threads * rounds)
             if tracksHistory {
                 let history = try Store(store, registry: StoreRegistry()).history(after: nil)
                 let count = history.reduce(0) { $0 + $1.changes.count }
-                #expect(count == Int(counters) + 2 * openings * threads * rounds)
+                #expect(count == Int(counters) + 2 * processes * threads * rounds)
             }
             try meeting.requireSound()
         }
