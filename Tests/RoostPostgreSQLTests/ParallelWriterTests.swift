@@ -17,7 +17,18 @@
 
         /// Creates the store with nodes that have keys from 1.
         init(nodeCount: Int64, tracksHistory: Bool = false, profile: PostgreSQLProfile = .postgresql) throws {
-            model = try ManagedObjectModel(entities: [
+            model = try Self.model()
+            let options = PostgreSQLServer.options(profile).with { $0.tracksHistory = tracksHistory }
+            store = try type.create(location, model: model, options: options)
+            guard nodeCount > 0 else { return }
+            var changes = ChangeSet(model: model)
+            for key in 1...nodeCount { try changes.insert(ObjectID("Node", key: key), values: ["value": 0]) }
+            _ = try store.commit(changes)
+        }
+
+        /// Returns the model of the store.
+        static func model() throws -> ManagedObjectModel {
+            try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Node",
                     attributes: [
@@ -36,12 +47,6 @@
                     ],
                     uniquenessConstraints: [["name"]])
             ])
-            let options = PostgreSQLServer.options(profile).with { $0.tracksHistory = tracksHistory }
-            store = try type.create(location, model: model, options: options)
-            guard nodeCount > 0 else { return }
-            var changes = ChangeSet(model: model)
-            for key in 1...nodeCount { try changes.insert(ObjectID("Node", key: key), values: ["value": 0]) }
-            _ = try store.commit(changes)
         }
 
         func open(timeoutSeconds: Double = 60) throws -> any PersistentStore {
@@ -320,6 +325,57 @@
                 #expect(count == Int(counters) + 2 * processes * threads * rounds)
             }
             try meeting.requireSound()
+        }
+
+        @Test("writers of the portable profile continue if the server's memory for their locks is used up")
+        func fewLocks() throws {
+            let server = try OwnServer(options: "-c max_connections=40 -c max_pred_locks_per_transaction=10")
+            let location = StoreLocation(type: "postgresql", path: "\(server.parameters) schema=few")
+            let counters: Int64 = 200
+            let store = try PostgreSQLStoreType().create(
+                location, model: try Meeting.model(), options: PostgreSQLServer.options(.portable))
+            var changes = ChangeSet(model: store.model)
+            for key in 1...counters { try changes.insert(node(key), values: ["value": 0]) }
+            _ = try store.commit(changes)
+            // While this transaction runs, the server keeps the locks of all later transactions.
+            let (threads, rounds) = (4, 400)
+            let finished = Mutex(0)
+            let isRunning = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                do {
+                    let place = try PostgreSQLLocation(location.path)
+                    let connection = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(StoreOptions()))
+                    defer { connection.close() }
+                    try connection.query("BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM _roost_tallies")
+                    isRunning.signal()
+                    // Ends the transaction when the writers have waited for a while.
+                    var (last, checks) = (-1, 0)
+                    while checks < 20 {
+                        usleep(50_000)
+                        let now = finished.withLock { $0 }
+                        checks = now == last && now > 0 ? checks + 1 : 0
+                        last = now
+                    }
+                } catch {
+                    Issue.record("The other transaction failed: \(error)")
+                    isRunning.signal()
+                }
+            }
+            isRunning.wait()
+            onThreads(threads) { number in
+                for round in 0..<rounds {
+                    try increment(Int64((round * 7 + number * 50) % 200 + 1), in: store)
+                    finished.withLock { $0 += 1 }
+                }
+            }
+            let snapshot = try store.snapshot()
+            var sum: Int64 = 0
+            for key in 1...counters {
+                if case .int(let value)? = try read(key, in: snapshot)?.values["value"] { sum += value }
+            }
+            #expect(sum == Int64(threads * rounds))
+            snapshot.close()
+            try store.close()
         }
 
         @Test("a receipt names the generation of the commit before it")

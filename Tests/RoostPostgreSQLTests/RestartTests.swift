@@ -11,8 +11,9 @@
         let parameters: String
         private let directory = "/tmp/roost-restart-\(UInt32.random(in: .min ... .max))"
 
-        init() throws {
-            parameters = try Self.run("start", in: directory)
+        /// Starts a server with options of its command line.
+        init(options: String = "") throws {
+            parameters = try Self.run("start", in: directory, options: options)
         }
 
         deinit { _ = try? Self.run("stop", "immediate", in: directory) }
@@ -32,15 +33,15 @@
 
         private struct Failure: Error { let status: Int32 }
 
-        private static func run(_ arguments: String..., in directory: String) throws -> String {
+        private static func run(_ arguments: String..., in directory: String, options: String = "") throws -> String {
             let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
                 .deletingLastPathComponent()
             let process = Process()
             process.executableURL = root.appendingPathComponent("Scripts/postgres")
             process.arguments = arguments
-            process.environment = ProcessInfo.processInfo.environment.merging(["ROOST_POSTGRES_DIRECTORY": directory]) {
-                $1
-            }
+            process.environment = ProcessInfo.processInfo.environment.merging([
+                "ROOST_POSTGRES_DIRECTORY": directory, "ROOST_POSTGRES_OPTIONS": options,
+            ]) { $1 }
             let pipe = Pipe()
             process.standardOutput = pipe
             try process.run()

@@ -31,6 +31,14 @@
         /// It may succeed on a retry.
         var isSerializationFailure: Bool { ["40001", "40P01"].contains(state) }
 
+        /// Whether a transaction failed because of concurrent transactions.
+        ///
+        /// In the portable profile, the transactions of a PostgreSQL server share the memory for
+        /// their locks. The end of other transactions frees some.
+        func isTransient(in profile: PostgreSQLProfile) -> Bool {
+            isSerializationFailure || profile == .portable && state == "53200"
+        }
+
         /// The corresponding error code; see
         /// <https://www.postgresql.org/docs/15/errcodes-appendix.html>.
         package var storeCode: StoreError.Code {

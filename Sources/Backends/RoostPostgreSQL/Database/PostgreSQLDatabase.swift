@@ -139,14 +139,15 @@
         }
 
         /// Returns true for conflicts with another writer over unique values, keys or links, for
-        /// deadlocks, and for serialization failures.
+        /// deadlocks, and for serialization failures; in the portable profile also if there is no
+        /// memory for more locks.
         func isTransient(_ error: StoreError) -> Bool {
             // Errors with other codes may come from resolving a commit. Their underlying error is
             // the error of the last attempt.
-            guard [.busy, .duplicateObject, .constraintViolation].contains(error.code),
+            guard [.busy, .duplicateObject, .constraintViolation, .outOfResources].contains(error.code),
                 let error = error.underlying as? PostgreSQLError
             else { return false }
-            return error.state == "23505" || error.isSerializationFailure
+            return error.state == "23505" || error.isTransient(in: settings.profile)
         }
 
         func commitWriting(_ connection: any SQLConnection) throws(StoreError) {
@@ -271,7 +272,7 @@
             while true {
                 do throws(StoreError) { return try beginOnce(purpose, on: connection) } catch {
                     // In the portable profile, another transaction in the same place was committed.
-                    guard (error.underlying as? PostgreSQLError)?.isSerializationFailure == true,
+                    guard (error.underlying as? PostgreSQLError)?.isTransient(in: settings.profile) == true,
                         ContinuousClock.now < deadline, (try? connection.query("ROLLBACK")) != nil
                     else {
                         connection.close()

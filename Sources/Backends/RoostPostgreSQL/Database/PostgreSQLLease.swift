@@ -161,7 +161,7 @@
             while true {
                 do throws(StoreError) { return try transaction(body) } catch {
                     guard attempt < Self.mostAttempts,
-                        (error.underlying as? PostgreSQLError)?.isSerializationFailure == true
+                        (error.underlying as? PostgreSQLError)?.isTransient(in: .portable) == true
                     else { throw error }
                     attempt += 1
                     Thread.sleep(forTimeInterval: .random(in: 0...0.001 * Double(min(attempt, 20))))
