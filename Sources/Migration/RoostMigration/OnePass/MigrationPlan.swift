@@ -130,7 +130,7 @@ extension MigrationPlan {
 }
 
 extension MigrationPlan {
-    /// Sets the required space to the given part, from 0 to 1, of two stores.
+    /// Multiplies the required space by two and by a part from 0 to 1.
     mutating func needsTwice(_ part: Double) {
         bytesNeeded = Int(exactly: (2 * Double(bytesNeeded) * part).rounded(.up)) ?? .max
     }
