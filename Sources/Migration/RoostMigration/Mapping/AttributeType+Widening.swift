@@ -1,8 +1,7 @@
 package import RoostCore
 
 extension AttributeType {
-    /// Returns whether an attribute can change to another type without losing a value, because each
-    /// value has an exact counterpart.
+    /// Returns whether each value of the type has an exact counterpart in another type.
     ///
     /// A type widens to itself. Whole numbers widen to wider whole numbers and to decimals. Whole
     /// numbers of at most 32 bits widen to doubles, and those of 16 bits also to floats. A float

@@ -41,7 +41,7 @@ extension MappingRemarks {
         for relationship in entity.relationships { judge(relationship, of: entity, creators: creators) }
     }
 
-    /// Returns the objects of an entity that `creators` read and `others` do not, or nil if `others`
+    /// Returns the objects of an entity that `creators` read and `others` do not; nil if `others`
     /// read all.
     ///
     /// Without `creators`, returns the objects that `others` do not read.

@@ -16,8 +16,6 @@ extension MappingPlan {
     /// Returns the pairs that only the other end stores, by the number of the end that the mapping
     /// keeps.
     ///
-    /// Called once, because the search reads both ends.
-    ///
     /// - Throws: Errors from reading the source.
     func oneSidedPairs(
         _ snapshot: any StoreSnapshot, options: ConversionOptions, directories: [String]

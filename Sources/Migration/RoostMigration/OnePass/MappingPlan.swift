@@ -27,7 +27,7 @@ struct MappingPlan: Sendable {
 
     /// A source relationship whose destinations must be counted for the objects of one entity plan.
     struct CountedOrigin: Sendable {
-        /// The numbers of the destination relationship, and of the source relationship that sets it.
+        /// The numbers of the destination relationship and of its source relationship.
         let relationship: Int
         let origin: Int
         /// The number of the entity plan.
@@ -55,8 +55,7 @@ struct MappingPlan: Sendable {
     private(set) var entityPlans: [EntityPlan] = []
     private(set) var hierarchies: [Hierarchy] = []
     var links: [LinkPlan] = []
-    /// The to-many relationships to count afterwards, for example because their limits are stricter
-    /// or objects may be left out.
+    /// The to-many relationships to count afterwards, for example because of stricter limits.
     var countedRelationships: [Int] = []
     /// The pairs of to-one relationships to collect before anything is sent.
     private(set) var backPairs: [BackPairs] = []

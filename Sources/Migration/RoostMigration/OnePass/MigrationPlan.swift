@@ -42,7 +42,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
         package var source: String
         /// The second version of the step.
         package var destination: String
-        /// The name of the stage that the step belongs to, or nil outside a staged migration.
+        /// The name of the step's stage, or nil outside a staged migration.
         package var label: String?
         /// Whether the step's mapping model is inferred.
         package var isInferred: Bool

@@ -56,7 +56,7 @@ extension ChainMigration {
 }
 
 extension ChainMigration {
-    /// Adds the durations of the steps after the first, and three passes if one of them needs them.
+    /// Adds the durations and paths of the steps after the first.
     ///
     /// These steps read stores of the destination's type. The durations assume that the number of
     /// objects does not change.

@@ -163,7 +163,7 @@ public struct ModelHistory: Sendable {
 
     /// Returns the position of the newest version with the version hashes of `model`, or nil.
     ///
-    /// Equal models take precedence, because several versions may have equal version hashes.
+    /// Equal models take precedence.
     func position(of model: ManagedObjectModel) -> Int? {
         versions.lastIndex { $0.model == model } ?? versions.lastIndex { $0.model.stores(sameAs: model) }
     }

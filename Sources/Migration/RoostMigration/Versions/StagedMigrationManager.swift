@@ -41,8 +41,7 @@ public struct StagedMigrationManager: Sendable {
     /// - Parameter stages: The stages, oldest first. Each version is in exactly one stage. The
     ///   exception is a version at which one custom stage ends and the next custom stage begins.
     /// - Throws: `invalidRequest` with all problems: no stages, a stage without versions, a version
-    ///   in two stages or twice in one. Versions with equal version hashes count as one, because a
-    ///   store does not distinguish them.
+    ///   in two stages or twice in one. Versions with equal version hashes count as one.
     public init(_ stages: [MigrationStage]) throws(StoreError) {
         var versions: [Version] = []
         var problems: [String] = []
