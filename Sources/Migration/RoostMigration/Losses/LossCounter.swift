@@ -9,7 +9,7 @@ internal import RoostQuery
 /// affected entity is read once for all its counts. If references to some objects are lost, another
 /// reading collects the keys of these objects in memory.
 struct LossCounter {
-    /// The references of a relationship or an attribute to count.
+    /// The references to count, of a relationship or an attribute.
     fileprivate enum Targets {
         case all
         /// The references to objects with keys in one of these sets.
@@ -215,9 +215,7 @@ struct LossCounter {
         return counts
     }
 
-    /// Returns the number that objects with the given keys add to a count.
-    ///
-    /// Looks up their destinations in the store.
+    /// Returns the number that the destinations of objects with the given keys add to a count.
     private func count(_ measure: Measure, keys: [Int64]) throws(StoreError) -> Int {
         var number = 0
         var destinations: [Int64] = []

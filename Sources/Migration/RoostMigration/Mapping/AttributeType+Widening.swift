@@ -1,14 +1,13 @@
 package import RoostCore
 
 extension AttributeType {
-    /// Returns whether an attribute can change to another type without losing a value, because each
-    /// value has an exact counterpart.
+    /// Returns whether each value of the type has an exact counterpart in another type.
     ///
     /// A type widens to itself. Whole numbers widen to wider whole numbers and to decimals. Whole
     /// numbers of at most 32 bits widen to doubles, and those of 16 bits also to floats. A float
     /// widens to a double, and a Boolean to a whole number, 0 or 1. A transformable widens to
     /// binary data, its stored bytes. The reverse is unsafe because the codec might not read the
-    /// bytes. Composites are compared element by element instead.
+    /// bytes. For composites, callers also compare the elements.
     package func widens(to other: AttributeType) -> Bool {
         switch (self, other) {
         case (.boolean, .integer16), (.boolean, .integer32), (.boolean, .integer64),

@@ -73,7 +73,7 @@ extension MappingInference {
         add(current.name, property: path.joined(separator: "."), message: message)
     }
 
-    /// Returns whether two composites have the same names, types and identifiers at every level.
+    /// Returns whether the elements of two composites have equal names, types and identifiers.
     private static func haveSameElements(_ old: AttributeDescription, _ new: AttributeDescription) -> Bool {
         old.elements.count == new.elements.count
             && zip(old.elements, new.elements).allSatisfy { old, new in
@@ -132,7 +132,7 @@ extension MappingInference {
         return firstOrigin(of: destination.relationships[inverse]) == oldInverse
     }
 
-    /// Returns the source relationship that a relationship of a destination entity comes from.
+    /// Returns the source relationship from which a destination relationship comes, or nil.
     private mutating func origin(
         of relationship: ManagedObjectModel.Relationship, in origin: Entity, for entity: Entity
     ) -> ManagedObjectModel.Relationship? {
@@ -172,8 +172,8 @@ extension MappingInference {
 
     /// Returns whether the inverse determines the pairs of a relationship.
     ///
-    /// This is so if the inverse is the stored end, and their source relationships are not each
-    /// other's inverses. Both ends must agree, so the stored end determines the pairs.
+    /// This is so if the inverse is the stored end, and the source relationships of the two are not
+    /// each other's inverses. Both ends must agree, so the stored end determines the pairs.
     private mutating func givesWay(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -183,8 +183,8 @@ extension MappingInference {
         return source.relationships[other].inverse != old.number
     }
 
-    /// Returns the number of a destination relationship's source relationship, from the first
-    /// entity that has one.
+    /// Returns the number of a destination relationship's source relationship in the first entity
+    /// that has one, or nil.
     private mutating func firstOrigin(of relationship: ManagedObjectModel.Relationship) -> Int? {
         if let known = firstOrigins[relationship.number] { return known }
         var first: Int?

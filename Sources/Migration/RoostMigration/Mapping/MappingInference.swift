@@ -17,9 +17,7 @@ struct MappingInference {
     /// A cache of whether objects of a pair's source entity can become objects of its destination
     /// entity.
     var isFollowed: [EntityPair: Bool] = [:]
-    /// A cache of each destination relationship's source relationship, by number.
-    ///
-    /// See `firstOrigin(of:)`.
+    /// A cache of the results of `firstOrigin(of:)`, by relationship number.
     var firstOrigins: [Int: Int?] = [:]
 
     /// The number of a source entity and the number of a destination entity.

@@ -48,9 +48,6 @@ extension MappingModel {
 
     /// Returns the reasons why no mapping model can be inferred for two models; empty if inference
     /// succeeds.
-    ///
-    /// These are the reasons in the error of ``inferred(from:to:options:)``, in a form for
-    /// programs.
     package static func inferenceProblems(
         from source: ManagedObjectModel, to destination: ManagedObjectModel,
         options: InferenceOptions = InferenceOptions()

@@ -6,7 +6,7 @@ package struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
     ///
     /// Nil for a problem of the whole mapping model or of inference.
     package let mapping: String?
-    /// The entity concerned: a destination entity, or a source entity without a destination.
+    /// The destination entity concerned.
     ///
     /// Nil for a problem of a mapping model.
     package let entity: String?

@@ -41,8 +41,8 @@ extension MappingRemarks {
         for relationship in entity.relationships { judge(relationship, of: entity, creators: creators) }
     }
 
-    /// Returns the objects of an entity that `creators` read and `others` do not, or nil if there
-    /// are none.
+    /// Returns the objects of an entity that `creators` read and `others` do not; nil if `others`
+    /// read all.
     ///
     /// Without `creators`, returns the objects that `others` do not read.
     func objects(

@@ -216,7 +216,7 @@ extension MappingRemarks {
         }
     }
 
-    /// Adds remarks on source destinations that no new relationship can refer to.
+    /// Adds remarks on destinations in the source that no new relationship can refer to.
     private mutating func judgeStrays(_ mapping: Mapping, origin: Entity) {
         // Other mappings of the same objects may preserve what this one drops.
         let peers = (bySource[origin.name] ?? []).filter {

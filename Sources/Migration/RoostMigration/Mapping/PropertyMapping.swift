@@ -43,7 +43,7 @@ public struct PropertyMapping: Hashable, Sendable {
 package enum MappingVariable: String, Sendable, CaseIterable {
     /// The source object.
     case source
-    /// The new object that is created from the source object.
+    /// The ID of the object that is created from the source object.
     case destination
     /// The migration, which is the target of ``MappingFunction/destinationInstances`` and
     /// ``MappingFunction/relatedInstances``.

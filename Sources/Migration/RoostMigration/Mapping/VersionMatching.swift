@@ -6,7 +6,7 @@ internal import RoostCore
 /// 1. The names are equal, the elements do not differ in any relevant way, and the new element has
 ///    no other renaming identifier. Entities may have one.
 /// 2. The identifiers are equal: an element's renaming identifier, or its name without one.
-/// 3. The names are equal, and neither element has a match.
+/// 3. The names are equal, neither element has a match, and the traits allow it.
 struct VersionMatching<Element> {
     /// The rules for comparing elements.
     struct Traits {
@@ -80,7 +80,7 @@ struct VersionMatching<Element> {
     /// Returns whether an element has a renaming identifier other than its name.
     private func isRenamed(_ element: Element) -> Bool { identifier(element) != traits.name(element) }
 
-    /// Returns the old element that a new element's identifier refers to.
+    /// Returns the old element that a new element's identifier refers to, or nil.
     ///
     /// If there are several, prefers the element with the same name, then the element whose name is
     /// the identifier.

@@ -12,14 +12,14 @@ struct BackReferencePlan: Sendable {
     let isRequired: Bool
 }
 
-/// The pairs of a to-one relationship of the source, to be looked up by destination object.
+/// A to-one relationship of the source, whose pairs are looked up by the object they refer to.
 struct BackPairs: Sendable, Hashable {
-    /// The destination relationship that gets the pairs, which is the inverse of the mapped
-    /// relationship.
+    /// The number of the destination relationship that gets the pairs: the inverse of the mapped
+    /// one.
     let relationship: Int
-    /// The source relationship that contains the pairs.
+    /// The number of the source relationship that stores the pairs.
     let origin: Int
-    /// The entity plans whose mappings preserve the pairs.
+    /// The numbers of the entity plans whose mappings keep the pairs.
     let entityPlans: [Int]
 }
 
@@ -46,11 +46,10 @@ extension MappingPlan {
 }
 
 extension MappingPlan {
-    /// Returns one error for each relationship with an object that several objects or none refer
-    /// to.
+    /// Returns the errors of relationships that the source stores only in their inverses.
     ///
-    /// Several are an error, because the object's own relationship is to-one. None is an error if
-    /// that relationship is mandatory.
+    /// Several references to an object are an error, because the object's own relationship is
+    /// to-one. No reference is an error if that relationship is mandatory.
     func refusalsOfBackReferences(
         _ snapshot: any StoreSnapshot, options: ConversionOptions
     ) throws(StoreError) -> [StoreError] {
@@ -92,7 +91,7 @@ extension MappingPlan {
     }
 }
 
-/// The pairs of to-one relationships of the source, by destination object.
+/// The pairs of to-one relationships of the source, by the object that they refer to.
 ///
 /// Memory is bounded; further pairs go to an unnamed temporary file.
 final class BackReferences {
@@ -108,9 +107,10 @@ final class BackReferences {
     ///   - plan: The plan.
     ///   - graph: The graph in which predicates find related objects.
     ///   - directories: The directories for a temporary file, in order of preference.
-    ///   - forEachBatch: Calls its second argument with all records of a source entity and its
-    ///     subentities.
-    /// - Throws: Errors from reading the source; `noSpace` and `ioFailure` of the file.
+    ///   - forEachBatch: Calls its second argument with batches of all records of a source entity
+    ///     and its subentities.
+    /// - Throws: Errors from reading the source and from predicates; `noSpace` and `ioFailure` of
+    ///   the file.
     init(
         _ plan: MappingPlan, over graph: (any ObjectGraph)?, directories: [String],
         reading forEachBatch: (
@@ -148,8 +148,8 @@ final class BackReferences {
 
     /// Returns the new ID of the object that refers to a source object, or nil if no object does.
     ///
-    /// The source object becomes `id`. Throws `migrationFailed`, naming the objects, if several
-    /// refer to it.
+    /// `id` is the new ID of the source object. Throws `migrationFailed`, naming the objects, if
+    /// several refer to it.
     func object(
         leadingTo record: RecordReader, becoming id: ObjectID, reference: BackReferencePlan
     ) throws(StoreError) -> AssociationTable.Object? {

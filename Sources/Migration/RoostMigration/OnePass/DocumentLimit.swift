@@ -4,7 +4,7 @@ internal import RoostText
 
 /// The size limit of a document, used by plans to detect documents that would exceed it.
 struct DocumentLimit {
-    /// The number of batches in transit between the two threads.
+    /// The maximum number of batches between the reading and the counting thread.
     private static let channelCapacity = 4
 
     private let byteCount: Int
@@ -13,7 +13,7 @@ struct DocumentLimit {
     /// Creates the limit of a destination, or returns nil if the destination is unlimited or a
     /// source of this size cannot reach the limit.
     ///
-    /// - Throws: Errors of the type about its options.
+    /// - Throws: Errors of the store type about its options.
     init?(
         _ type: any PersistentStoreType, location: StoreLocation, options: [String: String], sourceByteCount: Int
     ) throws(StoreError) {
@@ -36,12 +36,12 @@ struct DocumentLimit {
 
     /// Returns the error for a document that would become too large, or for a damaged source.
     ///
-    /// Reads all content and writes nothing. Additions by the store type are not counted, so a
-    /// document within the limit is never refused.
+    /// Stops reading at the limit, and writes nothing. Additions by the store type are not counted,
+    /// so a document within the limit is never refused.
     ///
     /// - Parameter content: The content of the document.
     /// - Returns: An array with the error, or an empty array.
-    /// - Throws: Errors from reading the source.
+    /// - Throws: Other errors from reading the content.
     func refusals(of content: any ContentSource) throws(StoreError) -> [StoreError] {
         do throws(StoreError) {
             try requireFitting(content)
@@ -70,7 +70,7 @@ struct DocumentLimit {
         _ = try reader.join().get()
     }
 
-    /// Counts the content from the channel, until the end or until the reader stops.
+    /// Counts bytes of content until it ends, the reader stops or the limit is exceeded.
     private func count(_ content: any ContentSource, channel: BatchChannel) throws(StoreError) {
         var byteCount = content.model.document().count
         byteCount += try MetadataDocument.encode(content.identity().userMetadata).count
@@ -95,6 +95,6 @@ struct DocumentLimit {
         }
     }
 
-    /// The size of a comma and a line break.
+    /// The size of a comma and a line break, in bytes.
     private static let separatorByteCount = 2
 }

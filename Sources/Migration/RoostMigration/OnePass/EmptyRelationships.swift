@@ -44,7 +44,7 @@ struct EmptyRelationships {
         return warnings
     }
 
-    /// Returns the warning about objects without a value.
+    /// Returns the warning about an empty relationship in a number of objects.
     static func warning(_ relationship: String, of entity: String, count: Int) -> String {
         "The mandatory relationship '\(entity).\(relationship)' is empty in \(count) objects, because their mapping does not set it; set it in a mapping or a policy, or make it optional."
     }

@@ -2,10 +2,10 @@ internal import RoostCore
 
 /// A set of keys that are added in ascending order.
 ///
-/// Each block of 64 adjacent keys takes sixteen bytes.
+/// Each aligned block of 64 keys that is not empty takes sixteen bytes.
 struct KeySet: Sendable {
-    /// The keys divided by 64, in ascending order, with parallel bit masks of the keys in each
-    /// block.
+    /// The blocks that are not empty, as keys divided by 64, ascending; in parallel, the bit masks
+    /// of their keys.
     private var places: [Int64] = []
     private var bits: [UInt64] = []
 

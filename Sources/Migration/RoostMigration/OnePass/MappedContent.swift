@@ -4,16 +4,16 @@ internal import RoostQuery
 /// The content that a mapping creates from a store, in one pass.
 ///
 /// The objects of a hierarchy of the new model are read in key order and transformed one by one.
-/// Links and references keep their keys. If a predicate or a dropped entity excludes objects that
-/// links may refer to, the keys of the other objects are collected first. This takes two bits for
-/// each object if keys are adjacent.
+/// Links and references keep the keys of their objects. If objects that they may refer to are
+/// excluded by a predicate or a dropped entity, the keys of the other objects are collected first.
+/// This takes two bits for each object if keys are adjacent.
 final class MappedContent: ContentSource {
     /// The results of the pass, except for the destination's content.
     struct Outcome: Sendable {
         /// The numbers of objects that each entity mapping read and created, or nil if it cannot
         /// create any.
         var counts: [(read: Int, made: Int)?] = []
-        /// The tally that the last commit of the source recorded.
+        /// The tally that the last commit of the source recorded, or nil.
         var recorded: StoreTally?
         /// Messages, with counts, about content that cannot be migrated to the destination.
         var losses: [String] = []
@@ -49,8 +49,8 @@ final class MappedContent: ContentSource {
         try StoreContent(store, options: options).identity()
     }
 
-    /// Streams all content, and checks the counts of relationships that the mapping may have
-    /// changed.
+    /// Streams all content, counts empty relationships for warnings, and checks the counts of
+    /// relationships that the mapping may have changed.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
@@ -64,7 +64,7 @@ final class MappedContent: ContentSource {
         defer { snapshot.close() }
         for number in plan.countedRelationships {
             let relationship = plan.destination.relationships[number]
-            // A relationship that no mapping sets may be empty.
+            // The relationship may be empty in entities for which no mapping sets it.
             let unsaid = plan.entitiesWithoutStatement(of: relationship)
             try snapshot.requireCounts(of: relationship) { $0.count == 0 && unsaid.contains($0.entity) }
         }
@@ -205,7 +205,7 @@ private struct MappedReading {
         }
     }
 
-    /// Reads the objects of an entity in batches, until `body` returns false.
+    /// Reads the objects of an entity and its subentities until `body` returns false.
     private mutating func forEachBatch(
         of entity: ManagedObjectModel.Entity, _ body: (inout Self, RecordBatch) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
@@ -247,7 +247,7 @@ private struct MappedReading {
         return sets
     }
 
-    /// Collects the pairs of to-one relationships that the plan needs.
+    /// Collects the pairs of to-one relationships, or returns nil if the plan needs none.
     private mutating func collectBackReferences(
         over graph: (any ObjectGraph)?
     ) throws(StoreError) -> BackReferences? {
@@ -409,11 +409,11 @@ private struct LinkMapper {
         return isOrdered || (pair.source > pair.target) != plan.relation.isFlipped
     }
 
-    /// Appends the links for a pair as stored in the source.
+    /// Appends the links for a pair of the source, if both its objects are migrated.
     ///
     /// - Parameters:
     ///   - pair: The pair.
-    ///   - back: The reverse of the pair, if required and existing.
+    ///   - back: The reverse of the pair, if it exists and ``needsBack(of:)`` is true.
     ///   - batch: The batch to append to.
     func append(_ pair: Link, back: Link? = nil, to batch: inout LinkBatch) {
         let pair = oriented(pair)

@@ -138,7 +138,7 @@ private struct AttributeResolution {
 
     /// Records that a field has no value.
     ///
-    /// A mandatory field must have a value if its composite has one.
+    /// For a mandatory field in a composite, this is an error only if the composite exists.
     private mutating func leaveEmpty(_ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool) {
         guard isMandatory else { return }
         if let outer {
@@ -213,8 +213,7 @@ private struct AttributeResolution {
         }
     }
 
-    /// Returns the mapped values of a composite's elements, without elements that are null for
-    /// every object.
+    /// Returns the mapped values of a composite's elements, without constant nulls.
     private func values(of composite: RecordLayout.Field) -> [FieldPlan.Presence] {
         statements.sorted { $0.key < $1.key }.compactMap { name, statement in
             guard name.hasPrefix(composite.name + ".") else { return nil }

@@ -2,14 +2,14 @@ internal import RoostCore
 internal import RoostPredicates
 
 extension MappingPlan {
-    /// Returns the errors of a migration that counting the snapshot's objects can find.
+    /// Returns the errors of a migration that counts and fetches of the snapshot can find.
     ///
     /// - Parameters:
     ///   - snapshot: The source.
     ///   - options: The options for reading the source.
     ///   - pairs: The result of ``oneSidedPairs(_:options:directories:)``.
-    ///   - countsNulls: Whether to search also for nulls in properties that become mandatory,
-    ///     inexact numbers and lost references, which may read every object.
+    ///   - countsNulls: Whether to search also for errors in the values of objects, for example
+    ///     nulls in mandatory properties, which may read every object.
     /// - Returns: The errors.
     /// - Throws: Errors from reading the snapshot.
     func refusals(
@@ -166,9 +166,7 @@ extension MappingPlan {
         return try cursor.next(into: &batch, options: options) ? batch.id(at: 0) : nil
     }
 
-    /// Returns a sentence for each property change of an entity mapping's objects, for users.
-    ///
-    /// Unchanged properties are omitted.
+    /// Returns sentences for users about the changes to properties of an entity mapping's objects.
     func steps(of mapping: Int) -> [String] {
         guard let entityPlan = entityPlans.first(where: { $0.mapping == mapping }) else { return [] }
         var steps = entityPlan.fields.compactMap(Self.step)
@@ -217,10 +215,9 @@ extension MappingPlan.EntityPlan {
         }
     }
 
-    /// Returns the condition under which a composite and all enclosing composites exist; true for
-    /// nil.
+    /// Returns the condition under which a composite and all enclosing composites exist.
     ///
-    /// Returns nil if no predicate can express it.
+    /// Returns nil if no predicate can express it. Without a composite, the condition is true.
     fileprivate func exists(_ composite: RecordLayout.Field?) -> FetchRequest.Predicate? {
         guard let composite else { return .constant(true) }
         guard let field = fields.first(where: { $0.to.index == composite.index }), let value = hasValue(field),

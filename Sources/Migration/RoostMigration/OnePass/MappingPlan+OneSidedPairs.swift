@@ -1,10 +1,10 @@
 internal import RoostCore
 
 extension MappingPlan {
-    /// The ends of one-to-one relationships of the source whose other ends the mapping drops.
+    /// The ends of one-to-one source relationships that the mapping keeps without the other end.
     private var singleEnds: Set<Int> { Set(entityPlans.flatMap(\.references).compactMap(\.oneToOne)) }
 
-    /// The ends of one-to-one relationships of the source with pairs that become links.
+    /// The ends of one-to-one source relationships whose pairs become links.
     private var linkedEnds: Set<Int> {
         Set(
             links.compactMap { link in
@@ -14,9 +14,7 @@ extension MappingPlan {
     }
 
     /// Returns the pairs that only the other end stores, by the number of the end that the mapping
-    /// preserves.
-    ///
-    /// Called once, because the search reads both ends.
+    /// keeps.
     ///
     /// - Throws: Errors from reading the source.
     func oneSidedPairs(

@@ -155,7 +155,7 @@ extension MappingPlan {
     private mutating func hasReflexiveObstacle(
         _ relationship: ManagedObjectModel.Relationship, from own: ManagedObjectModel.Relationship?
     ) -> Bool {
-        // Both objects of a pair must have it, or neither.
+        // Both objects of a pair refer to each other, so all mappings must agree.
         guard Set(origins(of: relationship).map { $0.origin?.number }).count < 2 else {
             addObstacle(sayDifferently(relationship))
             return true
@@ -216,11 +216,11 @@ extension MappingPlan {
                     && !fitting.contains { $0.source.number == entity && $0.filter == nil }
             }
         }
-        // In a relationship that is its own inverse, a reference counts for both objects.
+        // In a relationship that is its own inverse, a pair counts for both objects.
         let becomesReflexive = relationship.isReflexive && old.contains { !$0.isReflexive }
         if isNarrower || leavesOut || becomesReflexive || old.count < origins.count {
             countedRelationships.append(relationship.number)
-            // Pairs of such a relationship count at both ends, so they are counted afterwards.
+            // Pairs of such a relationship count at both ends. They are only counted afterwards.
             guard !relationship.isReflexive else { return }
             for (entityPlan, origin) in origins {
                 guard let origin else { continue }

@@ -27,7 +27,7 @@ struct MappingPlan: Sendable {
 
     /// A source relationship whose destinations must be counted for the objects of one entity plan.
     struct CountedOrigin: Sendable {
-        /// The destination relationship, and its source relationship.
+        /// The numbers of the destination relationship and of its source relationship.
         let relationship: Int
         let origin: Int
         /// The number of the entity plan.
@@ -55,8 +55,7 @@ struct MappingPlan: Sendable {
     private(set) var entityPlans: [EntityPlan] = []
     private(set) var hierarchies: [Hierarchy] = []
     var links: [LinkPlan] = []
-    /// The to-many relationships to count afterwards, because their limits are stricter or objects
-    /// may be left out.
+    /// The to-many relationships to count afterwards, for example because of stricter limits.
     var countedRelationships: [Int] = []
     /// The pairs of to-one relationships to collect before anything is sent.
     private(set) var backPairs: [BackPairs] = []
@@ -169,7 +168,7 @@ struct MappingPlan: Sendable {
         }
     }
 
-    /// Returns the nearest source entity that includes all given entities of one hierarchy, or nil.
+    /// Returns the nearest source entity that includes all given entities; nil if none are given.
     private func commonEntity(of entities: [Int]) -> Int? {
         guard var common = entities.first else { return nil }
         while !entities.allSatisfy(source.entities[common].includes) {
@@ -258,17 +257,17 @@ struct ReferencePlan: Sendable {
     ///
     /// The number is −1 if no suitable entity results.
     let targets: [Int32]
-    /// The key set of the migrated objects, by source entity number, or −1 if all are migrated.
+    /// The key set of the migrated objects, by source entity number, or −1 if none is needed.
     let keySets: [Int32]
     /// Whether the field's bytes are copied unchanged, because every possible destination object is
     /// migrated and the bytes identify its new object.
     let isMove: Bool
-    /// Whether the migration fails if the destination object is dropped.
+    /// Whether the migration fails if the referenced object is dropped.
     let isRequired: Bool
     /// Whether the migration also fails for a null reference, because the relationship was not
     /// mandatory in the source.
     let isNewlyRequired: Bool
-    /// The source relationship at one end of a one-to-one pair, if the other end is dropped.
+    /// The kept source end of a one-to-one relationship, if the other end is dropped.
     ///
     /// Pairs that only the other end stores are included.
     var oneToOne: Int?

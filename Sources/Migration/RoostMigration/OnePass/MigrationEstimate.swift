@@ -6,8 +6,6 @@ internal import RoostCore
 /// accurate only within a small factor. The time of policies is not included.
 struct MigrationEstimate {
     /// The cost factor of three passes, which read objects again, store associations and commit.
-    ///
-    /// They alternate between reading and writing.
     private static let threePassesFactor = 2.0
 
     /// Estimates the duration of one step.

@@ -4,9 +4,9 @@ extension MigrationManager {
     /// Creates a store of any type, with another model, from the content of a store.
     ///
     /// ``MigrationOptions/mapping`` defines how objects become objects of the new model. Without a
-    /// mapping, it is inferred from the two models. If no policy is used and every object keeps its
-    /// key, the source is read in one pass, in batches, with bounded memory; otherwise in three
-    /// passes.
+    /// mapping, it is inferred from the two models. If each object can be migrated on its own,
+    /// without a policy and with its key, the source is read in one pass, in batches; otherwise in
+    /// three passes.
     ///
     /// - In one pass, objects keep their keys and versions.
     /// - In three passes, an object keeps its key if its hierarchy gets objects from one hierarchy

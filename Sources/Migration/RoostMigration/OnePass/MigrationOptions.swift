@@ -15,11 +15,11 @@ public struct MigrationOptions: Sendable, Adjustable {
     /// The mapping from the source's model to the new model, or nil to infer it.
     public var mapping: MappingModel?
     /// The history with the model versions between the source's model and the new model, or nil for
-    /// a single step.
+    /// none.
     ///
     /// Cannot be combined with ``mapping`` or ``stages``.
     public var history: ModelHistory?
-    /// The stages up to the new model, or nil for a single step.
+    /// The stages up to the new model, or nil for none.
     ///
     /// Cannot be combined with ``mapping`` or ``history``.
     public var stages: StagedMigrationManager? = nil

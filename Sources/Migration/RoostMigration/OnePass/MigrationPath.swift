@@ -24,7 +24,7 @@ package enum MigrationPath: String, Sendable, Hashable, Codable {
     case oneTransaction
     /// Objects are created first, then relationships, and then all are validated.
     ///
-    /// Used for policies, or if keys change. Objects from a policy must meet all requirements of
-    /// the model. Other objects must meet the requirements of ``onePass``.
+    /// Used for policies, new keys and other obstacles to one pass. Objects from a policy must meet
+    /// all requirements of the model. Other objects must meet the requirements of ``onePass``.
     case threePasses
 }

@@ -42,7 +42,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
         package var source: String
         /// The second version of the step.
         package var destination: String
-        /// The stage that the step executes, or nil outside a staged migration.
+        /// The name of the step's stage, or nil outside a staged migration.
         package var label: String?
         /// Whether the step's mapping model is inferred.
         package var isInferred: Bool
@@ -130,7 +130,7 @@ extension MigrationPlan {
 }
 
 extension MigrationPlan {
-    /// Sets the required space to the given part, from 0 to 1, of two stores.
+    /// Multiplies the required space by two and by a part from 0 to 1.
     mutating func needsTwice(_ part: Double) {
         bytesNeeded = Int(exactly: (2 * Double(bytesNeeded) * part).rounded(.up)) ?? .max
     }

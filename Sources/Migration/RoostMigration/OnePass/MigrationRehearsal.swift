@@ -8,7 +8,7 @@ internal import RoostText
 /// It reads objects only to find failures that counting cannot reveal: in converted or computed
 /// values, constants, new mandatory elements of composites, new uniqueness constraints, numbers of
 /// destinations, and the size of a document. It stops at the first failure of each entity mapping.
-/// Without failures, it then checks each constraint and relationship up to the first failure.
+/// Without failures, it then checks each constraint and relationship up to its first failure.
 struct MigrationRehearsal {
     private let plan: MappingPlan
     private let pairs: [Int: OneSidedPairs]
@@ -174,8 +174,8 @@ struct MigrationRehearsal {
         ObjectID(plan.entityPlans[claim.entityPlan].source.name, key: claim.key)
     }
 
-    /// Returns the values of a constraint, or nil if one of them is null, because null never
-    /// conflicts.
+    /// Returns the values of a constraint, or nil if the batch is empty or a value is null, because
+    /// null never conflicts.
     private static func values(
         of constraint: ManagedObjectModel.UniquenessConstraint, batch: RecordBatch
     ) -> [Value]? {

@@ -84,8 +84,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     package var remarks: [String] = []
     /// The reports of the steps through several versions.
     ///
-    /// Their sources and destinations are version names. Empty for a single step, which
-    /// ``mappings`` describes.
+    /// Empty for a single step, which ``mappings`` describes.
     package var steps: [MigrationReport] = []
     /// The path or URL of the old store that an in-place migration retained, or nil.
     public var backup: String?

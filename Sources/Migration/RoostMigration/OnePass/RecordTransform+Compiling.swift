@@ -8,8 +8,7 @@ extension RecordTransform {
         /// layouts.
         case tail(RecordMoves.Tail)
         case constant(RecordLayout.Field, Value, marker: RecordLayout.Field?)
-        /// A field of another kind, with a replacement for null, or in a composite that may be
-        /// absent.
+        /// A field whose kind differs, whose null is replaced, or whose composite may be absent.
         case convert(RecordLayout.Field, from: RecordLayout.Field, fallback: Value?, marker: RecordLayout.Field?)
         case expression(RecordLayout.Field, ExpressionEvaluator, fallback: Value?, marker: RecordLayout.Field?)
         case objectID(RecordLayout.Field, from: RecordLayout.Field)
@@ -59,7 +58,7 @@ extension RecordTransform {
         }
     }
 
-    /// A field that must have a value if its composite has one.
+    /// A field that must have a value, if its composite exists.
     struct Requirement {
         var field: RecordLayout.Field
         var marker: RecordLayout.Field?

@@ -4,8 +4,8 @@ internal import RoostQuery
 /// A compiled entity mapping, which converts records of a source entity to records of a new entity.
 ///
 /// Fields with the same meaning on both sides are moved as bytes. Values that are the same for all
-/// objects are in the prototype that each record starts from. Everything else is a step. Use it on
-/// one thread only.
+/// objects are in the prototype that each record starts from. Everything else is a step. Use a
+/// transform on one thread only.
 final class RecordTransform {
     private let layout: RecordLayout
     private let moves: RecordMoves
@@ -91,7 +91,7 @@ final class RecordTransform {
     /// Appends the new object for a source record, if the mapping selects the record.
     ///
     /// - Throws: `migrationFailed`, naming the object and the property; errors from evaluating an
-    ///   expression.
+    ///   expression or the predicate.
     func append(_ record: RecordReader, to batch: inout RecordBatch) throws(StoreError) {
         readCount += 1
         if let matcher, try !matcher.matches(record) { return }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A migration: its checks, the writing and the report.
+/// A migration by one mapping model: its checks, the writing and the report.
 struct StoreMigration: Sendable {
     let source: ConversionEndpoint
     let destination: ConversionEndpoint

@@ -56,9 +56,9 @@ extension ChainMigration {
 }
 
 extension ChainMigration {
-    /// Adds the requirements of the steps after the first.
+    /// Adds the durations and paths of the steps after the first.
     ///
-    /// Each step reads a store of the destination's type. The duration assumes that the number of
+    /// These steps read stores of the destination's type. The durations assume that the number of
     /// objects does not change.
     private func addStepsAfterFirst(
         of chain: MigrationChain, to plan: inout MigrationPlan

@@ -170,7 +170,7 @@ struct ChainRun: Sendable {
         try options.conversion.cancellation?.check()
     }
 
-    /// Updates a step's report after a handler changed the store.
+    /// Updates a step's report after a handler that may have changed the store.
     private func takeOver(
         _ store: any PersistentStore, into report: inout MigrationReport
     ) throws(StoreError) {

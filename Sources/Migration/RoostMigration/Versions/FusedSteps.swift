@@ -47,7 +47,7 @@ struct FusedSteps {
 
     private func agrees(_ direct: EntityMapping, entity: Entity) -> Bool {
         guard let line = line(of: entity.name) else { return false }
-        // The entity is new in an intermediate version, so no earlier version has objects of it.
+        // The entity is new in a later version, so the first version has no objects of it.
         guard line.count == models.count else { return direct.sourceEntity == nil }
         guard direct.sourceEntity == line[0].name, line.allSatisfy({ $0.isAbstract == entity.isAbstract }) else {
             return false
@@ -106,7 +106,7 @@ struct FusedSteps {
         ///
         /// `names` are its names from its first version on.
         case new(names: [String])
-        /// More than one property.
+        /// Anything else, for example an expression or several properties.
         case other
 
         var isNew: Bool {

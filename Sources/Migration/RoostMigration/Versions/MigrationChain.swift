@@ -12,7 +12,7 @@ struct MigrationChain: Sendable {
         var model: ManagedObjectModel
         var mapping: MappingModel
         var isInferred: Bool
-        /// The stage that the step executes, or nil outside a staged migration.
+        /// The custom stage whose code the step runs, or nil.
         var stage: CustomMigrationStage?
         /// The name of the stage, or nil outside a staged migration.
         var label: String?

@@ -5,9 +5,9 @@ extension MigrationManager {
     /// Opens a store for a program's model, creates it if it does not exist, and treats a store
     /// with another model according to the rule.
     ///
-    /// A compatible store is only opened, and its objects are unchanged. An incompatible store is
-    /// migrated or replaced as a whole. If several processes open it at once, one process does the
-    /// work, and the others find the result.
+    /// A compatible store is only opened. An incompatible store is migrated or replaced as a whole.
+    /// If several processes open it at once, one process does the work, and the others find the
+    /// result.
     ///
     /// - Parameters:
     ///   - description: The location of the store and the options for opening it. Its

@@ -100,8 +100,8 @@ public struct ModelHistory: Sendable {
     /// Adds a mapping model between the versions that it matches.
     ///
     /// Versions match by version hashes, or, without version hashes, by entities and properties.
-    /// - Throws: `invalidMappingModel` if the mapping model matches no two versions, or several
-    ///   without version hashes to distinguish them.
+    /// - Throws: `invalidMappingModel` if the mapping model matches no pair of versions, or several
+    ///   pairs whose version hashes differ.
     public mutating func add(_ mapping: MappingModel) throws(StoreError) {
         var fitting: [(Int, Int)] = []
         var nearest: (names: String, problems: [MappingProblem])?
@@ -163,7 +163,7 @@ public struct ModelHistory: Sendable {
 
     /// Returns the position of the newest version with the version hashes of `model`, or nil.
     ///
-    /// Equal models take precedence, because several versions may have equal version hashes.
+    /// Equal models take precedence.
     func position(of model: ManagedObjectModel) -> Int? {
         versions.lastIndex { $0.model == model } ?? versions.lastIndex { $0.model.stores(sameAs: model) }
     }

@@ -27,9 +27,7 @@ public struct StagedMigrationManager: Sendable {
         let model: ManagedObjectModel
         /// The stage that the version belongs to.
         let label: String
-        /// The custom stage that ends at this version.
-        ///
-        /// Nil for the first version, and for a version reached by inference alone.
+        /// The custom stage that ends at this version, or nil.
         let stage: CustomMigrationStage?
     }
 
@@ -43,8 +41,7 @@ public struct StagedMigrationManager: Sendable {
     /// - Parameter stages: The stages, oldest first. Each version is in exactly one stage. The
     ///   exception is a version at which one custom stage ends and the next custom stage begins.
     /// - Throws: `invalidRequest` with all problems: no stages, a stage without versions, a version
-    ///   in two stages or twice in one. Versions with equal version hashes count as one, because a
-    ///   store does not distinguish them.
+    ///   in two stages or twice in one. Versions with equal version hashes count as one.
     public init(_ stages: [MigrationStage]) throws(StoreError) {
         var versions: [Version] = []
         var problems: [String] = []
@@ -160,8 +157,7 @@ public enum MigrationStage: Sendable {
     }
 }
 
-/// A stage of versions that are reached, from each other and from the previous version, by
-/// inference alone.
+/// A stage whose versions, including the first, are reached by inference alone.
 ///
 /// ```swift
 /// let stage = LightweightMigrationStage([version1, version2], label: "ratings")
@@ -193,7 +189,7 @@ public struct CustomMigrationStage: Sendable {
     ///
     /// It receives an open, unpublished store, which it may read and change, but must not close. It
     /// runs on the thread that called the migration. An error ends the migration, which removes its
-    /// stores.
+    /// unpublished stores.
     public typealias Handler = @Sendable (_ store: any PersistentStore, _ stage: CustomMigrationStage) throws -> Void
 
     /// The name of the stage in messages and reports, or nil for its number.
