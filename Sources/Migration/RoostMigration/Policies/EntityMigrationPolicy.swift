@@ -37,7 +37,7 @@ open class EntityMigrationPolicy {
 
     /// Called before the first source object of the mapping.
     ///
-    /// Can already create objects.
+    /// An override can already create objects.
     open func begin(_ mapping: EntityMapping, in session: MigrationSession) throws {}
 
     /// Creates the destination objects of one source object.
