@@ -104,7 +104,7 @@ public final class MigrationSession {
     /// If a request has no order and its predicate uses only attributes, unwritten objects are
     /// searched in memory. So finding or creating an object costs one lookup; index the attribute
     /// to make it fast. For other requests, they are written first if they matter. The first call
-    /// in a migration costs more, because it ends the bulk load.
+    /// costs more, because it ends the bulk load.
     ///
     /// - Throws: The errors of ``StoreSnapshot/fetch(_:)`` and ``PersistentStore/commit(_:)``.
     public func destinationObjects(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {

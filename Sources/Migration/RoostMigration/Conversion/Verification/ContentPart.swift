@@ -23,9 +23,8 @@ enum ContentPart: Sendable {
 
     /// Divides a store into parts, and large hierarchies and relationships into ranges of keys.
     ///
-    /// A ``SequentialSnapshot`` cannot start at any key, so it gives no ranges. The structure comes
-    /// first, because it cannot be divided. `tally` is the expected content. If it is wrong, the
-    /// parts still cover all content.
+    /// A ``SequentialSnapshot`` gives no ranges. The structure comes first, because it cannot be
+    /// divided. `tally` is the expected content. If it is wrong, the parts still cover all content.
     static func parts(
         of tally: StoreTally, snapshot: any StoreSnapshot, checkingStructure: Bool
     ) throws(StoreError) -> [ContentPart] {
