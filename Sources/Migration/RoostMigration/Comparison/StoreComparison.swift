@@ -33,7 +33,7 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
     public var object: String
     /// The properties that differ.
     ///
-    /// For a link, the relationship. For models, the entities. Empty for an object of one store.
+    /// For a link, the relationship. For models, the entities.
     package var properties: [String]
     /// The target object of a link.
     package var target: String?

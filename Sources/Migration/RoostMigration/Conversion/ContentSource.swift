@@ -13,7 +13,7 @@ protocol StoreContents: Sendable {
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent
 
-    /// Returns warnings, for example about content that the source cannot return unchanged.
+    /// Returns warnings about the source.
     ///
     /// A conversion calls this after writing the content.
     func notices() throws(StoreError) -> [String]

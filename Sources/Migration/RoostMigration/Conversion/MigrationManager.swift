@@ -2,8 +2,7 @@ public import RoostCore
 
 /// Copies and migrates data from one store to another.
 ///
-/// It needs only the ``PersistentStore`` protocol, so any registered type can be converted to any
-/// type that can be written.
+/// Any registered type can be converted to any type that can be written.
 ///
 /// ```swift
 /// let report = try MigrationManager().migrate(

@@ -254,8 +254,7 @@ final class RelationshipExceptions {
     private let leftOut: AssociationTable
     private let setByPolicy: AssociationTable
     private let firstRule: [Int]
-    /// The relationships, with inverses, that a policy set in the second pass for another object
-    /// than the current one, or without a rule.
+    /// The relationships that a policy set outside the rules of the current object, with inverses.
     private(set) var setElsewhere: Set<Int> = []
 
     init(_ plan: PolicyPlan, directories: [String]) {
