@@ -3,9 +3,8 @@ internal import RoostCore
 /// The associations between source objects and their destination objects, by entity mapping, with
 /// lookup in both directions at any time.
 ///
-/// Associations are many-to-many. A run of consecutive keys takes the space of one association. So
-/// if objects keep consecutive keys, a table of any size takes a few bytes. Associations that
-/// exceed the memory limit go to an unnamed temporary file.
+/// Associations are many-to-many. A run of consecutive keys takes the space of one association.
+/// Associations that exceed the memory limit go to an unnamed temporary file.
 final class AssociationTable {
     /// An object in an association.
     struct Object: Hashable {

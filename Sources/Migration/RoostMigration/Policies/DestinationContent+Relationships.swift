@@ -252,7 +252,7 @@ extension DestinationContent {
 
     /// Returns the current destinations of a to-many relationship.
     ///
-    /// A new object in memory whose relationship was not set has none, so no lookup is needed.
+    /// A new object whose relationship was not set has none.
     private func current(
         _ relationship: Relationship, of object: DestinationObject
     ) throws(StoreError) -> [(object: DestinationObject, link: Link)] {

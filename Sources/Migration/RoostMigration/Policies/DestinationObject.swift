@@ -3,8 +3,7 @@ public import RoostCore
 /// An object of the destination of a migration.
 ///
 /// This is a lightweight handle. Values can be read and set until the migration validates the
-/// objects. Policies also read values that are not yet written. Two handles are equal if they refer
-/// to the same object.
+/// objects. Policies also read values that are not yet written.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///

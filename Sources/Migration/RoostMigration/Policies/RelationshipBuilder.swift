@@ -5,8 +5,8 @@ internal import RoostQuery
 ///
 /// Fields that rules of the way ``RelationshipRule/Way/field`` wrote in the first pass remain if
 /// the standard behavior created all objects, every possible destination kept its key and no policy
-/// set the relationship. Otherwise they are set again. Most links are created later, all together,
-/// but not those that a policy reads or sets.
+/// set the relationship. Otherwise they are set again. Most links are created later, all together;
+/// links that a policy reads or sets are created earlier.
 final class RelationshipBuilder {
     let mapping: PolicyMapping
     private let exceptions: RelationshipExceptions
