@@ -24,7 +24,7 @@ public struct ConversionProgress: Sendable, Hashable {
 
     /// The current phase.
     public var phase: Phase
-    /// The current entity, or the current relationship as `Entity.name`; nil if unknown.
+    /// The current entity, or the current relationship as `Entity.name`; otherwise nil.
     package var current: String?
     /// The number of objects processed in this phase.
     public var objects: Int

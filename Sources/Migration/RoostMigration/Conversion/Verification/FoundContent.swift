@@ -12,7 +12,7 @@ struct FoundContent {
         tally = StoreTally(model: model)
     }
 
-    /// If none of the given entities was read before, notes them as read and returns true.
+    /// Notes the given entities as read and returns true, unless one of them was read before.
     ///
     /// The caller then adds all their objects to the tally.
     mutating func begins(_ numbers: [Int]) -> Bool {
