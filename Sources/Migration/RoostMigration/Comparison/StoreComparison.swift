@@ -17,7 +17,7 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
         case onlyInFirst
         /// An object that only the second store has.
         case onlyInSecond
-        /// An object whose properties or entity differ between the stores.
+        /// An object whose entity or stored values differ between the stores.
         case changed
         /// A link, including its position, that only the first store has.
         case linkOnlyInFirst
@@ -63,15 +63,16 @@ public enum StoreComparison {
     /// Finds the first differences between two stores.
     ///
     /// Compares objects by root entity, then links by relationship, in key order. Reads each record
-    /// at most once, with memory for two batches. Ignores versions, generations, metadata and
+    /// at most once, with memory for two batches. Ignores versions, generations, metadata and store
     /// types. Stores with incompatible models have one difference, of kind `model`.
     ///
     /// - Parameters:
     ///   - first: A store.
     ///   - second: The store to compare with `first`.
-    ///   - limit: The maximum number of differences. The comparison ends at this number.
+    ///   - limit: The number of differences, at least 1, at which the comparison ends.
     ///   - trustingDigests: Whether equal recorded digests count as equal content. Then equal
-    ///     stores are compared in O(1), but damage and changes by other programs are not detected.
+    ///     stores are compared without reading their records, but damage and changes by other
+    ///     programs are not detected.
     ///   - cancellation: An object that can cancel the comparison, which then throws `cancelled`.
     /// - Returns: The differences; empty if the contents are equal.
     /// - Throws: `corrupted`, naming the damaged record; `cancelled`; other read errors.

@@ -13,7 +13,7 @@ protocol StoreContents: Sendable {
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent
 
-    /// Returns warnings about content that the source cannot return unchanged.
+    /// Returns warnings about the source.
     ///
     /// A conversion calls this after writing the content.
     func notices() throws(StoreError) -> [String]
@@ -34,11 +34,11 @@ extension StoreContents {
     func giveHistory(to store: any PersistentStore) throws(StoreError) -> Bool { false }
 }
 
-/// Content that is read once, from beginning to end, on its own thread.
+/// Content that one thread reads once, from beginning to end.
 protocol ContentSource: StoreContents {
     /// Sends all content, and returns counts and digests of the sent content.
     ///
-    /// Returns nil if the writer stopped because of its own error.
+    /// Returns nil if the writer failed.
     func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent?
 }
 

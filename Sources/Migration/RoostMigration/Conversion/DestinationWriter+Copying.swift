@@ -1,14 +1,14 @@
 internal import RoostCore
 
-/// A summary of the content that was copied from a source to a destination.
+/// A summary of the content that was written to a destination.
 struct CopiedContent: Sendable {
-    /// Counts and digests of the content that was read.
+    /// Counts and digests of the content that the destination must have.
     var tally: StoreTally
     /// The damaged objects that were skipped.
     var skipped: [ObjectID] = []
     /// The IDs of the skipped objects in the destination; nil if equal to `skipped`.
     var skippedThere: [ObjectID]?
-    /// The number of skipped references to missing objects, by relationship.
+    /// The number of references and links that were left out, by relationship.
     var dangling: [RelationshipCount] = []
     /// Warnings about the source.
     var warnings: [String] = []
@@ -17,7 +17,7 @@ struct CopiedContent: Sendable {
 }
 
 extension DestinationWriter {
-    /// The number of batches in transit between the two threads.
+    /// The maximum number of batches in transit between the two threads.
     private static let channelCapacity = 6
 
     /// Streams all content from `source` into `destination`, on two threads, and finishes the load.
@@ -62,9 +62,9 @@ extension DestinationWriter {
 
     // MARK: Writing
 
-    /// Loads all batches that arrive.
+    /// Loads the batches of a channel, and returns their tally.
     ///
-    /// Returns nil if the reader stopped because of its own error.
+    /// Returns nil if the reader failed.
     func write(
         from channel: BatchChannel, to store: any PersistentStore, memory: PrivateMemory
     ) throws(StoreError) -> StoreTally? {

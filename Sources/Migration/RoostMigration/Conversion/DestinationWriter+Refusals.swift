@@ -94,7 +94,7 @@ extension DestinationWriter {
         return try StoreFile.freeBytes(inDirectoryOf: location.path)
     }
 
-    /// Returns an error if a neighboring store uses the path for one of its own files.
+    /// Returns an error if the path belongs to the log or another file of an existing store.
     ///
     /// That store could treat the new store as its log, and remove it.
     private func companionRefusal(_ location: StoreLocation) -> StoreError? {
@@ -171,7 +171,7 @@ extension DestinationWriter {
 }
 
 extension DestinationWriter {
-    /// Returns the document limit that `source` could exceed in a new destination, or nil.
+    /// Returns the document limit of a new destination that `source` could exceed, or nil.
     func documentLimit(
         _ source: any PersistentStore
     ) throws(StoreError) -> DocumentLimit? {

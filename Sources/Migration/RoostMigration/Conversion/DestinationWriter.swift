@@ -3,7 +3,7 @@ internal import RoostFiles
 
 /// A writer that creates, fills, verifies and publishes a destination store from any source.
 ///
-/// All or nothing, unless the destination is an open store.
+/// After an error, a location is unchanged, but an open store may keep new content.
 package struct DestinationWriter: Sendable {
     let destination: ConversionEndpoint
     /// The name of the source in reports.

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostFiles
 
-/// A search for the processes that have a store open and are visible to this user.
+/// A search for the processes that have a store open.
 enum FileUsers {
     /// The maximum number of processes in the list.
     private static let limit = 8

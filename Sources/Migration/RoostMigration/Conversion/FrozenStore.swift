@@ -49,9 +49,9 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     }
 }
 
-/// A snapshot that only its store closes.
+/// A view of a frozen store's snapshot, which only the store closes.
 ///
-/// Forwards the optional protocols for reading, so reads are as fast as from the base snapshot.
+/// Forwards optional protocols, so that fetches are as fast as from the base snapshot.
 private final class FrozenSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot, VisitableSnapshot,
     AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {

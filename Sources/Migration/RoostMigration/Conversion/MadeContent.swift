@@ -42,8 +42,8 @@ package final class ContentSink {
     ///
     /// Waits if the channel is full.
     ///
-    /// - Throws: `cancelled` after a cancellation, or if the writing thread failed: then the
-    ///   conversion reports the error of that thread.
+    /// - Throws: `cancelled` after a cancellation, or if the writing thread failed. The conversion
+    ///   then throws the error of that thread.
     package func send(_ records: consuming RecordBatch) throws(StoreError) {
         try cancellation?.check()
         tally.add(records)
@@ -54,8 +54,8 @@ package final class ContentSink {
     ///
     /// Waits if the channel is full.
     ///
-    /// - Throws: `cancelled` after a cancellation, or if the writing thread failed: then the
-    ///   conversion reports the error of that thread.
+    /// - Throws: `cancelled` after a cancellation, or if the writing thread failed. The conversion
+    ///   then throws the error of that thread.
     package func send(_ links: consuming LinkBatch) throws(StoreError) {
         try cancellation?.check()
         tally.add(links)
@@ -119,7 +119,7 @@ private struct WrittenByFunction: StoreContents {
 }
 
 extension MigrationManager {
-    /// Creates, fills and verifies a new store with content that a function writes.
+    /// Fills a store, which it usually creates, with content that a function writes.
     ///
     /// All or nothing, unless the destination is an open store.
     ///

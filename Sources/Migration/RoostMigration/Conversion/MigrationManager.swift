@@ -2,8 +2,7 @@ public import RoostCore
 
 /// Copies and migrates data from one store to another.
 ///
-/// It needs only the ``PersistentStore`` protocol, so any registered type can be converted to any
-/// type that can be written.
+/// Any registered type can be converted to any type that can be written.
 ///
 /// ```swift
 /// let report = try MigrationManager().migrate(
@@ -11,7 +10,7 @@ public import RoostCore
 /// print(report)
 /// ```
 public struct MigrationManager: Sendable {
-    /// The registry of store types that URLs can refer to.
+    /// The registry of the store types that locations can name.
     public let registry: StoreRegistry
 
     /// Creates a manager for the store types of `registry`.
@@ -21,14 +20,14 @@ public struct MigrationManager: Sendable {
     ///
     /// Streams batches with bounded memory. Reading and writing overlap on two threads. Preserves
     /// object IDs, versions, links with their positions, the store's UUID, the user metadata and
-    /// the last used keys. The copy computes an order-independent digest of every record and link.
+    /// the last used keys. The copy computes an order-independent digest of all records and links.
     /// Unless ``ConversionOptions/verifies`` is false, it then reads the finished destination again
     /// and compares the digests. Finally, it publishes the destination atomically. After an error
     /// or a cancellation, no part of the destination remains, and an existing store is unchanged. A
     /// source given by location is opened read-only.
     ///
-    /// An open, empty destination store is already published and keeps its UUID. After a failed
-    /// verification, its new content remains.
+    /// An open, empty destination store is already published and keeps its UUID. After an error
+    /// that follows the load, such as a failed verification, its new content remains.
     /// - Throws: `alreadyExists` (without ``ConversionOptions/overwrites``), `unsupported` if the
     ///   destination's type is read-only, `invalidRequest` if both ends are the same store or an
     ///   open destination is not empty, `modelMismatch` if it has another model, `noSpace`,

@@ -3,8 +3,7 @@ internal import RoostCore
 
 /// The peak of the process's private memory, measured by samples.
 ///
-/// Private memory is anonymous pages: memory that the process allocated, without mapped library
-/// files.
+/// Private memory is anonymous pages, without mapped files.
 final class PrivateMemory: Sendable {
     private let peak = Mutex<Int?>(nil)
 

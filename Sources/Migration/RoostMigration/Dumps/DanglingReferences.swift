@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A filter for partial dumps that drops references to objects outside the dump.
+/// A filter for partial dumps that drops references and links to objects outside the dump.
 struct DanglingReferences {
     /// A reference and its position in an ordered relationship.
     private struct Reference {
@@ -10,7 +10,7 @@ struct DanglingReferences {
 
     /// Whether the dump can have references to objects outside it; false if the dump is complete.
     ///
-    /// References that already dangle in the store are unchanged.
+    /// A complete dump keeps the store's dangling references.
     let isPossible: Bool
     private var scope: DumpScope
     private let model: ManagedObjectModel

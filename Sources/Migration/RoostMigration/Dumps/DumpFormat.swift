@@ -21,7 +21,7 @@ enum DumpFormat {
     static let trailerKeys = JSONNameTable(["objects", "links", "digest", "checksum"])
 }
 
-/// The header of a dump, before its records.
+/// The first line of a dump.
 struct DumpHeader: Sendable {
     var storeUUID: StoreUUID
     var model: ManagedObjectModel
@@ -62,7 +62,7 @@ struct DumpScope: Sendable {
         }
     }
 
-    /// Whether the dump is complete.
+    /// Whether all entities are in the dump.
     var isWhole: Bool { includes.allSatisfy { $0 } }
 
     /// The names of the entities in the dump, in the model's order.

@@ -8,8 +8,8 @@ extension MigrationManager {
     /// format. The text has the exact value of every property. Stores with equal content, versions,
     /// UUID, metadata and last keys give equal text. Before the last line, the dump compares the
     /// written content with the tally of the last commit. Memory is bounded, apart from ranges of
-    /// keys in a partial dump. After an error the text has no last line, so a reader recognizes it
-    /// as incomplete.
+    /// keys in a partial dump. After an error the last line is missing or incomplete, so a reader
+    /// refuses the text.
     ///
     /// - Parameters:
     ///   - store: The store. Other writers may change it meanwhile.
@@ -46,9 +46,10 @@ extension MigrationManager {
     ///
     /// All or nothing, unless the destination is an open store. A complete dump from
     /// ``dump(_:entities:cancellation:to:)`` becomes a store with the same content, object IDs,
-    /// versions, UUID, metadata and used keys. As in ``convert(from:to:options:)``, the finished
-    /// destination is read again before it is published; in addition, the dump is compared with its
-    /// last line. Memory is bounded, apart from ranges of keys in a partial dump.
+    /// versions, metadata, used keys and, unless it was open, UUID. As in
+    /// ``convert(from:to:options:)``, the finished destination is read again before it is
+    /// published; in addition, the dump is compared with its last line. Memory is bounded, apart
+    /// from ranges of keys in a partial dump.
     /// - Parameters:
     ///   - destination: The new store.
     ///   - name: The name of the text for messages and the report: a path, or `standard input`.

@@ -83,7 +83,7 @@ extension InPlaceMigration {
             from: source, to: destination, model: plan.step.model, options: options, registry: registry)
     }
 
-    /// Requires disk space for the log and the larger file, which exist at the same time.
+    /// Requires disk space for the changed part twice: in the log and in the file.
     func requireSpace(_ path: String, part: Double) throws(StoreError) {
         let bytes = Int((Double(try StoreFile.byteCount(at: path)) * part).rounded(.up))
         try StoreFile.requireSpace(

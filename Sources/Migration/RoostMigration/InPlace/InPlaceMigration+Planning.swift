@@ -39,7 +39,7 @@ extension InPlaceMigration {
         return plan
     }
 
-    /// Returns a plan for changing the model within the store, or nil if a new store is needed.
+    /// Returns a plan for changing the model within the store, or nil if that is not possible.
     func changePlan(_ type: any PersistentStoreType) throws(StoreError) -> ModelChangePlan? {
         let store = try type.open(location, options: readingOptions)
         let plan: ModelChangePlan?
@@ -51,8 +51,8 @@ extension InPlaceMigration {
         return plan
     }
 
-    /// Returns the plan of a change within the store, for a location that stands for its new
-    /// content.
+    /// Returns the plan of a change within the store, as a migration to a location where nothing is
+    /// created.
     func migrationPlan(of change: ModelChangePlan, beside location: StoreLocation) throws(StoreError) -> MigrationPlan {
         var migration = migration(of: change, from: .location(self.location), to: .location(location))
         migration.needsSpace = false

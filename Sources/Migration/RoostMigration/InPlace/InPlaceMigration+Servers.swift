@@ -46,7 +46,7 @@ extension InPlaceMigration {
     /// Changes the model of the store, and waits up to the timeout while another program has the
     /// store open.
     ///
-    /// Returns nil if the store cannot change its model itself.
+    /// Returns nil if a new store or no change is needed.
     private func changeModelWaiting(
         onServer type: any ServerStoreType, since start: ContinuousClock.Instant
     ) throws(StoreError) -> MigrationReport? {
@@ -61,7 +61,7 @@ extension InPlaceMigration {
                 guard ContinuousClock.now < deadline else { throw error }
             }
             try options.conversion.cancellation?.check()
-            // Programs that migrate at once wait for different times.
+            // Programs that migrate at the same time wait for different times.
             Thread.sleep(forTimeInterval: .random(in: 0.05...0.5))
         }
     }

@@ -21,7 +21,7 @@ struct InPlaceMigration: Sendable {
         }
     }
 
-    /// The warning about a store that records its changes.
+    /// The warning for a store with a history.
     static let historyWarning =
         "The store starts a new history: its old history is removed with the old model, and the tokens of the old history have expired."
 
@@ -91,7 +91,7 @@ struct InPlaceMigration: Sendable {
         }
     }
 
-    /// Returns the report of a migrated store.
+    /// Returns the report with the store's location, backup, size and duration.
     func finished(
         _ report: MigrationReport, backup: String?, path: String?, since start: ContinuousClock.Instant
     ) -> MigrationReport {

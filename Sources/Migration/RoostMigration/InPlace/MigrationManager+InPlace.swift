@@ -16,18 +16,19 @@ extension MigrationManager {
     /// migrated.
     ///
     /// The old store's content, including dropped content, must match the tally of its last commit,
-    /// because without a backup it cannot be examined later.
+    /// unless ``ConversionOptions/acceptsChanges`` is set.
     ///
     /// A store that is compatible with the model is unchanged, even if there is a mapping model
     /// between equal versions. Use ``migrate(from:to:model:options:)`` for such a mapping.
     ///
     /// An SQLite store can change within its own file, and a PostgreSQL store within its schema, in
     /// one transaction. This requires that at least half of its objects and links stay unchanged,
-    /// that one step of one pass without closures reaches the model, and that no backup is
-    /// requested. The unchanged tables are read and compared, but not written. No other program can
-    /// have the store open meanwhile. A file retains gaps from the rebuilt tables. Tables
-    /// and views of other programs remain; on a server, their indexes and rights on rebuilt tables
-    /// do not. ``MigrationReport/path`` and the plan report the chosen path.
+    /// that one step of one pass without closures reaches the model, and that neither a backup nor
+    /// ``ConversionOptions/acceptsChanges`` is requested. The unchanged tables are read and
+    /// compared, but not written. No other program can have the store open meanwhile. A file
+    /// retains gaps from the rebuilt tables. Tables and views of other programs remain; on a
+    /// server, the indexes and rights that they added to rebuilt tables do not.
+    /// ``MigrationReport/path`` and the plan report the chosen path.
     ///
     /// - Parameters:
     ///   - location: The store.

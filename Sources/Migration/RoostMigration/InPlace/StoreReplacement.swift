@@ -5,11 +5,11 @@ package import RoostFiles
 /// open.
 ///
 /// The caller holds the store's ``DestinationClaim`` and its exclusive lock from before the first
-/// read until ``run(_:)`` returns. So no other program can commit meanwhile. The lock prevents
-/// every open, even by the caller, who therefore reads the old file at a second path with its own
-/// lock. A backup is another hard link to the old file, made durable before the replacement. At any
-/// time, the store's path refers to the old file or to the new one. After a crash before the
-/// replacement, the next cleanup recognizes the backup as a second hard link.
+/// read until ``run(_:)`` returns. So no other process can commit through Roost meanwhile. The lock
+/// prevents every open, even by the caller, who therefore reads the old file at a second path with
+/// its own lock. A backup is another hard link to the old file, made durable before the
+/// replacement. At any time, the store's path refers to the old file or to the new one. After a
+/// crash before the replacement, the next cleanup recognizes the backup as a second hard link.
 package struct StoreReplacement: Sendable {
     let type: any PersistentStoreType
     /// The path of the store's file.
@@ -148,9 +148,8 @@ extension StoreError {
     /// Returns the same error with `path` instead of the paths of temporary files beside the store.
     func naming(_ path: String) -> StoreError { withMessage(StoreFile.namingStore(path, in: message)) }
 
-    /// Returns the same error.
-    ///
-    /// A `busy` error also names the processes that have the store open, if known.
+    /// Returns the error; a `busy` error also names the processes that have the store open, if
+    /// known.
     package func namingUsers(ofStoreAt path: String) -> StoreError {
         guard code == .busy else { return self }
         let users = FileUsers.names(ofStoreAt: StoreFile.resolvingLink(path))

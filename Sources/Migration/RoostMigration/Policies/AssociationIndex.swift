@@ -6,7 +6,7 @@ internal import RoostCore
 /// buffer. A full buffer becomes a level. Levels are merged when the last level is at least half as
 /// large as the previous one. Spilling moves everything to a file, as a segment. Four segments of
 /// equal merge depth are merged into one. So *n* associations cost O(*n* log *n*) writes in total,
-/// and a lookup searches O(log *n*) segments. The pages of merged segments are reused.
+/// and a lookup searches O(log *n*) segments.
 struct AssociationIndex {
     /// The maximum number of runs in the buffer before it becomes a level.
     private static let bufferCount = 512

@@ -113,10 +113,10 @@ struct RunMerge {
 
     /// Returns the next run, or nil at the end.
     ///
-    /// No other run starts before the end of the returned run.
+    /// No later run starts before the end of the returned run.
     mutating func next() throws(StoreError) -> AssociationRun? {
         var least = -1
-        // The lowest key at which another run must precede or interrupt this run.
+        // The lowest first key of the other runs, after which this run is cut.
         var limit = Int64.max
         for (index, head) in heads.enumerated() {
             guard let head else { continue }

@@ -3,9 +3,8 @@ internal import RoostCore
 /// The associations between source objects and their destination objects, by entity mapping, with
 /// lookup in both directions at any time.
 ///
-/// Associations are many-to-many. A run of consecutive keys takes the space of one association. So
-/// if objects keep consecutive keys, a table of any size takes a few bytes. Associations that
-/// exceed the memory limit go to an unnamed temporary file.
+/// Associations are many-to-many. A run of consecutive keys takes the space of one association.
+/// Associations that exceed the memory limit go to an unnamed temporary file.
 final class AssociationTable {
     /// An object in an association.
     struct Object: Hashable {
@@ -28,10 +27,10 @@ final class AssociationTable {
         var bySource = Side()
         var byDestination = Side()
         var count = 0
-        /// Whether no object is in two associations, and all objects on each side are of one
-        /// entity.
+        /// Whether it is certain that no object is in two associations, and that all objects on
+        /// each side are of one entity.
         ///
-        /// False if the keys on a side do not ascend, because this is then unknown.
+        /// False if the keys on a side do not ascend.
         var isInjective = true
         /// Whether, in addition, each source object has the key of its destination object.
         var keepsKeys = true
@@ -178,7 +177,7 @@ extension AssociationTable.Mapping {
     }
 }
 
-/// The distinct objects in one direction of a mapping, in ascending order.
+/// The distinct objects on one side of a mapping, by hierarchy and key.
 final class AssociatedObjects {
     private var merges: [RunMerge]
     private var run: AssociationRun?

@@ -19,7 +19,7 @@ struct BufferedLinks {
         count += 1
     }
 
-    /// Removes a stored link.
+    /// Records the removal of a stored link.
     mutating func remove(_ link: Link, from owner: Int) {
         removedByOwner[owner, default: LinkBatch(relationship: owner)].links.append(link)
         count += 1

@@ -21,7 +21,8 @@ final class BufferedObjects {
         var key: Int64
     }
 
-    /// The size of changed values at which objects are written, in addition to the size of a batch.
+    /// The size of changed values, in bytes, above which objects are written before a batch is
+    /// full.
     private static let changedByteLimit = 1 << 20
 
     /// The root of each entity's hierarchy, by entity number.

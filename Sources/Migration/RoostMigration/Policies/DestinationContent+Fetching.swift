@@ -39,7 +39,8 @@ extension DestinationContent {
             for index in 0..<found.count {
                 var object = DestinationObject(
                     content: self, entityNumber: found.entityNumber(at: index), key: found.key(at: index))
-                // Requested objects are usually read next. A long list is not stored in memory.
+                // Requested objects are usually read next. Of a long list, only the first ones are
+                // kept.
                 if list.count < RecordBatch.capacityCount, !objects.records.isFull {
                     object.slot = knownPosition(of: object) ?? objects.keep(found, at: index)
                     object.generation = objects.generation
@@ -65,7 +66,7 @@ extension DestinationContent {
         return try output.snapshot().count(request) - outdated.matchingCount + matching.count
     }
 
-    /// Returns the objects of a hierarchy that are new or changed in memory.
+    /// Returns the effect of new and changed objects in memory on a request.
     ///
     /// - Returns: The positions of the objects that match a request; the keys of the objects that
     ///   are outdated in the store, and the number of them that match the request there.

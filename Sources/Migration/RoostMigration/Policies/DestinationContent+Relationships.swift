@@ -5,7 +5,7 @@ extension DestinationContent {
 
     // MARK: Reading
 
-    /// Returns the destinations of a relationship, in its order or by key.
+    /// Returns the destinations of a relationship, by position or else by key.
     func destinations(of name: String, from object: DestinationObject) throws(StoreError) -> [DestinationObject] {
         let relationship = try relationship(name, of: object)
         try relationshipBuilder?.willRead(relationship, of: object)
@@ -77,7 +77,7 @@ extension DestinationContent {
         try set(relationship, of: object, to: destinations.uniqued())
     }
 
-    /// A treatment of the existing pairs of an object when one of its relationships is set.
+    /// A treatment of existing pairs of an object and a destination when a relationship is set.
     enum Manner {
         /// Existing pairs are removed, including the destinations' pairs in a to-one inverse.
         case replacing
@@ -120,7 +120,8 @@ extension DestinationContent {
 
     // MARK: Conflicting pairs
 
-    /// Returns whether to set a to-one relationship.
+    /// Returns whether to set a to-one relationship, or throws if another pair excludes the new
+    /// one.
     ///
     /// False without a destination, unless a policy set the relationship, because the other end may
     /// have set it.
@@ -246,12 +247,12 @@ extension DestinationContent {
 
     /// Returns the position after another one.
     ///
-    /// At the maximum position, the key determines the order.
+    /// After the maximum comes the maximum again; keys then determine the order.
     private static func next(_ place: Int64) -> Int64 { place == .max ? .max : place + 1 }
 
     /// Returns the current destinations of a to-many relationship.
     ///
-    /// A new object in memory whose relationship was not set has none, so no lookup is needed.
+    /// A new object whose relationship was not set has none.
     private func current(
         _ relationship: Relationship, of object: DestinationObject
     ) throws(StoreError) -> [(object: DestinationObject, link: Link)] {
@@ -300,7 +301,7 @@ extension DestinationContent {
         let wanted = Set(destinations.map(\.key))
         for (member, link) in try current(relationship, of: object) {
             if manner == .adding {
-                // The pair keeps its position from the other end.
+                // A pair that the other end created keeps its position.
                 known[member.key] = (link.order, link.inverseOrder)
                 first = max(first, Self.next(link.order))
                 continue

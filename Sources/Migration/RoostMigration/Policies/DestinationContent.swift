@@ -36,7 +36,7 @@ final class DestinationContent {
     /// - Parameters:
     ///   - store: The store.
     ///   - load: The load into the store, which has begun.
-    ///   - lastKeys: The highest key of an object that keeps its key, by root of the destination.
+    ///   - lastKeys: The highest key that an object may keep, by root entity.
     ///   - failures: The receiver of errors that cannot be thrown.
     ///   - directories: The directories for a temporary file.
     /// - Throws: Errors about the default values in the model.

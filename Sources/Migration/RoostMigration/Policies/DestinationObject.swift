@@ -3,8 +3,7 @@ public import RoostCore
 /// An object of the destination of a migration.
 ///
 /// This is a lightweight handle. Values can be read and set until the migration validates the
-/// objects. Unwritten values stay in memory, up to a batch at a time, and are included in
-/// everything that policies read. Two handles are equal if they refer to the same object.
+/// objects. Policies also read values that are not yet written.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -32,7 +31,8 @@ public struct DestinationObject: ObjectValues, Hashable {
     /// The value of an attribute, or the ID of the destination of a to-one relationship.
     ///
     /// A value of the wrong type or range, or an unknown name, makes the migration fail when the
-    /// callback returns. Use ``setObject(_:for:)`` for a to-one relationship with an inverse.
+    /// callback returns. For a to-one relationship, prefer ``setObject(_:for:)``, which throws its
+    /// errors.
     public subscript(name: String) -> Value {
         get {
             do throws(StoreError) { return try content.value(name, of: self) } catch {
@@ -54,7 +54,7 @@ public struct DestinationObject: ObjectValues, Hashable {
         try content.destinations(of: relationship, from: self).first
     }
 
-    /// Returns the destinations of a relationship, in its order or by key.
+    /// Returns the destinations of a relationship, by position if it is ordered, otherwise by key.
     ///
     /// For a to-many relationship, this reads the destination after writing the objects in memory.
     ///

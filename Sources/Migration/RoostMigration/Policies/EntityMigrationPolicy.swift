@@ -37,7 +37,7 @@ open class EntityMigrationPolicy {
 
     /// Called before the first source object of the mapping.
     ///
-    /// Can already create objects.
+    /// An override can already create objects.
     open func begin(_ mapping: EntityMapping, in session: MigrationSession) throws {}
 
     /// Creates the destination objects of one source object.
@@ -97,8 +97,8 @@ open class EntityMigrationPolicy {
     /// The standard behavior supports no function.
     /// - Parameters:
     ///   - function: The name, as written in the expression.
-    ///   - arguments: The values of the arguments after `$entityPolicy`. A collection provides all
-    ///     of its values. Objects are represented by their IDs, mappings by their names, and
+    ///   - arguments: The values of the arguments after `$entityPolicy`. Each value of a collection
+    ///     is an argument. Objects are represented by their IDs, mappings by their names, and
     ///     `$manager` by null.
     ///   - source: The source object.
     ///   - property: The mapping of the property that gets the value.

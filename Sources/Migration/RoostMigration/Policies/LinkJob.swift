@@ -2,8 +2,7 @@ internal import RoostCore
 
 /// A job that creates the links of one destination relationship from one source relationship.
 struct LinkJob {
-    /// Two entity mappings with links between their objects, from the rule of one mapping or of
-    /// both.
+    /// Two entity mappings with links between their objects, by a rule of one mapping or of both.
     struct Pair {
         let source: PolicyMapping
         let target: PolicyMapping
@@ -119,8 +118,8 @@ struct LinkJob {
             if let rule = pair.targetRule, exceptions.hasAny(pair.target, rule: rule) { return false }
         }
         let (sources, targets) = (Set(pairs.map(\.source.number)), Set(pairs.map(\.target.number)))
-        // Every combination of mappings at both ends creates links, and each source entity has one
-        // mapping.
+        // Every combination of mappings at both ends must create links, and each source entity must
+        // have one mapping.
         guard pairs.count == sources.count * targets.count else { return false }
         let ends = isFlipped ? (origin.destination, origin.source) : (origin.source, origin.destination)
         guard try isWhole(sources, of: ends.0, session: session) else { return false }

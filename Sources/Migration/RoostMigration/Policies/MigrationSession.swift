@@ -75,7 +75,7 @@ public final class MigrationSession {
 
     // MARK: The source
 
-    /// Returns the objects of the source that match a request, in its order.
+    /// Returns the objects of the source that match a request, in the request's order.
     ///
     /// All objects are in memory at once, so set a limit if there may be many.
     /// - Throws: The errors of ``StoreSnapshot/fetch(_:)``.
@@ -98,13 +98,13 @@ public final class MigrationSession {
         try content.insert(try content.model.requireEntity(entity))
     }
 
-    /// Returns the objects of the destination that match a request, in its order, including all
-    /// objects created so far.
+    /// Returns the objects of the destination that match a request, in the request's order,
+    /// including all objects created so far.
     ///
-    /// If a request has no order and its predicate uses only attributes, memory is searched too. So
-    /// finding or creating an object costs one lookup; index the attribute to make it fast. For
-    /// other requests, objects in memory are written first. The first call in a migration costs
-    /// more, because it ends the bulk load.
+    /// If a request has no order and its predicate uses only attributes, unwritten objects are
+    /// searched in memory. So finding or creating an object costs one lookup; index the attribute
+    /// to make it fast. For other requests, they are written first if they matter. The first call
+    /// costs more, because it ends the bulk load.
     ///
     /// - Throws: The errors of ``StoreSnapshot/fetch(_:)`` and ``PersistentStore/commit(_:)``.
     public func destinationObjects(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {

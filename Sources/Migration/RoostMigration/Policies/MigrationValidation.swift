@@ -135,8 +135,9 @@ struct MigrationValidation {
 
     /// Returns whether a requirement applies to an object.
     ///
-    /// It always applies if a policy or no mapping created the object. Otherwise it applies if
-    /// `body` returns true for a mapping that created the object and for its source object.
+    /// It always applies if a mapping with a policy or no mapping created the object. Otherwise it
+    /// applies if `body` returns true for a mapping that created the object and for its source
+    /// object.
     private func isDemanded(
         of place: AssociationTable.Object,
         _ body: (PolicyMapping, AssociationTable.Object) throws(StoreError) -> Bool

@@ -23,7 +23,7 @@ extension ObjectValues {
     /// The object's entity.
     public var entity: EntityName { id.entity }
 
-    /// Returns the text of a string or URI attribute, or nil if it is null or of another type.
+    /// Returns the text of a string or URI attribute, or nil for null or another type.
     public func string(_ name: String) -> String? {
         switch self[name] {
         case .string(let text), .uri(let text): text
@@ -31,14 +31,14 @@ extension ObjectValues {
         }
     }
 
-    /// Returns the number of an integer attribute, or nil if it is null or of another type.
+    /// Returns the number of an integer attribute, or nil for null or another type.
     public func int(_ name: String) -> Int64? {
         guard case .int(let number) = self[name] else { return nil }
         return number
     }
 
     /// Returns the number of a floating-point or integer attribute, rounded to the nearest double,
-    /// or nil if it is null or of another type.
+    /// or nil for null or another type.
     public func double(_ name: String) -> Double? {
         switch self[name] {
         case .double(let number): number
@@ -47,32 +47,31 @@ extension ObjectValues {
         }
     }
 
-    /// Returns the value of a Boolean attribute, or nil if it is null or of another type.
+    /// Returns the value of a Boolean attribute, or nil for null or another type.
     public func bool(_ name: String) -> Bool? {
         guard case .bool(let flag) = self[name] else { return nil }
         return flag
     }
 
-    /// Returns the date of a date attribute, or nil if it is null or of another type.
+    /// Returns the date of a date attribute, or nil for null or another type.
     public func date(_ name: String) -> Date? {
         guard case .date(let date) = self[name] else { return nil }
         return date
     }
 
-    /// Returns the bytes of a data or transformable attribute, or nil if it is null or of another
-    /// type.
+    /// Returns the bytes of a data or transformable attribute, or nil for null or another type.
     public func data(_ name: String) -> Data? {
         guard case .data(let data) = self[name] else { return nil }
         return data
     }
 
-    /// Returns the UUID of a UUID attribute, or nil if it is null or of another type.
+    /// Returns the UUID of a UUID attribute, or nil for null or another type.
     public func uuid(_ name: String) -> UUID? {
         guard case .uuid(let uuid) = self[name] else { return nil }
         return uuid
     }
 
-    /// Returns the number of a decimal attribute, or nil if it is null or of another type.
+    /// Returns the number of a decimal attribute, or nil for null or another type.
     public func decimal(_ name: String) -> Decimal? {
         guard case .decimal(let number) = self[name] else { return nil }
         return number

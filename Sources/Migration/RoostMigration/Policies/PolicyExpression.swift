@@ -9,7 +9,7 @@ struct PolicyCall {
     let mapping: PolicyMapping
 }
 
-/// A value expression of a mapping, which may call the policy at any level.
+/// A value expression of a mapping, which may call the policy at any depth.
 indirect enum PolicyExpression {
     case constant(Value)
     /// An uncompiled expression on the source object.

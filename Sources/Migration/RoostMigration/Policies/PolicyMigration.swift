@@ -44,7 +44,7 @@ struct PolicyContent: StoreContents {
 
 /// A migration in three passes, on its own thread.
 final class PolicyMigration {
-    /// The number of batches in transit to the loading thread.
+    /// The maximum number of batches in transit to the loading thread.
     private static let channelCapacity = 4
     /// The number of objects that are processed together in the second pass.
     private static let chunkCount = 256
@@ -233,7 +233,7 @@ final class PolicyMigration {
             var batch = SourceBatch(source, records: records)
             records = RecordBatch(model: source.model)
             try makeObjects(mapping, batch: batch)
-            // Unless a policy retains one of its objects, the batch's memory is reused.
+            // Unless a policy retains an object of the batch, its memory is reused.
             if isKnownUniquelyReferenced(&batch) { spare = batch.takeRecords() }
             readCount += count
             mapping.readCount += count
@@ -257,7 +257,7 @@ final class PolicyMigration {
         }
     }
 
-    /// Reports progress after the loading thread has stopped reporting.
+    /// Reports progress once the loading thread no longer does.
     private func report(_ current: String) {
         guard content.output.isOpen else { return }
         memory.sample()
@@ -408,7 +408,7 @@ final class PolicyMigration {
         }
     }
 
-    /// Reads objects and their source objects together.
+    /// Reads objects into memory, and returns their source objects.
     private func prefetch(
         _ chunk: [AssociationTable.Object], mapping: PolicyMapping
     ) throws(StoreError) -> [AssociationTable.Object: [SourceObject]] {

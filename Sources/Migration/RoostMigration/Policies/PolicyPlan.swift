@@ -66,9 +66,9 @@ final class PolicyPlan {
 
     /// Returns the treatment of existing pairs when a rule is applied object by object.
     ///
-    /// Either end of a pair may create it. So pairs from the other end remain if the relationship
-    /// is its own inverse or has a to-one inverse. The exception is pairs that the first pass wrote
-    /// as if every object kept its key.
+    /// Either end of a pair of related objects may create it. So pairs from the other end remain if
+    /// the relationship is its own inverse or has a to-one inverse. The exception is pairs that the
+    /// first pass wrote as if every object kept its key.
     func manner(of rule: RelationshipRule) -> DestinationContent.Manner {
         guard rule.way == .each, let inverse = rule.relationship.inverse else { return .replacing }
         if destination.relationships[inverse].isToMany { return rule.relationship.isReflexive ? .adding : .replacing }
@@ -129,7 +129,8 @@ final class PolicyPlan {
 
     // MARK: Keys
 
-    /// Lets objects keep their keys in each destination hierarchy with only one source hierarchy.
+    /// Lets objects keep their keys in each destination hierarchy with objects of only one source
+    /// hierarchy.
     private func resolveKeys() {
         for root in destination.roots {
             let creators = mappings.filter { $0.source != nil && $0.destination?.root == root }
@@ -144,7 +145,7 @@ final class PolicyPlan {
         }
     }
 
-    /// Returns the highest key that an object may keep, by root of the destination.
+    /// Returns the highest key that an object may keep, by destination root entity.
     func lastKeys(_ snapshot: any StoreSnapshot) throws(StoreError) -> [Int: Int64] {
         var keys: [Int: Int64] = [:]
         for mapping in mappings where mapping.keepsKeys {
@@ -196,7 +197,7 @@ final class PolicyMapping {
     /// The number of IDs that became null, by attribute.
     var lostIDs: [String: Int] { lostLater.merging(attributes?.lostIDs ?? [:], uniquingKeysWith: +) }
 
-    /// Whether the mapping has source objects to migrate.
+    /// Whether the mapping migrates the objects of a source entity.
     var takesObjects: Bool { source.map { !$0.isAbstract } ?? false && declaration.type != .remove }
 
     func resolve(_ plan: PolicyPlan, attributes: MappingPlan) throws(StoreError) {

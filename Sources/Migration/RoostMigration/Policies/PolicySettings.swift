@@ -1,12 +1,12 @@
 internal import RoostCore
 
-/// A record of the relationships that policies set, which rules of the mapping do not change.
+/// A record of the relationships that policies set.
 struct PolicySettings {
     /// The relationships that a policy has set, by number, with their inverses.
     private(set) var relationships: Set<Int> = []
     /// The objects for which policies have set each to-one relationship, from either end.
     private let fields: AssociationTable
-    /// The to-one relationships that were set to IDs, possibly of missing objects.
+    /// The relationships that were set to IDs, possibly of missing objects.
     private(set) var givenByID: Set<Int> = []
     /// Whether a policy is setting a relationship.
     var isSetting = false
@@ -23,7 +23,7 @@ struct PolicySettings {
         if let inverse = relationship.inverse { relationships.insert(inverse) }
     }
 
-    /// Records that a to-one relationship was set to an ID.
+    /// Records that a relationship was set to an ID.
     mutating func noteGivenByID(_ relationship: ManagedObjectModel.Relationship) {
         givenByID.insert(relationship.number)
     }

@@ -4,9 +4,9 @@ internal import RoostQuery
 /// The second pass over the objects of one entity mapping.
 ///
 /// Fields that rules of the way ``RelationshipRule/Way/field`` wrote in the first pass remain if
-/// every possible destination kept its key and no policy set the relationship. Otherwise they are
-/// set again. Links are created later, all together, except for an object whose links a policy
-/// reads or sets.
+/// the standard behavior created all objects, every possible destination kept its key and no policy
+/// set the relationship. Otherwise they are set again. Most links are created later, all together;
+/// links that a policy reads or sets are created earlier.
 final class RelationshipBuilder {
     let mapping: PolicyMapping
     private let exceptions: RelationshipExceptions
@@ -239,7 +239,7 @@ final class RelationshipBuilder {
 }
 
 extension MigrationSession {
-    /// Returns the source objects of an object.
+    /// Returns the source objects of a destination object.
     func sources(of object: DestinationObject, in mapping: Int) throws(StoreError) -> [SourceObject] {
         var found: [AssociationTable.Object] = []
         try associations.appendSources(of: .init(entity: object.entityNumber, key: object.key), in: mapping, to: &found)
@@ -254,8 +254,7 @@ final class RelationshipExceptions {
     private let leftOut: AssociationTable
     private let setByPolicy: AssociationTable
     private let firstRule: [Int]
-    /// The relationships that a policy set in the second pass for objects other than the current
-    /// one.
+    /// The relationships that a policy set outside the rules of the current object, with inverses.
     private(set) var setElsewhere: Set<Int> = []
 
     init(_ plan: PolicyPlan, directories: [String]) {

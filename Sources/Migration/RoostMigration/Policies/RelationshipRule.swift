@@ -4,9 +4,10 @@ internal import RoostCore
 struct RelationshipRule {
     /// A source of destinations.
     enum Origin {
-        /// The new objects, by entity mapping, of a source relationship's destinations.
+        /// The objects that entity mappings created from a source relationship's destinations.
         case related(ManagedObjectModel.Relationship, by: [Int])
-        /// The new objects, by entity mapping, of the result of an expression on the source object.
+        /// The objects that entity mappings created from the result of an expression on the source
+        /// object.
         case objects(FetchRequest.Expression, by: [Int])
         /// All objects that an entity mapping created.
         case all(by: Int)
@@ -210,7 +211,7 @@ struct RelationshipRule {
         fromOrder.flatMap { record.isNull($0) ? nil : record.integer($0) } ?? record.key
     }
 
-    /// Returns the field for the position in the ordered inverse, and the position.
+    /// Returns the field for the position in the ordered inverse, and the position, or nil.
     func orderPlace(_ source: SourceObject) -> (field: RecordLayout.Field, place: Int64)? {
         guard case .related(let related, _) = origin, related.storage == .field, let toOrder else { return nil }
         return (toOrder, source.batch.records.withRecord(at: source.index) { place(of: $0) })
@@ -218,7 +219,7 @@ struct RelationshipRule {
 }
 
 extension PolicyMapping {
-    /// Returns whether the mapping reads objects that a source relationship can refer to.
+    /// Returns whether a source relationship can refer to objects that the mapping may read.
     func mayTake(_ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel) -> Bool {
         source.map { model.entities[relationship.destination].includes($0.number) } ?? true
     }

@@ -43,7 +43,7 @@ public struct SourceObject: ObjectValues {
         try batch.source.destinations(of: relationship, from: self).first
     }
 
-    /// Returns the destinations of a relationship, in its order or by key.
+    /// Returns the destinations of a relationship, by position if it is ordered, otherwise by key.
     ///
     /// - Throws: `unknownProperty`, and errors from reading the source.
     public func objects(_ relationship: String) throws(StoreError) -> [SourceObject] {
@@ -156,7 +156,8 @@ final class MigrationSource {
         }
     }
 
-    /// Returns the IDs of a relationship's destinations, in its order.
+    /// Returns the IDs of a relationship's destinations, by position if it is ordered, otherwise by
+    /// key.
     ///
     /// For a to-many relationship, the IDs have the relationship's destination entity.
     func destinationIDs(of name: String, from object: SourceObject) throws(StoreError) -> [ObjectID] {

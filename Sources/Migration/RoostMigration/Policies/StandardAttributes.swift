@@ -24,7 +24,7 @@ final class StandardAttributes {
         demanded = Set(entityPlan.missing + entityPlan.fields.filter(\.isRequired).map(\.to.name))
         properties = BatchProperties(entityPlan.destination, in: plan.destination)
         var lenient = entityPlan
-        // Policies may set mandatory properties later, which validation checks in the end.
+        // Policies may set mandatory properties later; validation checks them at the end.
         for index in lenient.fields.indices { lenient.fields[index].isRequired = false }
         self.entityPlan = lenient
         guard mapping.declaration.type != .copy else { return }

@@ -23,7 +23,7 @@ struct WrittenContent {
 
     mutating func add(_ batch: LinkBatch) { tally.add(batch) }
 
-    /// Removes the record that an update replaces from the tally.
+    /// Removes from the tally a record that an update replaces.
     mutating func remove(_ record: RecordReader) {
         tally.entities[record.entityNumber].remove(record.storedContentHash)
     }
@@ -39,7 +39,7 @@ struct WrittenContent {
     }
 }
 
-/// A generator of keys for new objects that no object of their hierarchy has or will keep.
+/// A generator of new keys, which no object of a hierarchy has or will keep.
 struct NewKeys {
     /// The next key, by root.
     private var next: [Int: Int64]

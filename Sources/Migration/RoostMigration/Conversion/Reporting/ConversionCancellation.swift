@@ -1,8 +1,9 @@
 package import RoostCore
 
-/// An object that can stop a conversion.
+/// An object that can stop a conversion, migration, dump or comparison.
 ///
-/// The conversion stops at the next batch, throws `cancelled` and removes its new store.
+/// A conversion stops at its next check, for example between batches, throws `cancelled` and
+/// removes the store that it created.
 ///
 /// After the destination is published, a cancellation has no effect.
 ///

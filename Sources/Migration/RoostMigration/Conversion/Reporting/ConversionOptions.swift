@@ -57,8 +57,7 @@ public struct ConversionOptions: Sendable, Adjustable {
     public var reservedBytes: Int = 4 << 20
     /// An object that can cancel the conversion.
     public var cancellation: ConversionCancellation?
-    /// A closure that is called after each batch and each change of phase, on a thread of the
-    /// conversion.
+    /// A closure that is called after each batch and before a phase without batches, on any thread.
     ///
     /// It must return quickly.
     public var onProgress: (@Sendable (ConversionProgress) -> Void)?

@@ -31,7 +31,7 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
     /// The free disk space for the destination, in bytes; nil if it is unknown or no file is
     /// created.
     package var bytesAvailable: Int?
-    /// The reasons to refuse the conversion; empty if the conversion can run.
+    /// The reasons to refuse the conversion; empty if none was found.
     public var refusals: [String]
     /// Warnings to read before converting.
     public var warnings: [String]

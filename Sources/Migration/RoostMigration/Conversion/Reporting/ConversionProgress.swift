@@ -24,7 +24,7 @@ public struct ConversionProgress: Sendable, Hashable {
 
     /// The current phase.
     public var phase: Phase
-    /// The current entity, or the current relationship as `Entity.name`; nil between them.
+    /// The current entity, or the current relationship as `Entity.name`; otherwise nil.
     package var current: String?
     /// The number of objects processed in this phase.
     public var objects: Int
@@ -50,7 +50,7 @@ public struct ConversionProgress: Sendable, Hashable {
     /// The number of objects and links per second in this phase; 0 if ``seconds`` is 0.
     package var rate: Double { seconds > 0 ? Double(objects + links) / seconds : 0 }
 
-    /// The completed fraction of this phase, from 0 to 1; nil if the total is unknown.
+    /// The completed fraction of this phase, from 0 to 1; nil if ``totalObjects`` is nil.
     public var fraction: Double? {
         guard let totalObjects else { return nil }
         let total = totalObjects + (totalLinks ?? links)

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A part of a store's content for one of several reading threads.
+/// A part of a store, which one thread reads.
 enum ContentPart: Sendable {
     /// The structure of the store's file.
     case structure
@@ -21,10 +21,10 @@ enum ContentPart: Sendable {
     private static let wantedCount = 1 << 15
     private static let maximumCount = 16
 
-    /// Divides a store into parts, of similar size if the snapshot can start at any key.
+    /// Divides a store into parts, and large hierarchies and relationships into ranges of keys.
     ///
-    /// The structure comes first, because it cannot be divided. `tally` is the expected content. If
-    /// the store differs from it, the parts still cover all content, but vary in size.
+    /// A ``SequentialSnapshot`` gives no ranges. The structure comes first, because it cannot be
+    /// divided. `tally` is the expected content. If it is wrong, the parts still cover all content.
     static func parts(
         of tally: StoreTally, snapshot: any StoreSnapshot, checkingStructure: Bool
     ) throws(StoreError) -> [ContentPart] {

@@ -12,9 +12,9 @@ struct FoundContent {
         tally = StoreTally(model: model)
     }
 
-    /// Returns whether none of the given entities was read before, and then notes them as read.
+    /// Notes the given entities as read and returns true, unless one of them was read before.
     ///
-    /// If so, the caller adds all their objects to the tally.
+    /// The caller then adds all their objects to the tally.
     mutating func begins(_ numbers: [Int]) -> Bool {
         guard entities.isDisjoint(with: numbers) else { return false }
         entities.formUnion(numbers)

@@ -8,7 +8,7 @@ final class PartwiseReading: Sendable {
         var objects = 0
         var links = 0
         var tally: StoreTally
-        /// The number of references and links with objects that were left out, by relationship.
+        /// The number of references to, and links of, objects that were left out, by relationship.
         var dangling: [Int]
         /// The error in the earliest failed part, with the number of the part.
         var failure: (part: Int, error: StoreError)?
@@ -40,7 +40,7 @@ final class PartwiseReading: Sendable {
                 dangling: Array(repeating: 0, count: store.model.relationships.count)))
     }
 
-    /// Reads unassigned parts until none are left or a thread failed.
+    /// Reads unassigned parts until none are left or one has failed.
     func run(_ snapshot: any StoreSnapshot) {
         var records = RecordBatch(model: store.model)
         while let number = take() {
@@ -144,7 +144,7 @@ final class PartwiseReading: Sendable {
     }
 }
 
-/// A counter of references and links with objects that were left out.
+/// A counter of references to, and links of, objects that were left out.
 private struct LeftOut: Sendable {
     private struct Target: Hashable {
         var root: Int
