@@ -52,7 +52,7 @@
                 try query("DEALLOCATE \(oldest.value.name)")
                 prepared[oldest.key] = nil
             }
-            // The name identifies commits in the server's log.
+            // The suffix identifies commits in the server's log.
             let name = "roost_\(lastNumber)" + (sql == "COMMIT" ? "_commit" : "")
             try settle()
             let connection = try open()

@@ -57,7 +57,7 @@ struct ChangeApplication {
         let previous = tally.generation
         let unchanged = try requirements.unchangedConflicts()
         try writeUpdates()
-        // Links are removed first, because a removed link does not deny a delete.
+        // Links are removed before objects, because a removed link does not deny a delete.
         if conflicts.isEmpty {
             for batch in change.removedLinks {
                 for link in batch.links { try remove(link, relationship: batch.relationship) }
