@@ -14,7 +14,7 @@
         /// The name of the type, `postgresql`.
         package var name: String { "postgresql" }
 
-        /// All capabilities except ordered generations, because commits are concurrent, and a file.
+        /// All capabilities except files, and ordered generations, because commits are concurrent.
         package var capabilities: StoreCapabilities {
             StoreCapabilities(
                 .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
