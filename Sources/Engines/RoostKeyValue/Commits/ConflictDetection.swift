@@ -30,8 +30,7 @@ struct ConflictDetection {
         return nil
     }
 
-    /// Returns the conflicts of objects that changed although the change set requires them
-    /// unchanged.
+    /// Returns the conflicts of objects that must be unchanged, but were changed or deleted.
     func unchangedConflicts() throws(StoreError) -> ChangeConflicts {
         var conflicts = ChangeConflicts()
         for item in change.unchanged {
@@ -101,8 +100,8 @@ struct ConflictDetection {
         }
     }
 
-    /// Finds remaining to-one references to deleted objects, at most one for each object and
-    /// relationship.
+    /// Finds remaining to-one references to deleted objects, at most one for each deleted object
+    /// and relationship.
     ///
     /// Call this after the records of the change and their entries are written and deleted.
     func findReferences(_ denials: inout DeleteDenials) throws(StoreError) {

@@ -5,7 +5,7 @@ internal import RoostCore
 /// They are compared with the store during the write. The SQL engine's counterpart is in
 /// SQLCommit+Uniqueness.swift.
 struct UniquenessClaims {
-    /// An object that has unique values.
+    /// An object that claims unique values.
     private struct Claim {
         let entity: Int
         let object: Int64

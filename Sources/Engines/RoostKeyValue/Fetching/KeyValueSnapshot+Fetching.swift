@@ -56,7 +56,8 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         let planned = try planned(request)
         var window = IDWindow(request.request)
         guard !window.isFull else { return }
-        // If each entry belongs to an object of one entity, none of its records is read.
+        // If each entry belongs to an object of one entity, no record is read for the entity's
+        // name.
         if planned.isDecided, let choice = planned.choice, choice.isCountable,
             planned.entity.selfAndSubentities.count == 1, let keys = try keys(planned, choice: choice)
         {

@@ -27,7 +27,7 @@ extension MetaSpace {
         }
     }
 
-    /// Returns the value of a key, or nil.
+    /// Returns the value of a key, or nil if the key is missing.
     ///
     /// - Throws: `corrupted` if its checksum does not match.
     static func read(_ key: StorageKey, reader: any KeyValueReader) throws(StoreError) -> [UInt8]? {

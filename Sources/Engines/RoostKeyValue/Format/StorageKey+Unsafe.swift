@@ -93,7 +93,7 @@ struct StorageKey: Sendable, Hashable {
 ///
 /// Its methods define how keys encode numbers, objects and places.
 struct ShortKey: Sendable {
-    /// The longest key has a number, two object keys and a place, in 3 + 9 + 9 + 9 bytes.
+    /// Space for the longest key: a number, two object keys and a place, 3 + 9 + 9 + 9 bytes.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     private(set) var count = 0
 
@@ -234,8 +234,8 @@ struct KeyParts {
         let start = offset + 1
         guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }
         offset = start + byteCount
-        // Most numbers end at least four bytes after the start of the key. If so, a word that ends
-        // with the number can be loaded.
+        // Most numbers are short and end at least four bytes after the start of the key. A word
+        // that ends with such a number can be loaded.
         if byteCount <= 4, offset >= 4 {
             // SAFETY: four bytes precede `offset`, which is not past the end.
             let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset - 4, as: UInt32.self))
