@@ -27,13 +27,14 @@ extension KeyValueStore {
         package let source: Int64
         /// The key that the object refers to.
         package let target: Int64
-        /// Whether the source is the missing object; only for links.
+        /// Whether the source is the end that is missing or wrong; only for links.
         package let lacksSource: Bool
         /// The entity number in a to-one reference, if the referenced object has another entity.
         package var named: Int?
     }
 
-    /// Returns the first reference or link with an end that does not exist or has the wrong entity.
+    /// Returns the first reference or link with an end that does not exist or has the wrong entity;
+    /// nil if there is none.
     ///
     /// - Complexity: At most two look-ups for each reference or link.
     package func firstDanglingReference() throws(StoreError) -> DanglingReference? {
@@ -86,7 +87,8 @@ extension KeyValueStore {
         return nil
     }
 
-    /// Returns the entity number in a to-one reference; nil if the destination has no subentities.
+    /// Returns the entity number in a to-one reference; nil if the destination has no subentities,
+    /// or the record does not exist.
     private func namedEntity(
         _ relationship: ManagedObjectModel.Relationship, key: Int64, reader: any KeyValueReader
     ) throws(StoreError) -> Int? {

@@ -76,8 +76,8 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// Releases the storage's resources.
     ///
     /// Open readers keep the resources that they need until they are closed. A running write
-    /// transaction also keeps its resources, and can still be committed. The engine calls this
-    /// once, also if opening the store fails.
+    /// transaction also keeps its resources, and can still be committed. The engine calls this at
+    /// most once, also if opening the store fails.
     func close() throws(StoreError)
 }
 
@@ -188,7 +188,7 @@ public protocol KeyValueCursor: AnyObject {
     ///
     /// Before the first move, moves to the first key.
     ///
-    /// Returns false at the end and in all later calls.
+    /// Returns false at the end, and then until a seek finds a key.
     func next() throws(StoreError) -> Bool
     /// Calls `body` for the entry at the position and each following entry, until `body` returns
     /// false.
