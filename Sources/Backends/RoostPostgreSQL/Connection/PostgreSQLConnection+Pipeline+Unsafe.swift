@@ -124,7 +124,7 @@
             return rows
         }
 
-        /// Returns the rows of an earlier ``fetchAhead(_:isBinary:)``, after waiting if necessary.
+        /// Waits for the rows of an earlier ``fetchAhead(_:isBinary:)``.
         func take(_ rows: PostgreSQLRowsAhead) throws(StoreError) -> PostgreSQLResult {
             if rows === ahead { try collectAhead() }
             guard let outcome = rows.outcome.take() else {

@@ -10,7 +10,7 @@
         /// The minimum number of records for COPY; INSERT is faster for fewer.
         private static let fewestRows = 48
 
-        /// Inserts those of the records that belong to the plan's table.
+        /// Inserts the records that belong to the plan's table.
         ///
         /// Rows may still be in transit on return. Their errors are reported by the next statement
         /// at the latest.

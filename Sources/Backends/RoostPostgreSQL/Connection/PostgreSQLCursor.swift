@@ -8,9 +8,6 @@
     /// It works only in a transaction. Its cursor ends with that transaction.
     final class PostgreSQLCursor: PostgreSQLStatement {
         /// The approximate maximum number of bytes of the rows of one FETCH.
-        ///
-        /// While the program reads these rows, the server can prepare the next ones, up to the size
-        /// of the socket's buffer.
         private static let mostBytes = 512 << 10
         static let mostRows = 1024
         /// The maximum number of rows of the first FETCH.

@@ -142,8 +142,8 @@
 
         /// Returns a search with `strpos`, or a comparison with `right`.
         ///
-        /// Returns nil for a pattern with U+0000, U+0001 or U+0002, because escaped forms contain
-        /// U+0001 and U+0002 (``PostgreSQLText``).
+        /// Returns nil for a pattern with U+0000, U+0001 or U+0002, which escaping uses
+        /// (``PostgreSQLText``).
         package func finds(_ pattern: String, parameter: String, atEnd: Bool, in text: String) -> String? {
             guard !pattern.utf8.contains(where: { $0 <= 2 }) else { return nil }
             return atEnd

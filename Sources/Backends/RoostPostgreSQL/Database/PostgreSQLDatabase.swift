@@ -109,8 +109,8 @@
         /// it.
         ///
         /// Other transactions of this store can only read. The lock ends with the transaction, and
-        /// the caller then closes the store. A connection from the pool could have statements that
-        /// are prepared for the old tables, so the transaction gets a new connection.
+        /// the caller then closes the store. The transaction gets a new connection, because pooled
+        /// ones could have statements for the old tables.
         ///
         /// - Parameter isPossible: Returns whether to begin, before the lock is taken.
         /// - Returns: The connection; nil if `isPossible` returned false.

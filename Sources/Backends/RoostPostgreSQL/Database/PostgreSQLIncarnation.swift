@@ -4,10 +4,8 @@
 
     /// The identity of an opened store.
     ///
-    /// A later store with the same name has another identity.
-    ///
-    /// The UUID is not sufficient: a conversion or a migration gives the new store the UUID of the
-    /// old store.
+    /// A later store with the same name has another identity, but possibly the same UUID: a
+    /// conversion or migration keeps it.
     struct PostgreSQLIncarnation: Sendable {
         let uuid: StoreUUID
         /// The OID of the table of tallies, which does not change when the schema is renamed.
@@ -49,7 +47,7 @@
             /// The sum that forms the generation; nil if it was not requested.
             var generationSum: Int64?
 
-            /// Reads the first row of a result in text format; nil if it is missing or incomplete.
+            /// Reads the first row in text format; nil if it is missing or incomplete.
             init?(text result: PostgreSQLResult) {
                 guard let mark = result.text(0, column: 0).flatMap({ Int64($0) }),
                     let number = result.text(0, column: 1).flatMap({ Int64($0) }),
@@ -60,8 +58,7 @@
                 generationSum = result.columnCount > 4 ? result.text(0, column: 4).flatMap { Int64($0) } : nil
             }
 
-            /// Reads the first row of a result in binary format; nil if it is missing or
-            /// incomplete.
+            /// Reads the first row in binary format; nil if it is missing or incomplete.
             init?(binary result: PostgreSQLResult) {
                 guard result.rowCount >= 1, let mark = result.integer(0, column: 0),
                     let number = result.integer(0, column: 1),

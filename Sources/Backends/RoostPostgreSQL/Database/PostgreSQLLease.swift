@@ -18,8 +18,7 @@
         static let secondsAlone = 30
         /// The number of seconds after which a lease is extended.
         static let renewalSeconds = 5
-        /// The maximum wait for an answer about a lease, and for a lock while the lease is
-        /// exclusive.
+        /// The maximum wait for a connection or an answer when a lease is extended or released.
         static let timeout = Duration.seconds(3)
 
         /// Returns whether a schema has the table of leases.
@@ -94,8 +93,8 @@
 
         /// Extends the lease.
         ///
-        /// - Returns: Whether the lease still existed. If not, another program found it expired and
-        ///   deleted it, and the store may have been replaced.
+        /// - Returns: Whether the lease still existed. If not, another program found it expired,
+        ///   and the store may have been replaced.
         func renew(on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
             try connection.query("UPDATE \(table) SET until = \(end(alone: false)) WHERE id = '\(id)'")
             return connection.changedRowCount == 1

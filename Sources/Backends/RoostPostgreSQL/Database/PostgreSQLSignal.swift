@@ -90,7 +90,7 @@
             }
         }
 
-        /// Waits until the notification of the last commit is sent, but at most a second.
+        /// Waits up to a second until the notification of the last commit is sent.
         func finish() {
             guard state.withLock({ $0.isSending }) else { return }
             let isSent = DispatchSemaphore(value: 0)
@@ -132,12 +132,9 @@
         }
     }
 
-    /// An observation of a signal.
-    ///
-    /// The observation ends when this object is deallocated.
+    /// An observation of a signal, which ends when this object is deallocated.
     final class PostgreSQLObservation: Sendable {}
 
-    /// A hash of a text.
     enum PostgreSQLTextHash {
         /// FNV-1a; see <http://www.isthe.com/chongo/tech/comp/fnv/>.
         static func value(_ text: String) -> Int64 {

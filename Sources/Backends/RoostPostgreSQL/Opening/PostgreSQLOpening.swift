@@ -19,7 +19,6 @@
 
         // MARK: Opening
 
-        /// Opens the store.
         func open(type: any PersistentStoreType, place: StoreLocation) throws(StoreError) -> SQLStore {
             // The lock prevents other sessions from removing or renaming the store.
             let lock = try PostgreSQLStoreLock.acquire(self)

@@ -3,8 +3,7 @@ internal import RoostCore
 /// Compares the requirements of a change set with a store: the optimistic detection of conflicts.
 ///
 /// A change set contains the version that its caller read of each object to update, delete or keep
-/// unchanged. A missing object, or one with another version or entity, is a conflict. The SQL
-/// engine's counterpart is in SQLCommit+ConflictDetection.swift.
+/// unchanged. A missing object, or one with another version or entity, is a conflict.
 struct ConflictDetection {
     let change: PreparedChange
     let reader: any KeyValueReader

@@ -1,8 +1,6 @@
 internal import RoostCore
 
 /// Reads and writes the values of the space `meta`.
-///
-/// A checksum precedes each of these values.
 extension MetaSpace {
     /// Calls `body` with the value of a key, or with nil if the key is missing.
     ///

@@ -77,7 +77,6 @@ struct StorageKey: Sendable, Hashable {
 
     mutating func append(bytes more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
 
-    /// Removes bytes at the end.
     mutating func truncate(to count: Int) {
         if count < bytes.count { bytes.removeLast(bytes.count - count) }
     }
@@ -186,13 +185,11 @@ struct KeyParts {
     private let bytes: UnsafeRawBufferPointer
     private var offset: Int
 
-    /// Starts at the byte at `offset`.
     init(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
         self.bytes = bytes
         self.offset = offset
     }
 
-    /// Whether all bytes have been read.
     var isAtEnd: Bool { offset == bytes.count }
 
     @inline(__always)
@@ -321,7 +318,6 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Returns whether the bytes begin with `prefix`.
     func begins(with prefix: [UInt8]) -> Bool {
         guard count >= prefix.count else { return false }
         return prefix.span.bytes.withUnsafeBytes { prefix in
@@ -332,12 +328,10 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UInt64 {
-    /// The number's bytes, least significant first.
     var littleEndianBytes: [UInt8] { withUnsafeBytes(of: littleEndian) { Array($0) } }
 }
 
 extension [UInt8] {
-    /// Appends the number's bytes, least significant first.
     mutating func append(littleEndian word: UInt64) {
         Swift.withUnsafeBytes(of: word.littleEndian) { append(contentsOf: $0) }
     }

@@ -33,8 +33,7 @@ extension KeyValueStore {
         package var named: Int?
     }
 
-    /// Returns the first reference or link with an end that does not exist or has the wrong entity;
-    /// nil if there is none.
+    /// Returns the first reference or link with an end that does not exist or has the wrong entity.
     ///
     /// - Complexity: At most two look-ups for each reference or link.
     package func firstDanglingReference() throws(StoreError) -> DanglingReference? {
@@ -87,8 +86,7 @@ extension KeyValueStore {
         return nil
     }
 
-    /// Returns the entity number in a to-one reference; nil if the destination has no subentities,
-    /// or the record does not exist.
+    /// Returns the entity number in a to-one reference; nil if the destination has no subentities.
     private func namedEntity(
         _ relationship: ManagedObjectModel.Relationship, key: Int64, reader: any KeyValueReader
     ) throws(StoreError) -> Int? {
