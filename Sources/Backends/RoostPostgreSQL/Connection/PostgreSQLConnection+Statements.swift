@@ -74,7 +74,7 @@
             try send(parameters) { PQsendQueryPrepared($0, statement.name, $1, $2, $3, $4, 1) }
         }
 
-        /// Runs a statement that is not prepared; `parameters` has the types of its parameters.
+        /// Runs a statement that is not prepared; `parameters` includes their types.
         func run(
             _ sql: String, parameters: PostgreSQLParameters, isBinary: Bool = true
         ) throws(StoreError) -> PostgreSQLResult {

@@ -17,7 +17,7 @@
             var isAlone = false
             /// The lock of the open store; nil after closing.
             var lock: PostgreSQLStoreLock?
-            /// The number of commits since old keys were last removed.
+            /// The number of commits since the last attempt to remove old keys.
             var commitCount = 0
         }
 
@@ -273,7 +273,8 @@
             let deadline = ContinuousClock.now + settings.timeout
             while true {
                 do throws(StoreError) { return try beginOnce(purpose, on: connection) } catch {
-                    // In the portable profile, another transaction in the same place was committed.
+                    // For example, in the portable profile, another transaction in the same place
+                    // was committed.
                     guard (error.underlying as? PostgreSQLError)?.isSerializationFailure == true,
                         ContinuousClock.now < deadline, (try? connection.query("ROLLBACK")) != nil
                     else {

@@ -5,8 +5,8 @@ internal import RoostCore
 /// ``ConflictDetection`` compares versions and requirements with the store during the write.
 ///
 /// Problems are checked in this order: versions, last places, keys, unique values, missing objects,
-/// denied deletes. The first kind found throws and rolls the transaction back. The error lists all
-/// cases of this kind, but only the first last place or key.
+/// denied deletes. The first kind found is thrown, which rolls the transaction back. The error
+/// lists all cases of its kind; for last places and keys, only the first case.
 struct ChangeApplication {
     private let change: PreparedChange
     private let plan: StorePlan

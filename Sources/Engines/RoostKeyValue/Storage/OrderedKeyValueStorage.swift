@@ -39,8 +39,9 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     ///   file.
     func read() throws(StoreError) -> any KeyValueReader
 
-    /// Runs `body` in a write transaction: on return, all its changes are committed and durable, or
-    /// none if `body` throws.
+    /// Runs `body` in a write transaction.
+    ///
+    /// On return, all changes are committed and durable. If `body` throws, none are.
     ///
     /// Transactions queue. Throws `busy` after waiting for `timeoutSeconds`. If the storage had to
     /// enlarge itself, `body` may run again from the start, on another thread. So `body` must not
