@@ -151,8 +151,9 @@
                 : "strpos(\(text), \(parameter)) > 0"
         }
 
-        /// Returns `lower`, which changes at least the ASCII letters of an ASCII text, and a
-        /// comparison of the numbers of bytes and characters.
+        /// Returns `lower`, and a comparison of the numbers of bytes and characters.
+        ///
+        /// `lower` changes at least the ASCII letters of an ASCII text.
         package func lowercasedASCII(_ text: String) -> (text: String, isOther: String) {
             ("lower(\(text))", "octet_length(\(text)) <> char_length(\(text))")
         }

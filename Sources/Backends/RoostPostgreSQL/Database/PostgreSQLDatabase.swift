@@ -273,8 +273,8 @@
             let deadline = ContinuousClock.now + settings.timeout
             while true {
                 do throws(StoreError) { return try beginOnce(purpose, on: connection) } catch {
-                    // For example, in the portable profile, another transaction in the same place
-                    // was committed.
+                    // Usually, in the portable profile, another transaction in the same place was
+                    // committed.
                     guard (error.underlying as? PostgreSQLError)?.isSerializationFailure == true,
                         ContinuousClock.now < deadline, (try? connection.query("ROLLBACK")) != nil
                     else {

@@ -26,7 +26,7 @@
         /// - Parameters:
         ///   - path: The path of the location: the database, and a schema (default: `public`).
         ///   - timeoutSeconds: The maximum time to wait for a lock.
-        ///   - checkCancellation: Called while statements run. If it throws, they end.
+        ///   - checkCancellation: Called while a statement runs. An error ends the statement.
         /// - Throws: `invalidRequest` for an invalid path, a path with a password or a Roost store;
         ///   `notFound` for a missing database or schema; `ioFailure`, `permissionDenied`, `busy`,
         ///   `unsupported`; errors of `checkCancellation`.

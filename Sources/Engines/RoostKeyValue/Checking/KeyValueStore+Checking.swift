@@ -133,7 +133,7 @@ final class StoreCheck {
         }
     }
 
-    /// Returns whether the record whose key an entry has requires the entry; true if that record is
+    /// Returns whether the record that an entry names has this entry; true if the record is
     /// damaged.
     private func isBacked(_ key: StorageKey, value: [UInt8], space: KeySpace) throws(StoreError) -> Bool {
         let named =
@@ -157,8 +157,7 @@ final class StoreCheck {
         return isFound && RecordEntries.value(in: space, object: object) == value
     }
 
-    /// Returns the root entity of the objects that can require an entry; nil if its number is
-    /// unknown.
+    /// Returns the root entity of the objects that can have an entry; nil if its number is unknown.
     private func root(_ key: StorageKey, space: KeySpace) -> Int? {
         guard let number = key.number else { return nil }
         let entity: Int?

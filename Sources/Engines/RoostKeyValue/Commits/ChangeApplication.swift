@@ -237,8 +237,8 @@ struct ChangeApplication {
         }
     }
 
-    /// Records the other end of a deleted object's link, if that end remains and refers to the
-    /// deleted object.
+    /// Records the other end of a deleted object's link, if that end remains and is the first to
+    /// refer to the deleted object by its relationship.
     private mutating func deny(
         _ item: PreparedChange.Item, link: Link, number: Int, space: KeySpace
     ) throws(StoreError) {

@@ -326,7 +326,7 @@ struct FetchPlanner {
     /// Returns an access to the objects whose related objects match a condition.
     ///
     /// A separate request finds the related objects. If that request has to read all of them, this
-    /// access is used only if there are at most about 32 of them for each object.
+    /// access is used only if there are at most about 32 related objects for each object.
     private func sources(_ related: RelatedCondition) throws(StoreError) -> AccessChoice? {
         guard hopCount < Self.maximumHopCount else { return nil }
         let relationship = related.relationship

@@ -10,8 +10,8 @@ indirect enum KeyAccess: Sendable {
     case entries(IndexEntries)
     /// The objects whose to-one relationship, given by number, refers to one of these keys.
     case references(Int, to: [Int64])
-    /// The objects that refer by a relationship to at least the given number of the objects of a
-    /// request.
+    /// The objects that a relationship connects with at least the given number of a request's
+    /// results.
     case sources(ManagedObjectModel.Relationship, of: FetchRequest, atLeast: Int)
     /// The objects of at least one of the accesses.
     case union([KeyAccess])
