@@ -14,7 +14,7 @@
         /// The name of the type, `postgresql`.
         package var name: String { "postgresql" }
 
-        /// All capabilities except ordered generations, because commits are concurrent, and a file.
+        /// All capabilities except files and ordered generations (commits are concurrent).
         package var capabilities: StoreCapabilities {
             StoreCapabilities(
                 .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
@@ -74,7 +74,7 @@
             try PostgreSQLRemoval.replace(new, with: old, overwriting: overwriting, on: connection)
         }
 
-        /// Throws `invalidRequest` unless both locations are in the same database.
+        /// Throws `invalidRequest` unless both locations are known to be in the same database.
         private func requireSameDatabase(
             _ location: PostgreSQLLocation, connection: PostgreSQLConnection, other: PostgreSQLLocation
         ) throws(StoreError) {

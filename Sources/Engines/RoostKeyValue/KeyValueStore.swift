@@ -13,7 +13,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
         /// Keys that are reserved in the storage and not yet given to callers, by the number of the
         /// hierarchy's root.
         var blocks: [Int: KeyBlock] = [:]
-        /// The bulk load in progress.
+        /// The bulk load in progress, if any.
         var load: Load?
         /// The error that made the contents of the storage unusable.
         var failure: StoreError?
@@ -75,8 +75,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     ///
     /// Never waits for a writer.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
-        // The blocks are read first, so that a key that is given to a caller meanwhile counts as
-        // reserved.
+        // The blocks are read first, so that keys that callers get meanwhile do not count as used.
         let (blocks, hidesContents) = state.withLock { ($0.blocks, $0.load?.isInParts ?? false) }
         let reader = try read()
         return KeyValueSnapshot(

@@ -3,8 +3,8 @@
     package import RoostCore
     internal import RoostSQL
 
-    // Messages that are sent before an earlier message is answered. Only one kind can be pending: a
-    // FETCH sent ahead, a COPY, or statements in libpq's pipeline mode. See
+    // Messages whose answers are read later. Only one kind can be pending: a FETCH sent ahead, a
+    // COPY, or statements in libpq's pipeline mode. See
     // <https://www.postgresql.org/docs/15/libpq-pipeline-mode.html>.
 
     extension PostgreSQLConnection: SQLDeferringConnection {
@@ -112,7 +112,7 @@
 
         // MARK: Rows ahead
 
-        /// Sends a FETCH; ``take(_:)`` returns its rows later.
+        /// Sends a FETCH; ``take(_:)`` returns its rows.
         func fetchAhead(_ sql: String, isBinary: Bool = true) throws(StoreError) -> PostgreSQLRowsAhead {
             try settle()
             let connection = try open()
@@ -124,7 +124,7 @@
             return rows
         }
 
-        /// Waits for the rows of an earlier ``fetchAhead(_:)``.
+        /// Waits for the rows of an earlier ``fetchAhead(_:isBinary:)``.
         func take(_ rows: PostgreSQLRowsAhead) throws(StoreError) -> PostgreSQLResult {
             if rows === ahead { try collectAhead() }
             guard let outcome = rows.outcome.take() else {

@@ -52,7 +52,7 @@
                 try query("DEALLOCATE \(oldest.value.name)")
                 prepared[oldest.key] = nil
             }
-            // The name identifies commits in the server's log.
+            // The suffix identifies commits in the server's log.
             let name = "roost_\(lastNumber)" + (sql == "COMMIT" ? "_commit" : "")
             try settle()
             let connection = try open()
@@ -74,7 +74,7 @@
             try send(parameters) { PQsendQueryPrepared($0, statement.name, $1, $2, $3, $4, 1) }
         }
 
-        /// Runs a statement that is not prepared; `parameters` has the types of its parameters.
+        /// Runs a statement that is not prepared; `parameters` includes their types.
         func run(
             _ sql: String, parameters: PostgreSQLParameters, isBinary: Bool = true
         ) throws(StoreError) -> PostgreSQLResult {

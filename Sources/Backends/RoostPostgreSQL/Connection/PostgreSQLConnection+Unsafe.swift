@@ -6,7 +6,7 @@
 
     /// A connection to a server, for one thread at a time.
     ///
-    /// Every call waits for the socket with a deadline, so a dead network causes an error.
+    /// Each wait for the socket has a deadline, so a dead network causes an error.
     package final class PostgreSQLConnection {
         /// The name of the store in messages.
         let name: String
@@ -22,7 +22,7 @@
         var timeout: Duration?
         /// The lease that must be valid for each message; nil if the store has no lease.
         var lease: PostgreSQLLeaseClock?
-        /// The number of rows that the last command changed.
+        /// The number of rows that the last command outside a pipeline changed.
         package private(set) var changedRowCount = 0
         /// The prepared statements by their text.
         var prepared: [String: PostgreSQLPrepared] = [:]
@@ -31,7 +31,7 @@
         var transactionCount = 0
         /// The open COPY, if any.
         var openCopy: PostgreSQLCopy?
-        /// The FETCH whose rows have not been taken yet, if any.
+        /// The FETCH whose answer has not been read yet, if any.
         var ahead: PostgreSQLRowsAhead?
         /// The number of sent statements whose results have not been read.
         var deferredCount = 0
@@ -47,7 +47,7 @@
         ///   - settings: The settings of the store.
         /// - Throws: `ioFailure` if the server cannot be reached, `permissionDenied`, `notFound` if
         ///   the database does not exist, `busy` if the server has no free connection, `timedOut`,
-        ///   `unsupported`.
+        ///   `outOfResources`, `unsupported` for the server's version or encoding.
         init(_ location: PostgreSQLLocation, settings: PostgreSQLSettings) throws(StoreError) {
             name = location.name
             self.settings = settings
@@ -60,7 +60,7 @@
 
         /// Connects to a server whose session the caller prepares.
         ///
-        /// - Throws: As ``init(_:settings:)``.
+        /// - Throws: As ``init(_:settings:)``, except `unsupported`.
         init(unprepared location: PostgreSQLLocation, settings: PostgreSQLSettings) throws(StoreError) {
             name = location.name
             self.settings = settings
@@ -75,10 +75,10 @@
             (openCopy, ahead, deferredCount) = (nil, nil, 0)
         }
 
-        /// Whether libpq has reported no error of the connection.
+        /// Whether the connection is open, and libpq has reported no error of it.
         var isSound: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
 
-        /// Whether a transaction is open and has no error.
+        /// Whether a transaction is open and has no error, or a command is running.
         package var isInTransaction: Bool {
             guard let handle else { return false }
             switch PQtransactionStatus(handle) {
@@ -87,10 +87,10 @@
             }
         }
 
-        /// Whether no transaction is open.
+        /// Whether the connection is open and has neither a transaction nor a running command.
         var isIdle: Bool { handle.map { PQtransactionStatus($0) == PQTRANS_IDLE } ?? false }
 
-        /// The version of the server: 150018 for 15.18.
+        /// The version of the server, such as 150018 for 15.18; 0 after closing.
         var serverVersion: Int { handle.map { Int(PQserverVersion($0)) } ?? 0 }
 
         // MARK: Connecting
@@ -206,7 +206,7 @@
         /// that libpq received differs from the server's ID, so the check needs a second
         /// connection.
         ///
-        /// - Throws: `unsupported`.
+        /// - Throws: `unsupported` for such a pooler, and errors of the server.
         func requireSession(_ location: PostgreSQLLocation) throws(StoreError) {
             func number(_ connection: PostgreSQLConnection) throws(StoreError) -> String? {
                 try connection.query("SELECT pg_backend_pid()").text(0, column: 0)
@@ -286,7 +286,7 @@
 
         /// Waits for the results of the sent statement.
         ///
-        /// - Returns: The last result.
+        /// - Returns: The last result, or the start of a COPY.
         func finish(_ what: String) throws(StoreError) -> PostgreSQLResult {
             var last: PostgreSQLResult?
             var failure: PostgreSQLError?
@@ -343,7 +343,7 @@
         /// Waits for notifications of channels that the session listens to.
         ///
         /// - Returns: Whether a notification came.
-        /// - Throws: `ioFailure` if the connection is lost.
+        /// - Throws: `ioFailure` if the connection is lost, `closed`.
         func waitForNotification(milliseconds: Int32) throws(StoreError) -> Bool {
             let connection = try open()
             let socket = PQsocket(connection)
@@ -377,7 +377,8 @@
                         "\(what) '\(name)' failed: the server did not answer in time; the option responseTimeoutSeconds is the limit."
                     )
                 }
-                // Checks run every 50 ms. Without a check, only the deadline ends the wait.
+                // Checks run every 50 ms. Without checks, only the socket or the deadline ends the
+                // wait.
                 let slice = checks.isEmpty ? min(left, .seconds(60)) : min(left, .milliseconds(50))
                 var entry = pollfd(fd: socket, events: Int16(events), revents: 0)
                 let milliseconds = Int32(
@@ -396,6 +397,8 @@
         }
 
         /// Asks the server to end the running statement, and waits for its end.
+        ///
+        /// Closes the connection if that fails.
         private func cancel(_ connection: OpaquePointer) {
             guard let request = PQgetCancel(connection) else { return close() }
             let isSent = send(request)

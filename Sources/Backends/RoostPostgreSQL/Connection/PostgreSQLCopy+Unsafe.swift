@@ -7,10 +7,10 @@
     // <https://www.postgresql.org/docs/15/sql-copy.html>.
 
     extension PostgreSQLConnection: SQLBatchInserting, SQLLinkInserting {
-        /// The minimum number of rows for COPY instead of INSERT, which is faster for fewer rows.
+        /// The minimum number of records for COPY; INSERT is faster for fewer.
         private static let fewestRows = 48
 
-        /// Inserts records.
+        /// Inserts the records that belong to the plan's table.
         ///
         /// Rows may still be in transit on return. Their errors are reported by the next statement
         /// at the latest.
@@ -144,7 +144,7 @@
             let fixedByteCount: Int
         }
 
-        /// The number of bytes that are passed to libpq at a time.
+        /// The size of the buffer from which its rows are sent.
         private static let chunkByteCount = 256 << 10
 
         private var base: UnsafeMutableRawPointer
@@ -153,7 +153,7 @@
         /// The sources of the columns by entity number; nil for entities that have not occurred
         /// yet.
         private var places: [Places?] = []
-        /// The maximum size of the current row, not counting escaped values.
+        /// The maximum size of the current row, without escaped texts and decimal numbers.
         private var rowByteCount = 0
 
         init() {

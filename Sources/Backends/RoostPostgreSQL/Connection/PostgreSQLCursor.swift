@@ -8,9 +8,6 @@
     /// It works only in a transaction. Its cursor ends with that transaction.
     final class PostgreSQLCursor: PostgreSQLStatement {
         /// The approximate maximum number of bytes of the rows of one FETCH.
-        ///
-        /// While the program reads these rows, the server prepares the next ones, up to the size of
-        /// the socket's buffer.
         private static let mostBytes = 512 << 10
         static let mostRows = 1024
         /// The maximum number of rows of the first FETCH.
@@ -87,7 +84,7 @@
 
         private func fetch() throws(StoreError) {
             guard let cursor else { return }
-            // The old rows are freed before the new ones arrive.
+            // The old rows are freed before the wait for new ones.
             (result, row) = (nil, -1)
             let start = ContinuousClock.now
             let (fetched, count): (PostgreSQLResult, Int)

@@ -79,8 +79,8 @@
 
         /// Returns FOR KEY SHARE, FOR SHARE, FOR NO KEY UPDATE or FOR UPDATE.
         ///
-        /// The portable profile uses only FOR UPDATE, for rows that the transaction writes. Its
-        /// transactions are `SERIALIZABLE` and need no other row locks.
+        /// The portable profile has FOR UPDATE for rows that the transaction writes, and otherwise
+        /// an empty text. Its transactions are `SERIALIZABLE`.
         ///
         /// See <https://www.postgresql.org/docs/15/explicit-locking.html#LOCKING-ROWS>.
         package func rowLock(_ lock: SQLRowLock) -> String {
@@ -132,7 +132,7 @@
             "(\(column) \(orEqual ? ">=" : ">") \(parameter) AND \(column) < 'NaN')"
         }
 
-        /// Returns a comparison with NaN, which PostgreSQL treats as equal to itself.
+        /// Returns a condition that is false only for NaN, which equals itself in PostgreSQL.
         package func isNoNaN(_ column: String) -> String? { "(\(column) IS DISTINCT FROM 'NaN'::double precision)" }
 
         /// Returns the order of an index, in which NaN comes after all numbers.
@@ -142,8 +142,8 @@
 
         /// Returns a search with `strpos`, or a comparison with `right`.
         ///
-        /// Returns nil for a pattern with a character that also occurs in escaped characters of
-        /// other texts (``PostgreSQLText``).
+        /// Returns nil for a pattern with U+0000, U+0001 or U+0002, which escaping uses
+        /// (``PostgreSQLText``).
         package func finds(_ pattern: String, parameter: String, atEnd: Bool, in text: String) -> String? {
             guard !pattern.utf8.contains(where: { $0 <= 2 }) else { return nil }
             return atEnd
@@ -151,8 +151,9 @@
                 : "strpos(\(text), \(parameter)) > 0"
         }
 
-        /// Returns `lower`, which changes at least the ASCII letters of an ASCII text, and a
-        /// comparison of the numbers of bytes and characters.
+        /// Returns `lower`, and a comparison of the numbers of bytes and characters.
+        ///
+        /// `lower` changes at least the ASCII letters of an ASCII text.
         package func lowercasedASCII(_ text: String) -> (text: String, isOther: String) {
             ("lower(\(text))", "octet_length(\(text)) <> char_length(\(text))")
         }
@@ -172,7 +173,7 @@
 
         /// Returns the values as an array in one parameter.
         ///
-        /// Returns nil unless they are all integers or all texts.
+        /// Returns nil for no values, and unless all are integers or all are texts.
         package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
             var text: [UInt8] = [UInt8(ascii: "{")]
             var type: String?

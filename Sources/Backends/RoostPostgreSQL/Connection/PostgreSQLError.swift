@@ -15,7 +15,7 @@
             (self.state, self.object, self.text) = (state, object, text)
         }
 
-        /// The SQLSTATE and the name of an object, never data.
+        /// The SQLSTATE and the name of an object, or the text of a connection error.
         package var description: String {
             let name = object.map { " '\($0)'" } ?? ""
             return state.isEmpty ? "PostgreSQL: \(text)" : "PostgreSQL \(state)\(name)"

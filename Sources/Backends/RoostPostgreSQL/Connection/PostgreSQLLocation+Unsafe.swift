@@ -34,10 +34,13 @@
 
         /// Reads the path of a location.
         ///
-        /// - Throws: `invalidRequest` if the path or its schema is invalid, or for a password.
+        /// - Throws: `invalidRequest` if the path or its schema is invalid, or the path has a
+        ///   password.
         init(_ path: String) throws(StoreError) { try self.init(path, isForeign: false) }
 
-        /// Reads the path of a database of another program, whose schema can have any name.
+        /// Reads the path of a database of another program.
+        ///
+        /// Its schema can have any name that the server does not reserve.
         ///
         /// - Throws: As ``init(_:)``.
         init(foreign path: String) throws(StoreError) { try self.init(path, isForeign: true) }

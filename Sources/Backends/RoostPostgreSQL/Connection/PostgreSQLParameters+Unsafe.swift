@@ -100,7 +100,7 @@
         }
 
         private mutating func setBigEndian(_ number: some FixedWidthInteger & BitwiseCopyable, at index: Int) {
-            // An integer overwrites the previous integer of the parameter.
+            // A number overwrites the parameter's previous value of the same size.
             if case .bytes(let range, true) = places[index], range.count == number.bitWidth / 8 {
                 arena.withUnsafeMutableBytes {
                     $0.storeBytes(of: number.bigEndian, toByteOffset: range.lowerBound, as: type(of: number))
@@ -175,7 +175,7 @@
                             var (start, length, format) = (UnsafeRawPointer?.none, 0, Int32(1))
                             if case .bytes(let range, let isBinary) = place {
                                 // SAFETY: `places` has only ranges in the arena, and a zero follows
-                                // each text.
+                                // each value in text format.
                                 let isEmpty = range.isEmpty && isBinary
                                 start = isEmpty ? empty : bytes.baseAddress.map { $0 + range.lowerBound }
                                 (length, format) = (range.count, isBinary ? 1 : 0)

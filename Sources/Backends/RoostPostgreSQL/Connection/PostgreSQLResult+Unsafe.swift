@@ -40,7 +40,7 @@
             return PostgreSQLError(state: state, object: object)
         }
 
-        /// The number of rows that a command changed.
+        /// The number of rows that a command changed or returned.
         var changedRowCount: Int {
             guard var digit = PQcmdTuples(handle) else { return 0 }
             var count = 0

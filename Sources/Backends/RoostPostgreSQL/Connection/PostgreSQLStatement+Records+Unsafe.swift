@@ -43,7 +43,7 @@
 
         /// Adds the record of a row.
         ///
-        /// - Returns: The damage of a row that cannot be added; nil if the record was added.
+        /// - Returns: The error of a damaged or changed row; nil if the record was added.
         private func append(
             _ values: PostgreSQLRow, to batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
         ) -> StoreError? {
@@ -104,7 +104,7 @@
     /// Reusable memory in which a record is built.
     final class PostgreSQLScratch {
         enum End {
-            /// Valid until the next record is built.
+            /// Bytes that are valid until the next record is built.
             case record(UnsafeRawBufferPointer)
             case changed
             case damaged(Int32?, StaticString)
@@ -129,8 +129,8 @@
             _ row: PostgreSQLRow, entity: SQLReadPlan.Entity, plan: SQLReadPlan, key: Int64, version: UInt32,
             accepting: Bool
         ) -> End {
-            // SAFETY: the memory has at least `fixed` bytes, and every slot of the layout ends
-            // before `fixed`.
+            // SAFETY: the memory has at least `fixed` bytes, and all slots of the layout are in
+            // these.
             let fixed = entity.template.count
             reserve(fixed)
             entity.template.withUnsafeBytes {

@@ -93,7 +93,7 @@
             return Self.integer(bytes(row, column: column), type: type(column))
         }
 
-        /// Returns the integer in the bytes of a value, or nil if `type` is not an integer type.
+        /// Returns the integer or boolean in the bytes of a value, or nil for other types.
         static func integer(_ bytes: UnsafeRawBufferPointer, type: Oid) -> Int64? {
             switch type {
             case PostgreSQLType.int8: return bytes.bigEndian(as: Int64.self)

@@ -40,7 +40,7 @@
             bytes.map { (byte) -> String in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
         }
 
-        /// Inserts the key and commits, with one message.
+        /// Inserts the key and commits, without waiting between the statements.
         ///
         /// - Parameters:
         ///   - connection: The connection with the transaction.
@@ -68,14 +68,14 @@
             "INSERT INTO \(Self.table) (id, is_fence) VALUES ('\(digits)', TRUE) ON CONFLICT DO NOTHING"
         }
 
-        /// Determines whether the commit took place.
+        /// Returns if the commit took place, and throws otherwise.
         ///
         /// - Parameters:
         ///   - error: The error of the commit.
         ///   - location: The store.
         ///   - settings: The settings of the store, with the time limit.
-        /// - Throws: `error`, possibly with another code, if nothing was written; `outcomeUnknown`
-        ///   if the server cannot be reached.
+        /// - Throws: `error` with a longer message and possibly another code, if nothing was
+        ///   written; `outcomeUnknown` if the server cannot be reached.
         func resolve(
             after error: StoreError, location: PostgreSQLLocation, settings: PostgreSQLSettings
         ) throws(StoreError) {

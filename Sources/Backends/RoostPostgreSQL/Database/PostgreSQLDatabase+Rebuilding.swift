@@ -8,14 +8,14 @@
         /// False in the portable profile, in which a transaction changes tables or rows, never both.
         var canRebuild: Bool { settings.profile == .postgresql }
 
-        /// Begins a transaction that creates the new tables in another schema.
+        /// Begins a transaction in which new tables are created in another schema.
         ///
         /// A dropped or renamed table would lock out this store's own snapshots. So the old tables
-        /// stay until ``finishRebuilding(_:to:on:)``. The table of tallies is created again as
-        /// well: a program that has lost its lock finds another store then
-        /// (``PostgreSQLIncarnation``).
+        /// stay until ``finishRebuilding(_:to:on:)``. The table of tallies is also created again,
+        /// so that a program without its lock finds another store (``PostgreSQLIncarnation``).
         ///
-        /// Returns nil if a needed name is in use, or if the server's table of locks is too small.
+        /// Returns nil if a needed name is in use or too long, or if the server's table of locks is
+        /// too small.
         func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
             guard
                 let connection = try beginWritingAlone(if: { (connection) throws(StoreError) in
@@ -27,7 +27,7 @@
                 // Otherwise, a program that has lost its lock could lock a row of the table, and the
                 // table could not be dropped.
                 try connection.query("LOCK TABLE \(Self.tallies) IN EXCLUSIVE MODE")
-                // Finds objects of other programs that depend on the old tables before the work.
+                // Fails early if objects of other programs depend on the old tables.
                 try connection.query("SAVEPOINT dropping")
                 try drop(difference, on: connection)
                 try connection.query("ROLLBACK TO SAVEPOINT dropping; RELEASE SAVEPOINT dropping")
@@ -74,7 +74,7 @@
             try PostgreSQLSchemaCheck.record(schema, location: location, on: connection)
         }
 
-        /// Drops the old tables and indexes.
+        /// Drops the old tables and indexes, and the table of tallies.
         ///
         /// - Parameters:
         ///   - difference: The difference of the schemas.

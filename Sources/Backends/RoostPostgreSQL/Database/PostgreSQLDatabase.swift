@@ -17,7 +17,7 @@
             var isAlone = false
             /// The lock of the open store; nil after closing.
             var lock: PostgreSQLStoreLock?
-            /// The number of commits since old keys were last removed.
+            /// The number of commits since the last attempt to remove old keys.
             var commitCount = 0
         }
 
@@ -109,8 +109,8 @@
         /// it.
         ///
         /// Other transactions of this store can only read. The lock ends with the transaction, and
-        /// the caller then closes the store. A connection from the pool could have statements that
-        /// are prepared for the old tables, so the transaction gets a new connection.
+        /// the caller then closes the store. The transaction gets a new connection, because pooled
+        /// ones could have statements for the old tables.
         ///
         /// - Parameter isPossible: Returns whether to begin, before the lock is taken.
         /// - Returns: The connection; nil if `isPossible` returned false.
@@ -175,7 +175,8 @@
         /// causes.
         private static let fenceState = "22012"
 
-        /// The statement that makes a commit fail if another store has taken the schema's name.
+        /// The statement that makes a commit fail if another store has taken the schema's name; nil
+        /// if the store has a lock.
         ///
         /// Without a lock, the names in a statement may refer to the tables of another store.
         private var fenceSQL: String? {
@@ -211,7 +212,8 @@
             case writingBesideOthers
             /// Writing without waiting for other transactions.
             ///
-            /// A transaction that waits keeps the shared lock, so that no other one can be alone.
+            /// While it waited, its shared lock would prevent every other transaction from being
+            /// alone.
             case writingAlone
 
             var isReading: Bool {
@@ -231,7 +233,8 @@
             let idle: WritableKeyPath<State, [PostgreSQLConnection]> = isReading ? \.idleReaders : \.idleWriters
             try enter()
             var timeout = DispatchTime.now() + .milliseconds(Int(min(settings.timeoutSeconds * 1000, 1e9)))
-            // The reader of the view may be the only one, and wait for this one.
+            // The reader that exported the view may use the last connection, and wait for this
+            // call.
             if case .readingView = purpose { timeout = .now() }
             guard places.wait(timeout: timeout) == .success else {
                 leave()
@@ -324,8 +327,8 @@
                 row = try waitForPlace(on: connection, select: select, rowSQL: rowSQL)
             }
             if isLocked, row == nil, !isPortable {
-                // A view that was fixed before the lock was taken shows no rows of a table that has
-                // the name since then.
+                // A view from before the lock shows no rows of a table that has taken the name
+                // since.
                 let found = try connection.query(PostgreSQLIncarnation.tableNumber, what: what).text(0, column: 0)
                 guard found == String(incarnation.tableNumber) else { throw .postgreSQLStoreReplaced(name) }
             }
@@ -459,7 +462,7 @@
             }
         }
 
-        /// Updates the planner's statistics of the tables that a load has filled.
+        /// Updates the planner's statistics of all tables, after a load has filled them.
         func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
             guard let connection = connection as? PostgreSQLConnection else { return }
             // While the model is being changed, the new tables are in another schema.

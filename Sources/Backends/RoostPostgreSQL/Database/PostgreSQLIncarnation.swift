@@ -4,10 +4,8 @@
 
     /// The identity of an opened store.
     ///
-    /// A later store with the same name has another identity.
-    ///
-    /// The UUID is not sufficient: a conversion or a migration gives the new store the UUID of the
-    /// old store.
+    /// A later store with the same name has another identity, but possibly the same UUID: a
+    /// conversion or migration keeps it.
     struct PostgreSQLIncarnation: Sendable {
         let uuid: StoreUUID
         /// The OID of the table of tallies, which does not change when the schema is renamed.
@@ -30,7 +28,7 @@
         /// The SELECT statement of ``tableNumber``.
         static let tableNumber = "SELECT '_roost_tallies'::regclass::oid::bigint"
 
-        /// Returns an UPDATE statement that rewrites the rows of one place, or of all places,
+        /// Returns an UPDATE statement that rewrites the row of one place, or of each place,
         /// unchanged.
         ///
         /// Its result has the columns of ``select``.
@@ -49,7 +47,7 @@
             /// The sum that forms the generation; nil if it was not requested.
             var generationSum: Int64?
 
-            /// Reads a result in text format; nil if it has no row.
+            /// Reads the first row in text format; nil if it is missing or incomplete.
             init?(text result: PostgreSQLResult) {
                 guard let mark = result.text(0, column: 0).flatMap({ Int64($0) }),
                     let number = result.text(0, column: 1).flatMap({ Int64($0) }),
@@ -60,7 +58,7 @@
                 generationSum = result.columnCount > 4 ? result.text(0, column: 4).flatMap { Int64($0) } : nil
             }
 
-            /// Reads a result in binary format; nil if it has no row.
+            /// Reads the first row in binary format; nil if it is missing or incomplete.
             init?(binary result: PostgreSQLResult) {
                 guard result.rowCount >= 1, let mark = result.integer(0, column: 0),
                     let number = result.integer(0, column: 1),
@@ -95,7 +93,7 @@
     }
 
     extension StoreError {
-        /// Returns the error if the name of a store now refers to other tables.
+        /// Returns the error of a store whose name now refers to other tables or another history.
         static func postgreSQLStoreReplaced(_ name: String, underlying: StoreError? = nil) -> StoreError {
             StoreError(
                 .storeReplaced,

@@ -4,8 +4,8 @@
 
     /// A row that marks a store as open, on a server without advisory locks.
     ///
-    /// A lease expires unless the program extends it. To remove or rename a store, a program takes
-    /// an exclusive lease. Other programs then wait.
+    /// A lease expires unless the program extends it. To remove or rename a store, or to switch its
+    /// history, a program takes an exclusive lease. Other programs cannot open the store then.
     struct PostgreSQLLease: Sendable {
         static let table = "_roost_openings"
         static let creation =
@@ -18,11 +18,10 @@
         static let secondsAlone = 30
         /// The number of seconds after which a lease is extended.
         static let renewalSeconds = 5
-        /// The maximum wait for an answer about a lease, and for a lock while the lease is
-        /// exclusive.
+        /// The maximum wait for a connection or an answer when a lease is extended or released.
         static let timeout = Duration.seconds(3)
 
-        /// Returns whether a schema has the table.
+        /// Returns whether a schema has the table of leases.
         static func exists(in schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
             try PostgreSQLCatalog.tables(of: schema, on: connection).contains(table)
         }
@@ -94,8 +93,8 @@
 
         /// Extends the lease.
         ///
-        /// - Returns: Whether the lease was valid. If not, another program found it expired, and
-        ///   the store may have been replaced.
+        /// - Returns: Whether the lease still existed. If not, another program found it expired,
+        ///   and the store may have been replaced.
         func renew(on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
             try connection.query("UPDATE \(table) SET until = \(end(alone: false)) WHERE id = '\(id)'")
             return connection.changedRowCount == 1
@@ -118,7 +117,7 @@
     final class PostgreSQLLeaseClock: Sendable {
         /// The time after a renewal in which no other program can find the lease expired.
         ///
-        /// Messages that are sent in this time reach the server before the lease ends.
+        /// Messages that are sent in this time should reach the server before the lease ends.
         private static let safe = Duration.seconds(PostgreSQLLease.seconds - 5)
 
         private let lastRenewal: Mutex<ContinuousClock.Instant?>
@@ -135,7 +134,7 @@
         /// Throws unless the lease is valid.
         ///
         /// - Throws: `storeReplaced` permanently after the lease ended; `busy` while the server
-        ///   does not answer.
+        ///   confirms no renewal.
         func requireCounting(_ name: String) throws(StoreError) {
             let last = lastRenewal.withLock { $0 }
             guard let last else {
@@ -152,7 +151,7 @@
     }
 
     extension PostgreSQLConnection {
-        /// The maximum number of attempts of a short transaction with the portable profile.
+        /// The maximum number of repetitions of a short transaction.
         private static let mostAttempts = 50
 
         /// Runs `body` in a transaction, and repeats it after a conflict with concurrent writers.

@@ -51,7 +51,7 @@
 
         /// The minimum time between two notifications.
         ///
-        /// A notification costs a third of a small commit.
+        /// A notification takes a third of the time of a small commit.
         private static let pauseMicroseconds: UInt32 = 10_000
 
         /// Sends NOTIFY at once, or after a pause if another NOTIFY was just sent.
@@ -90,7 +90,7 @@
             }
         }
 
-        /// Waits briefly until the notification of the last commit is sent.
+        /// Waits up to a second until the notification of the last commit is sent.
         func finish() {
             guard state.withLock({ $0.isSending }) else { return }
             let isSent = DispatchSemaphore(value: 0)
@@ -117,8 +117,8 @@
             return observation
         }
 
-        /// Calls `body` for each notification until the connection is lost or `isWanted` returns
-        /// false.
+        /// Calls `body` at the start and after notifications, until the connection is lost or
+        /// `isWanted` returns false.
         private static func listen(
             _ location: PostgreSQLLocation, settings: PostgreSQLSettings, channel: String, isWanted: () -> Bool,
             _ body: () -> Void
@@ -132,12 +132,9 @@
         }
     }
 
-    /// An observation of a signal.
-    ///
-    /// The observation ends when this object is deallocated.
+    /// An observation of a signal, which ends when this object is deallocated.
     final class PostgreSQLObservation: Sendable {}
 
-    /// A hash of a text.
     enum PostgreSQLTextHash {
         /// FNV-1a; see <http://www.isthe.com/chongo/tech/comp/fnv/>.
         static func value(_ text: String) -> Int64 {

@@ -34,7 +34,7 @@
         ///
         /// - Throws: `busy` if another session removes or renames the store for longer than the
         ///   timeout; `invalidRequest` if the store has another profile than requested; `notFound`;
-        ///   `notAStore`; `permissionDenied`; errors of connecting.
+        ///   `notAStore`; `permissionDenied`; `outOfResources`; errors of connecting.
         static func acquire(_ opening: PostgreSQLOpening) throws(StoreError) -> PostgreSQLStoreLock {
             let (location, settings) = (opening.location, opening.settings)
             let connection = try PostgreSQLConnection(location, settings: settings)
@@ -153,7 +153,7 @@
             return quick
         }
 
-        /// Extends the lease until the lock is released.
+        /// Starts a thread that extends the lease until the lock is released.
         private func keepRenewing() throws(StoreError) {
             let isReleased = isReleased
             do throws(SystemFailure) {

@@ -18,7 +18,7 @@
         private let connection: PostgreSQLConnection
         private let namesSchema: Bool
         private let lockTimeout: Int
-        /// Whether joins of large tables use no loops.
+        /// Whether nested loops are turned off for joins.
         private var avoidsLoops = false
 
         /// Connects to a server.
@@ -26,10 +26,10 @@
         /// - Parameters:
         ///   - path: The path of the location: the database, and a schema (default: `public`).
         ///   - timeoutSeconds: The maximum time to wait for a lock.
-        ///   - checkCancellation: Called while statements run. If it throws, they end.
-        /// - Throws: `invalidRequest` for a path with a password and for a schema of a Roost store;
+        ///   - checkCancellation: Called while a statement runs. An error ends the statement.
+        /// - Throws: `invalidRequest` for an invalid path, a path with a password or a Roost store;
         ///   `notFound` for a missing database or schema; `ioFailure`, `permissionDenied`, `busy`,
-        ///   `unsupported`.
+        ///   `unsupported`; errors of `checkCancellation`.
         package init(
             _ path: String, timeoutSeconds: Double,
             checkCancellation: @escaping () throws(StoreError) -> Void
@@ -145,8 +145,8 @@
         /// - Parameters:
         ///   - sql: The SELECT.
         ///   - hasLargeValues: Whether single rows may need more than some kilobytes.
-        /// - Returns: The rows, before the first one.
-        /// - Throws: `internalInconsistency` for a statement with a character U+0000.
+        /// - Returns: The rows. The first step moves to the first row.
+        /// - Throws: `internalInconsistency` for a character U+0000; errors of the server.
         package func rows(_ sql: String, hasLargeValues: Bool) throws(StoreError) -> ForeignPostgreSQLRows {
             try connection.requireText(sql)
             if !avoidsLoops {

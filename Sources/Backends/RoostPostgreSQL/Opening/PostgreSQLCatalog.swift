@@ -11,10 +11,10 @@
         /// The kind of a schema's content.
         enum Kind: Equatable {
             case missing
-            /// No tables, views or sequences.
+            /// No relations, such as tables, views or sequences.
             case empty
             case store
-            /// Tables, views or sequences, but not the tables of a store.
+            /// Relations, but not the tables of a store.
             case foreign
         }
 
@@ -79,7 +79,7 @@
             return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
         }
 
-        /// Returns the schemas with temporary names of stores that were created to replace a store.
+        /// Returns the schemas that have a temporary name of a store.
         static func temporarySchemas(
             of location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {

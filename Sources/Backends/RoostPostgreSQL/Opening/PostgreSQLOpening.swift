@@ -19,7 +19,6 @@
 
         // MARK: Opening
 
-        /// Opens the store.
         func open(type: any PersistentStoreType, place: StoreLocation) throws(StoreError) -> SQLStore {
             // The lock prevents other sessions from removing or renaming the store.
             let lock = try PostgreSQLStoreLock.acquire(self)
@@ -32,7 +31,7 @@
                         ? try connection.retrying { () throws(StoreError) in try inspect(connection) }
                         : try inspect(connection)
                     if !settings.isReadOnly, !settings.isUnpublished {
-                        // If this fails, a later program removes the keys.
+                        // If this fails, a later program removes the old keys of commits.
                         _ = try? connection.query(PostgreSQLCommitKey.sweep)
                     }
                     let schema = try applyHistoryOptions(found, lock: lock, connection: connection)
@@ -236,7 +235,7 @@
                 try building.makeByParts(schema, connection: builder)
                 try PostgreSQLRemoval.replace(location, with: building.location, overwriting: false, on: connection)
             } catch {
-                // If this fails, the next program that creates a store of this name removes the
+                // If this fails, a later program that creates a store of this name removes the
                 // rest.
                 try? PostgreSQLRemoval.remove(building.location.schema, on: connection)
                 throw error
@@ -293,7 +292,7 @@
         /// A store in use is locked and remains. A recent store also remains, because it may be
         /// renamed soon.
         private func sweep(_ connection: PostgreSQLConnection) {
-            // If this fails, the next program that creates a store removes the rest.
+            // If this fails, a later program that creates the store removes the rest.
             guard let leftovers = try? PostgreSQLCatalog.temporarySchemas(of: location, on: connection) else { return }
             for schema in leftovers {
                 try? PostgreSQLRemoval.remove(

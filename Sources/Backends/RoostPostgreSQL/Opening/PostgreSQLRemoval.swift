@@ -62,7 +62,8 @@
             let locked = found.filter { $0.value == .postgresql }.map(\.key)
             guard locked.isEmpty, !found.isEmpty else {
                 // All changes are in one transaction, which sees all commits before its locks.
-                // Without a store there is nothing to lock, so every server is suitable.
+                // Without a store there is nothing to lock, and the portable profile suits every
+                // server.
                 try connection.use(locked.isEmpty ? .portable : .postgresql)
                 names = try connection.transaction { () throws(StoreError) in
                     if !locked.isEmpty { try PostgreSQLStoreLock.takeAlone(schemas, in: connection) }
@@ -240,7 +241,7 @@
             statements.append(.rename("ALTER SCHEMA \(old) RENAME TO \(new)"))
         }
 
-        /// Adds a statement that drops the tables or the schema of a store.
+        /// Adds a statement that drops tables or indexes of a store, or its schema.
         mutating func drop(_ sql: String, of schema: String) {
             names.updateValue(nil, forKey: schema)
             statements.append(.drop(sql, schema: schema))

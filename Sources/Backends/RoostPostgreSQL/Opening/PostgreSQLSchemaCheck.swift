@@ -13,8 +13,8 @@
         static let tableComment = "A table of a Roost store"
         private static let prefix = "Roost store; do not change its tables. "
 
-        /// Marks the tables by comments and records their hash, in the transaction that created or
-        /// changed them.
+        /// Marks tables by comments in the transaction that created or changed them and, unless the
+        /// profile is portable, records their hash.
         static func record(
             _ schema: SQLSchema, location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) {

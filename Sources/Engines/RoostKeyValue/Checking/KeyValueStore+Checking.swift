@@ -94,7 +94,8 @@ final class StoreCheck {
         }
     }
 
-    /// Returns the name of the relationship, constraint or index whose number a key begins with.
+    /// Describes the relationship, constraint or index whose number a key begins with, for
+    /// messages.
     private func name(_ key: StorageKey, space: KeySpace) -> String {
         guard let number = key.number else { return "nothing" }
         switch space {
@@ -132,7 +133,7 @@ final class StoreCheck {
         }
     }
 
-    /// Returns whether an entry belongs to the record that it refers to; true if that record is
+    /// Returns whether the record that an entry names has this entry; true if the record is
     /// damaged.
     private func isBacked(_ key: StorageKey, value: [UInt8], space: KeySpace) throws(StoreError) -> Bool {
         let named =
@@ -156,7 +157,7 @@ final class StoreCheck {
         return isFound && RecordEntries.value(in: space, object: object) == value
     }
 
-    /// Returns the root entity of the objects that an entry can refer to.
+    /// Returns the root entity of the objects that can have an entry; nil if its number is unknown.
     private func root(_ key: StorageKey, space: KeySpace) -> Int? {
         guard let number = key.number else { return nil }
         let entity: Int?

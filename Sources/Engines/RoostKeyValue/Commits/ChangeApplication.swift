@@ -5,8 +5,8 @@ internal import RoostCore
 /// ``ConflictDetection`` compares versions and requirements with the store during the write.
 ///
 /// Problems are checked in this order: versions, last places, keys, unique values, missing objects,
-/// denied deletes. The first kind found throws and rolls the transaction back. The error lists all
-/// cases of this kind, but only the first last place or key.
+/// denied deletes. The first kind found is thrown, which rolls the transaction back. The error
+/// lists all cases of its kind; for last places and keys, only the first case.
 struct ChangeApplication {
     private let change: PreparedChange
     private let plan: StorePlan
@@ -57,7 +57,7 @@ struct ChangeApplication {
         let previous = tally.generation
         let unchanged = try requirements.unchangedConflicts()
         try writeUpdates()
-        // Links are removed first, because a removed link does not deny a delete.
+        // Links are removed before objects, because a removed link does not deny a delete.
         if conflicts.isEmpty {
             for batch in change.removedLinks {
                 for link in batch.links { try remove(link, relationship: batch.relationship) }
@@ -237,8 +237,8 @@ struct ChangeApplication {
         }
     }
 
-    /// Records the other end of a deleted object's link, if that end remains and refers to the
-    /// deleted object.
+    /// Records the other end of a deleted object's link, if that end remains and is the first to
+    /// refer to the deleted object by its relationship.
     private mutating func deny(
         _ item: PreparedChange.Item, link: Link, number: Int, space: KeySpace
     ) throws(StoreError) {

@@ -3,8 +3,7 @@ internal import RoostCore
 /// Compares the requirements of a change set with a store: the optimistic detection of conflicts.
 ///
 /// A change set contains the version that its caller read of each object to update, delete or keep
-/// unchanged. A missing object, or one with another version or entity, is a conflict. The SQL
-/// engine's counterpart is in SQLCommit+ConflictDetection.swift.
+/// unchanged. A missing object, or one with another version or entity, is a conflict.
 struct ConflictDetection {
     let change: PreparedChange
     let reader: any KeyValueReader
@@ -30,8 +29,7 @@ struct ConflictDetection {
         return nil
     }
 
-    /// Returns the conflicts of objects that changed although the change set requires them
-    /// unchanged.
+    /// Returns the conflicts of objects that must be unchanged, but were changed or deleted.
     func unchangedConflicts() throws(StoreError) -> ChangeConflicts {
         var conflicts = ChangeConflicts()
         for item in change.unchanged {
@@ -101,8 +99,8 @@ struct ConflictDetection {
         }
     }
 
-    /// Finds remaining to-one references to deleted objects, at most one for each object and
-    /// relationship.
+    /// Finds remaining to-one references to deleted objects, at most one for each deleted object
+    /// and relationship.
     ///
     /// Call this after the records of the change and their entries are written and deleted.
     func findReferences(_ denials: inout DeleteDenials) throws(StoreError) {

@@ -28,6 +28,7 @@ extension KeyValueStore {
     /// The store records blocks of 64 to 4096 keys (or `count`, if higher) as used and takes keys
     /// from memory, so most calls write nothing. ``close()`` returns the rest of a block. A crash
     /// leaves a gap.
+    ///
     /// - Throws: `closed`; `readOnly`; `unknownEntity`; `invalidRequest` if `count` is below 1;
     ///   `limitExceeded` if the keys are exhausted; `busy`.
     public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
@@ -50,7 +51,7 @@ extension KeyValueStore {
             var block = block
             // Another thread may have reserved a block with higher keys meanwhile. Then that block
             // remains, and the rest of this block becomes a gap. If no other program reserved keys,
-            // this block starts at the end of the old block and includes the rest of that block.
+            // this block follows the old block, whose rest is added to it.
             if let old = state.blocks[root], old.limit == block.next { block.next = old.next }
             let first = block.next
             block.next += wanted

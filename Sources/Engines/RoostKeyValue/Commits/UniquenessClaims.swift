@@ -2,10 +2,9 @@ internal import RoostCore
 
 /// Unique values that a change gives to objects.
 ///
-/// They are compared with the store during the write. The SQL engine's counterpart is in
-/// SQLCommit+Uniqueness.swift.
+/// They are compared with the store during the write.
 struct UniquenessClaims {
-    /// An object that has unique values.
+    /// An object that claims unique values.
     private struct Claim {
         let entity: Int
         let object: Int64

@@ -124,7 +124,7 @@ struct FetchPlanner {
     // MARK: OR
 
     /// Returns an access to the objects for which at least one member of an OR is true: the union
-    /// of the members' accesses.
+    /// of the members' accesses; nil if a member has none.
     ///
     /// If several members have conditions on objects of the same relationship, one request finds
     /// these objects.
@@ -222,7 +222,7 @@ struct FetchPlanner {
         return keys(values, root: entity.root)
     }
 
-    /// Returns the keys of the objects of one hierarchy in ascending order.
+    /// Returns the keys of the object IDs of one hierarchy, in ascending order.
     private func keys(_ values: [Value], root: Int) -> [Int64] {
         var keys: [Int64] = []
         for case .objectID(let id) in values where id.key > 0 && model.entity(id.entity)?.root == root {
@@ -326,7 +326,7 @@ struct FetchPlanner {
     /// Returns an access to the objects whose related objects match a condition.
     ///
     /// A separate request finds the related objects. If that request has to read all of them, this
-    /// access is used only if there are at most about 32 of them for each object.
+    /// access is used only if there are at most about 32 related objects for each object.
     private func sources(_ related: RelatedCondition) throws(StoreError) -> AccessChoice? {
         guard hopCount < Self.maximumHopCount else { return nil }
         let relationship = related.relationship

@@ -274,7 +274,7 @@ private struct EncodedConstant {
 
 extension DecimalNumber {
     /// The greatest integer that is not above the number, and whether the two are equal; nil for
-    /// NaN or beyond 64 bits.
+    /// NaN or a magnitude of 2⁶³ or more.
     fileprivate var floor: (Int64, isExact: Bool)? {
         guard !isNaN else { return nil }
         var (whole, isExact) = (mantissa, true)

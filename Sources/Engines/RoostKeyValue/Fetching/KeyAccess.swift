@@ -10,8 +10,8 @@ indirect enum KeyAccess: Sendable {
     case entries(IndexEntries)
     /// The objects whose to-one relationship, given by number, refers to one of these keys.
     case references(Int, to: [Int64])
-    /// The objects that refer by a relationship to at least the given number of the objects of a
-    /// request.
+    /// The objects that a relationship connects with at least the given number of a request's
+    /// results.
     case sources(ManagedObjectModel.Relationship, of: FetchRequest, atLeast: Int)
     /// The objects of at least one of the accesses.
     case union([KeyAccess])
@@ -40,7 +40,7 @@ struct IndexEntries: Sendable {
 ///
 /// - nothing
 /// - given keys
-/// - a whole uniqueness constraint
+/// - one value for each property of a uniqueness constraint
 /// - equality, more properties first, and a relationship to one given object
 /// - several values, more properties first, then fewer values
 /// - a prefix
@@ -48,9 +48,9 @@ struct IndexEntries: Sendable {
 /// - a range with one bound
 /// - related objects that are found only by reading all of them
 ///
-/// An access through a relationship has the rank of the access to the related objects, but never a
-/// lower rank than several values. An OR of several members has the rank of its worst member, but
-/// at least that of several values.
+/// An access through conditions on related objects has the rank of the access to these, but at
+/// least that of several values. An OR of several members has the rank of its worst member, but at
+/// least that of several values.
 struct AccessRank: Comparable, Sendable {
     enum Kind: Int, Sendable { case nothing, keys, unique, equality, several, prefix, range, halfRange, scanOfOthers }
 

@@ -56,7 +56,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         let planned = try planned(request)
         var window = IDWindow(request.request)
         guard !window.isFull else { return }
-        // If each entry belongs to an object of one entity, none of its records is read.
+        // The objects have one possible entity, so no record is read to find it.
         if planned.isDecided, let choice = planned.choice, choice.isCountable,
             planned.entity.selfAndSubentities.count == 1, let keys = try keys(planned, choice: choice)
         {
@@ -105,8 +105,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 
     /// Returns the plan of a request.
     ///
-    /// The planner recurses into the predicate. The depth is bounded, because compiling the
-    /// predicate refuses deep nesting.
+    /// The planner's recursion is bounded, because compiling a predicate refuses deep nesting.
     func planned(_ request: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         try request.requireModel(model)
         let entity = try entity(request.request.entity)

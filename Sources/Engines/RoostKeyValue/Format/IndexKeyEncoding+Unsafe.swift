@@ -125,7 +125,7 @@ enum IndexKeyEncoding {
         return offset + count <= bytes.count ? count : nil
     }
 
-    /// Appends bytes of any length.
+    /// Appends text or data with escaped zero bytes and an end mark.
     ///
     /// A value comes before longer values that begin with it.
     static func append(escaping value: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {

@@ -1,8 +1,6 @@
 internal import RoostCore
 
 /// Reads and writes the values of the space `meta`.
-///
-/// A checksum precedes each of these values.
 extension MetaSpace {
     /// Calls `body` with the value of a key, or with nil if the key is missing.
     ///
@@ -27,7 +25,7 @@ extension MetaSpace {
         }
     }
 
-    /// Returns the value of a key, or nil.
+    /// Returns the value of a key, or nil if the key is missing.
     ///
     /// - Throws: `corrupted` if its checksum does not match.
     static func read(_ key: StorageKey, reader: any KeyValueReader) throws(StoreError) -> [UInt8]? {

@@ -194,7 +194,6 @@ enum MetaSpace {
 }
 
 extension [UInt8] {
-    /// Returns the little-endian number of eight bytes at `offset`; nil if there are fewer bytes.
     func littleEndian64(at offset: Int) -> UInt64? {
         span.bytes.withUnsafeBytes { $0.littleEndian64(at: offset) }
     }

@@ -77,7 +77,6 @@ struct StorageKey: Sendable, Hashable {
 
     mutating func append(bytes more: some Collection<UInt8>) { bytes.append(contentsOf: more) }
 
-    /// Removes bytes at the end.
     mutating func truncate(to count: Int) {
         if count < bytes.count { bytes.removeLast(bytes.count - count) }
     }
@@ -93,7 +92,7 @@ struct StorageKey: Sendable, Hashable {
 ///
 /// Its methods define how keys encode numbers, objects and places.
 struct ShortKey: Sendable {
-    /// The longest key has a number, two object keys and a place, in 3 + 9 + 9 + 9 bytes.
+    /// Space for the longest key: a number, two object keys and a place, 3 + 9 + 9 + 9 bytes.
     private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
     private(set) var count = 0
 
@@ -186,13 +185,11 @@ struct KeyParts {
     private let bytes: UnsafeRawBufferPointer
     private var offset: Int
 
-    /// Starts at the byte at `offset`.
     init(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
         self.bytes = bytes
         self.offset = offset
     }
 
-    /// Whether all bytes have been read.
     var isAtEnd: Bool { offset == bytes.count }
 
     @inline(__always)
@@ -234,8 +231,8 @@ struct KeyParts {
         let start = offset + 1
         guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }
         offset = start + byteCount
-        // Most numbers end at least four bytes after the start of the key. If so, a word that ends
-        // with the number can be loaded.
+        // Most numbers are short and end at least four bytes after the start of the key. A word
+        // that ends with such a number can be loaded.
         if byteCount <= 4, offset >= 4 {
             // SAFETY: four bytes precede `offset`, which is not past the end.
             let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset - 4, as: UInt32.self))
@@ -321,7 +318,6 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Returns whether the bytes begin with `prefix`.
     func begins(with prefix: [UInt8]) -> Bool {
         guard count >= prefix.count else { return false }
         return prefix.span.bytes.withUnsafeBytes { prefix in
@@ -332,12 +328,10 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UInt64 {
-    /// The number's bytes, least significant first.
     var littleEndianBytes: [UInt8] { withUnsafeBytes(of: littleEndian) { Array($0) } }
 }
 
 extension [UInt8] {
-    /// Appends the number's bytes, least significant first.
     mutating func append(littleEndian word: UInt64) {
         Swift.withUnsafeBytes(of: word.littleEndian) { append(contentsOf: $0) }
     }

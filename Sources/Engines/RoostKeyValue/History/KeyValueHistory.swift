@@ -178,8 +178,9 @@ extension KeyValueStore: HistoryKeepingStore {
 }
 
 extension KeyValueStore {
-    /// Loads the history from another representation of the same store, after the content and the
-    /// generation.
+    /// Loads the history from another representation of the same store.
+    ///
+    /// Call this after the content and the generation are loaded.
     package func loadHistory(
         _ settings: [UInt8], parts: [(place: HistoryPlace, bytes: [UInt8])]
     ) throws(StoreError) {

@@ -27,7 +27,7 @@ extension KeyValueStore {
         package let source: Int64
         /// The key that the object refers to.
         package let target: Int64
-        /// Whether the source is the missing object; only for links.
+        /// Whether the source is the end that is missing or wrong; only for links.
         package let lacksSource: Bool
         /// The entity number in a to-one reference, if the referenced object has another entity.
         package var named: Int?

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// Writes the sorted links, references, unique values and index entries of a bulk load.
 ///
-/// A load in parts passes this value from part to part.
+/// A load passes this value from batch to batch.
 struct SortedEntryWriter: Sendable {
     /// The maximum number of violations that an error lists.
     private static let maximumViolationCount = 1000
@@ -90,7 +90,7 @@ struct SortedEntryWriter: Sendable {
     // MARK: Unique values
 
     /// Returns whether a value belongs to an object that was stored before the load or, if the key
-    /// is shortened, to any other object.
+    /// is shortened, to any other object; if so, collects the violation.
     private mutating func isTaken(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, writer: any KeyValueWriter
     ) throws(StoreError) -> Bool {

@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// Determines whether two objects of a load have the same unique values.
+/// Determines whether two objects of a load may have the same unique values.
 ///
 /// The check needs bounded memory and reads no store.
 ///

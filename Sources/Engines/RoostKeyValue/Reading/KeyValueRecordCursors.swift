@@ -13,7 +13,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
     private enum Position {
         /// The position before the first record after this key.
         case before(Int64)
-        /// At a record that was returned.
+        /// At a record that was visited.
         case atShown
         case atEnd
     }
@@ -95,7 +95,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
         return key
     }
 
-    /// Moves the storage's cursor to the next record that was not returned.
+    /// Moves the storage's cursor to the next record that was not visited.
     ///
     /// Returns false at the end.
     private func moveOn() throws(StoreError) -> Bool {
@@ -214,8 +214,8 @@ final class KeyedRecordVisitor: RecordVisitor {
         return count >= 64 && (last - first) / 8 <= count
     }
 
-    /// Like ``show(_:)`` for ascending keys, but reads all records from the first key on and skips
-    /// those with other keys.
+    /// Like ``show(_:)`` for ascending keys, but reads all records from the first key to the last,
+    /// and skips those with other keys.
     private func walk(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let cursor: any KeyValueCursor
         if let known = self.cursor { cursor = known } else { cursor = try snapshot.reader.cursor(in: .records) }

@@ -2,7 +2,6 @@ internal import RoostCore
 
 /// Typed access to a storage: keys and values as Swift arrays, and verified records.
 extension KeyValueReader {
-    /// Calls `body` with the value of a key, or with nil if the key is missing.
     func withValue(
         of key: StorageKey, in space: KeySpace, _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -83,7 +82,6 @@ extension KeyValueWriter {
         try key.withBytes { (key) throws(StoreError) in try put(key, value, in: space) }
     }
 
-    /// Sets the value of a key that comes after all keys of the space.
     func append(_ key: StorageKey, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
         try key.withBytes { (key) throws(StoreError) in try append(key, value, in: space) }
     }
@@ -102,9 +100,6 @@ extension KeyValueWriter {
         }
     }
 
-    /// Removes a key.
-    ///
-    /// Returns whether the key existed.
     @discardableResult
     func delete(_ key: StorageKey, in space: KeySpace) throws(StoreError) -> Bool {
         try key.withBytes { (key) throws(StoreError) in try delete(key, in: space) }
@@ -112,18 +107,15 @@ extension KeyValueWriter {
 }
 
 extension KeyValueCursor {
-    /// Moves to the last key before `key`, or to the last key of all if `key` is nil.
     func seek(before key: [UInt8]?) throws(StoreError) -> Bool {
         guard let key else { return try seek(before: UnsafeRawBufferPointer?.none) }
         return try key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in try seek(before: key) }
     }
 
-    /// Moves to the first key that is not before `key`.
     func seek(to key: [UInt8]) throws(StoreError) -> Bool {
         try key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in try seek(to: key) }
     }
 
-    /// Moves to the first key that is not before `key`.
     func seek(to key: StorageKey) throws(StoreError) -> Bool {
         try key.withBytes { (key) throws(StoreError) in try seek(to: key) }
     }

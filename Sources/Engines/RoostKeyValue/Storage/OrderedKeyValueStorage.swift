@@ -39,8 +39,9 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     ///   file.
     func read() throws(StoreError) -> any KeyValueReader
 
-    /// Runs `body` in a write transaction: on return, all its changes are committed and durable, or
-    /// none if `body` throws.
+    /// Runs `body` in a write transaction.
+    ///
+    /// On return, all changes are committed and durable. If `body` throws, none are.
     ///
     /// Transactions queue. Throws `busy` after waiting for `timeoutSeconds`. If the storage had to
     /// enlarge itself, `body` may run again from the start, on another thread. So `body` must not
@@ -76,8 +77,8 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// Releases the storage's resources.
     ///
     /// Open readers keep the resources that they need until they are closed. A running write
-    /// transaction also keeps its resources, and can still be committed. The engine calls this
-    /// once, also if opening the store fails.
+    /// transaction also keeps its resources, and can still be committed. The engine calls this at
+    /// most once, also if opening the store fails.
     func close() throws(StoreError)
 }
 
@@ -188,7 +189,7 @@ public protocol KeyValueCursor: AnyObject {
     ///
     /// Before the first move, moves to the first key.
     ///
-    /// Returns false at the end and in all later calls.
+    /// Returns false at the end, and then until a seek finds a key.
     func next() throws(StoreError) -> Bool
     /// Calls `body` for the entry at the position and each following entry, until `body` returns
     /// false.
