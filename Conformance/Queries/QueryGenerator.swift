@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// A generator of random valid fetch requests for a world.
+/// A generator of random fetch requests for a world, valid except for ``senselessRequest()``.
 struct QueryGenerator {
     typealias Predicate = FetchRequest.Predicate
     typealias Expression = FetchRequest.Expression
@@ -294,7 +294,7 @@ struct QueryGenerator {
 
     // MARK: Paths
 
-    /// Returns the paths of an entity's stored fields of a kind; elements of composites have
+    /// Returns the paths of an entity's attributes of a kind. The path of a composite's element has
     /// several names.
     func fields(of entity: ManagedObjectModel.Entity, kind: Kind) -> [[String]] {
         func paths(_ attributes: [AttributeDescription], prefix: [String]) -> [[String]] {
@@ -345,8 +345,7 @@ struct QueryGenerator {
         return ends.isEmpty ? nil : .keyPath(names + [random.pick(ends).name.name])
     }
 
-    /// Returns the entity at the start of a path, and a function that makes the path from its
-    /// names.
+    /// Returns the entity at the start of a path, and a function that makes the path from names.
     private mutating func start(
         _ scope: Scope
     ) -> (entity: ManagedObjectModel.Entity, path: @Sendable ([String]) -> Expression) {
@@ -531,8 +530,8 @@ struct QueryGenerator {
         }
     }
 
-    /// Returns an expression that is surely a date, because the type of a difference with null is
-    /// unknown.
+    /// Returns a field or constant of type date, never the constant null: a difference with null
+    /// has no known type.
     private mutating func time(_ scope: Scope) -> Expression {
         if random.oneIn(2), let field = field(.date, scope: scope) { return field }
         return .constant(.date(Date(timeIntervalSinceReferenceDate: random.pick(QueryValues.seconds))))

@@ -42,7 +42,7 @@ struct QueryValues: Sendable {
 
     private let order: [String]
 
-    /// Selects only some of the texts, so that requests often match.
+    /// Creates a source of values with only some of the texts, so that requests often match.
     init(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         order = Array(Self.texts.shuffled(using: &random).prefix(14 + random.below(20)))

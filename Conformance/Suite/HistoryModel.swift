@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostSystem
 
-/// The model and the helpers of checks of histories.
+/// The model of checks of histories.
 enum HistoryModel {
     /// Persons with values that deletions preserve in the history, a subentity, and relationships.
     static let model: Result<ManagedObjectModel, StoreError> = {
