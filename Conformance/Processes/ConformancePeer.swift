@@ -160,8 +160,7 @@ public final class ConformancePeer {
         }
     }
 
-    /// Returns the number of the transaction after which the store has exactly the content of a
-    /// snapshot, or -1 if there is none.
+    /// Returns the number of the transaction whose state a snapshot shows, or -1 for another state.
     private func number(in snapshot: any StoreSnapshot, closing: Bool = true) throws -> Int64 {
         defer { if closing { snapshot.close() } }
         return try CrashWorkload.number(in: snapshot) ?? -1

@@ -82,7 +82,7 @@ package final class GraphBench {
 
     /// Returns a text that changes with every commit that changes anything.
     ///
-    /// The text is the generation, if the store records it.
+    /// The text is the generation if the store records it, and otherwise the digest.
     func generation(of container: PersistentContainer) throws -> String { try generation(of: try store(of: container)) }
 
     /// Returns a text that changes with every commit that changes anything.
