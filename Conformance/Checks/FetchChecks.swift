@@ -404,6 +404,5 @@ extension ClosedRange<Int64> {
 }
 
 extension RecordBatch {
-    /// The IDs of all records.
     var ids: [ObjectID] { (0..<count).map { id(at: $0) } }
 }

@@ -190,7 +190,6 @@ struct LockStepReplay {
         }
     }
 
-    /// Closes and removes the stores.
     func discard() { for lane in lanes { lane.discard() } }
 
     private mutating func makeLanes() -> Failure? {

@@ -24,7 +24,6 @@ final class LockStepLane {
         generation = try store.view { try $0.recordedTally()?.generation }
     }
 
-    /// Closes and removes the store.
     func discard() {
         closeSnapshots()
         bench.discard()

@@ -236,7 +236,6 @@ struct QueryGenerator {
         return .comparison(.init(left: scalar(kind, scope: scope), operator: .isIn, right: list, options: options))
     }
 
-    /// Returns a condition with ANY, ALL or NONE.
     private mutating func quantified(_ scope: Scope) -> Predicate {
         let modifier: Comparison.Modifier = random.oneIn(2) ? .any : .all
         var comparison: Comparison
@@ -258,7 +257,6 @@ struct QueryGenerator {
         return random.oneIn(3) ? .not(.comparison(comparison)) : .comparison(comparison)
     }
 
-    /// Returns a condition on the size of a collection.
     private mutating func aboutCollection(_ scope: Scope) -> Predicate {
         guard let (objects, _) = objects(scope) else { return scalarComparison(.number, scope: scope) }
         let count: Expression = random.oneIn(3) ? .element(of: objects, .size) : .path(of: objects, ["@count"])
@@ -294,8 +292,7 @@ struct QueryGenerator {
 
     // MARK: Paths
 
-    /// Returns the paths of an entity's attributes of a kind. The path of a composite's element has
-    /// several names.
+    /// Returns the paths of an entity's attributes of a kind, including elements of composites.
     func fields(of entity: ManagedObjectModel.Entity, kind: Kind) -> [[String]] {
         func paths(_ attributes: [AttributeDescription], prefix: [String]) -> [[String]] {
             attributes.flatMap { attribute -> [[String]] in

@@ -2,8 +2,6 @@ internal import Foundation
 internal import RoostCore
 
 /// Values for random objects and constants: a few of each kind, so that requests match them.
-///
-/// They include difficult values.
 struct QueryValues: Sendable {
     /// Difficult texts: case beyond ASCII, combining marks, other normal forms, wildcards, quotes
     /// and digits.

@@ -6,8 +6,7 @@ internal import RoostQuery
 /// A second, simple definition of predicate and expression semantics on decoded values.
 ///
 /// The checks compare stores with it. It resolves paths with the code of the engines' evaluator,
-/// but evaluates without it. It does not validate requests, so it accepts some that stores must
-/// refuse.
+/// but evaluates without it. It accepts requests that stores must refuse.
 struct PlainPredicate {
     /// The result of an expression: one value or many.
     enum Result {

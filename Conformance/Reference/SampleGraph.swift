@@ -36,7 +36,6 @@ package struct SampleGraph: Sendable {
         counts = Counts(self.objectCount)
     }
 
-    /// The number of objects of each entity.
     struct Counts {
         let artists, listeners, albums, genres, playlists, specimens, tracks: Int
 

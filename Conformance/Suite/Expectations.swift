@@ -73,7 +73,6 @@ func shortened(_ text: String) -> String {
     text.count <= 600 ? text : text.prefix(600) + " … (\(text.count) characters)"
 }
 
-/// Returns the value of an optional, or fails.
 func require<T>(_ value: T?, _ what: String) throws -> T {
     guard let value else { throw Mismatch(expected: what, actual: "nothing") }
     return value

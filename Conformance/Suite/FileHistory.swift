@@ -9,7 +9,6 @@ internal import RoostMigration
 struct FileHistory {
     /// The state of a store after a commit.
     struct State {
-        /// The bytes of the file.
         fileprivate let bytes: [UInt8]
         let contents: StoreContents
         /// The results of requests that use indexes.

@@ -32,7 +32,6 @@ struct OpenSample {
 
     // MARK: Content
 
-    /// Returns the entity of an object.
     func entity(of object: StoredObject) throws -> ManagedObjectModel.Entity {
         try model.requireEntity(object.id.entity)
     }
@@ -53,7 +52,6 @@ struct OpenSample {
             .sorted { ($0.source, $0.order, $0.target) < ($1.source, $1.order, $1.target) }
     }
 
-    /// Returns the entity with the most objects.
     func largestEntity() throws -> EntityName {
         try require(model.entities.max { objects(of: $0).count < objects(of: $1).count }, "an entity").name
     }

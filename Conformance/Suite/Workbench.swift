@@ -59,7 +59,6 @@ package final class Workbench {
         return location
     }
 
-    /// Returns the transaction with this number, for stores of ``model``.
     func transaction(_ number: Int64) throws(StoreError) -> ChangeSet {
         try CrashWorkload.transaction(number, in: model)
     }
