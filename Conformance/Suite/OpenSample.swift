@@ -27,7 +27,6 @@ struct OpenSample {
     var content: ReferenceStore { sample.content }
     var model: ManagedObjectModel { sample.content.model }
 
-    /// Runs `body` with a snapshot that is closed afterwards.
     func view(_ body: (any StoreSnapshot) throws -> Void) throws { try store.view(body) }
 
     // MARK: Content
