@@ -185,7 +185,6 @@ extension ConformanceCheck {
 /// A closed store with objects, values and links of many kinds.
 private struct FilledStore {
     let contents: StoreContents
-    /// The results of requests that use indexes.
     let answers: [[Int64]]
     let bytes: [UInt8]
     /// The file and the contents after each commit.

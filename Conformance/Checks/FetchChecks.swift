@@ -328,7 +328,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Creates a check on four objects of `Everything`, and again of `Indexed`.
+    /// Creates a check that runs on four objects of `Everything`, and then on four of `Indexed`.
     private static func fetch(
         _ name: String, behavior: String, _ body: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void
     ) -> ConformanceCheck {
@@ -404,6 +404,5 @@ extension ClosedRange<Int64> {
 }
 
 extension RecordBatch {
-    /// The IDs of all records.
     var ids: [ObjectID] { (0..<count).map { id(at: $0) } }
 }

@@ -290,8 +290,8 @@ extension ConformanceCheck {
         }
     }
 
-    /// Fails unless a predicate matches these objects, its negation the others, and the count
-    /// agrees.
+    /// Fails unless a predicate matches exactly these objects, its negation matches the others, and
+    /// the count agrees.
     static func expectKeys(
         _ text: String, keys: [Int64], entity: EntityName, snapshot: any StoreSnapshot
     ) throws {
@@ -299,8 +299,6 @@ extension ConformanceCheck {
         try expectKeys(predicate, keys: keys, entity: entity, snapshot: snapshot, named: text)
     }
 
-    /// Fails unless a predicate matches these objects, its negation the others, and the count
-    /// agrees.
     static func expectKeys(
         _ predicate: FetchRequest.Predicate, keys: [Int64], entity: EntityName, snapshot: any StoreSnapshot,
         named text: String

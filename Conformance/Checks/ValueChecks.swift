@@ -243,7 +243,6 @@ extension ConformanceCheck {
         Double(bitPattern: 0x7FF8_0000_DEAD_BEEF), Double(bitPattern: 0xFFFF_FFFF_FFFF_FFFF),
     ]
 
-    /// Returns decimal values from their text.
     static func decimals(_ texts: [String]) throws -> [Value] {
         try texts.map { .decimal(try require(DecimalNumber(utf8: $0.utf8), "the decimal \($0)").decimal) }
     }

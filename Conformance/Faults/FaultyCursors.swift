@@ -16,7 +16,7 @@ final class AlteringRecordCursor: RecordCursor {
     }
 }
 
-/// A record cursor that returns equal records of a sorted fetch by descending key in each batch.
+/// A record cursor that reverses the order of records with equal sort values within each batch.
 ///
 /// It supports only orders by properties of the records themselves.
 final class TieReversingCursor: RecordCursor {
@@ -48,7 +48,7 @@ final class TieReversingCursor: RecordCursor {
     }
 }
 
-/// A record cursor that returns a wrong record for each damaged object.
+/// A record cursor that returns an empty record for each damaged object instead of an error.
 final class UnverifiedRecordCursor: RecordCursor {
     private let base: any RecordCursor
 
@@ -64,7 +64,7 @@ final class UnverifiedRecordCursor: RecordCursor {
     }
 }
 
-/// A cursor that adds to the batch instead of replacing its content.
+/// A cursor that adds to the first batch instead of replacing its content.
 final class AddingRecordCursor: RecordCursor {
     private let base: any RecordCursor
     private var hasStarted = false

@@ -66,7 +66,7 @@ private final class FaultyNotices: Sendable {
         var lost: Generation?
         /// The number of running commits of this open store.
         var openCount = 0
-        /// The objects whose values the last commit changes.
+        /// The objects whose values the most recently started commit changes.
         var updated: Set<ObjectID> = []
     }
 
@@ -91,7 +91,7 @@ private final class FaultyNotices: Sendable {
         feed.endCommit(number)
     }
 
-    /// Passes on a notice.
+    /// Passes on a notice with the fault, unless the fault loses it.
     func pass(_ notice: SaveNotice) {
         guard let (previous, altered) = state.withLock({ altered(notice, state: &$0) }) else { return }
         let number = feed.beginCommit()

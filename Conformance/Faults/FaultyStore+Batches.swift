@@ -28,7 +28,7 @@ extension PersistentStore {
 }
 
 extension FaultyStore {
-    /// Returns the model whose defaults and delete rules apply.
+    /// Returns the model whose defaults and delete rules apply; nil for the store's own.
     private func rules(_ model: ManagedObjectModel?) -> ManagedObjectModel? {
         fault == .ignoresProgramModel ? nil : model
     }

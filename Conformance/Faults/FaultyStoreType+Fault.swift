@@ -36,7 +36,7 @@ extension FaultyStoreType {
         case reversesBatches = "reverses-batches"
         /// A scan begins at the first record, even if it should begin after a key.
         case startsOver = "starts-over"
-        /// Cursors keep the old content of the batch that they are given.
+        /// A record cursor keeps the old content of the first batch that it fills.
         case keepsBatchContents = "keeps-batch-contents"
         /// A scan of an entity returns objects of subentities without their own properties.
         case cutsSubentities = "cuts-subentities"
@@ -49,15 +49,15 @@ extension FaultyStoreType {
         /// A comparison with null is neither true nor false, as in SQL, so its negation is not true
         /// either.
         case followsThreeValuedLogic = "follows-three-valued-logic"
-        /// `[c]` folds only ASCII letters.
+        /// `[c]` has no effect on a comparison with a constant beyond ASCII.
         case foldsASCIIOnly = "folds-ascii-only"
-        /// ANY and ALL have the same meaning.
+        /// ALL has the meaning of ANY.
         case ignoresQuantifiers = "ignores-quantifiers"
         /// Different objects of a SUBQUERY may meet its two conditions.
         case partsSubqueries = "parts-subqueries"
         /// `@count` leaves out nulls.
         case leavesNullsOut = "leaves-nulls-out"
-        /// The division of integers gives an integer.
+        /// The result of a division is truncated.
         case dividesWholeNumbers = "divides-whole-numbers"
         /// A pattern's `?` and `*` are ordinary characters.
         case takesPatternsLiterally = "takes-patterns-literally"
@@ -108,9 +108,9 @@ extension FaultyStoreType {
         case forgetsPreviousGeneration = "forgets-previous-generation"
         /// A receipt lists no objects.
         case forgetsTouchedObjects = "forgets-touched-objects"
-        /// The recorded digest is that of an earlier state.
+        /// The recorded tally of more than three objects is that of an empty store.
         case recordsOldDigest = "records-old-digest"
-        /// Error messages show stored values.
+        /// Errors of commits show the inserted values.
         case leaksValues = "leaks-values"
 
         // MARK: Batches
@@ -151,9 +151,9 @@ extension FaultyStoreType {
 
         // MARK: Opening and closing
 
-        /// The objects of the last commit are missing after reopening.
+        /// The objects that the last commit inserted are missing after reopening.
         case losesLastCommit = "loses-last-commit"
-        /// Calls to a closed store succeed.
+        /// The metadata of a closed store can be read.
         case answersAfterClosing = "answers-after-closing"
         /// Closing a store does not release it.
         case staysOpen = "stays-open"
@@ -163,7 +163,7 @@ extension FaultyStoreType {
         case swallowsOptions = "swallows-options"
         /// A store opens with a model that is not its own.
         case acceptsAnyModel = "accepts-any-model"
-        /// A new store does not get the given identity.
+        /// A new store does not get the given UUID.
         case inventsIdentity = "invents-identity"
         /// An existing store is replaced without `overwriting`.
         case replacesUnasked = "replaces-unasked"
@@ -208,9 +208,9 @@ extension FaultyStoreType {
 
         // MARK: Damage
 
-        /// A record that does not match its checksum is returned.
+        /// A damaged record is returned without values.
         case readsDamage = "reads-damage"
-        /// An update of an object with a damaged record succeeds.
+        /// A commit that changes an object with a damaged record reports success.
         case signsDamage = "signs-damage"
 
         /// The ID of the check that looks for the fault; other checks may notice it too.

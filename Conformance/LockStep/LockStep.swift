@@ -10,9 +10,9 @@ package import RoostCore
 public enum LockStep {
     /// The counts of a run.
     public struct Summary: Sendable, CustomStringConvertible {
-        /// The number of operations: changes, commits, loads, reads, snapshots and reopenings.
+        /// The number of operations, including those without an effect.
         package internal(set) var operationCount = 0
-        /// The number of commits and loads that were written.
+        /// The number of commits and loads that were not refused, including abandoned loads.
         package internal(set) var writtenCount = 0
         /// The number of commits and loads that had to be refused.
         package internal(set) var refusedCount = 0
@@ -78,8 +78,8 @@ public enum LockStep {
             operations: shortest.operations, swiftCode: LockStepCode.text(shortest.operations))
     }
 
-    /// Returns the operations of ``run(on:seed:operationCount:shrinkingSeconds:)`` on stores with
-    /// uniqueness constraints, which depend only on the seed.
+    /// Returns the operations that ``run(on:seed:operationCount:shrinkingSeconds:)`` generates for
+    /// stores with uniqueness constraints.
     package static func operations(seed: UInt64, count: Int) throws(StoreError) -> [LockStepOperation] {
         var model = LockStepModel(try ConformanceModel.standard.get())
         var generator = LockStepGenerator(seed: seed)
@@ -190,7 +190,6 @@ struct LockStepReplay {
         }
     }
 
-    /// Closes and removes the stores.
     func discard() { for lane in lanes { lane.discard() } }
 
     private mutating func makeLanes() -> Failure? {

@@ -167,7 +167,7 @@ struct LockStepCode {
         if !hasChanges { calls = [] }
         for batch in changes.addedLinks {
             let name = SwiftCode.code(reference.model.relationships[batch.relationship].name)
-            // No constant has the number, because a load may have links of several relationships.
+            // The code finds the number by the name of the relationship.
             let number = "store.model.requireLinkRelationship(\(name)).owner"
             let links = SwiftCode.list(batch.links.map { SwiftCode.code($0) })
             calls.append("try loader.append(LinkBatch(relationship: \(number), links: \(links)))")

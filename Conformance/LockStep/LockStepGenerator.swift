@@ -125,7 +125,7 @@ struct LockStepGenerator {
     }
 
     /// Returns a key for one end of a link: of a remaining object, of an object to be inserted, or
-    /// sometimes of none.
+    /// sometimes a random number.
     private mutating func end(_ entity: Int, state: LockStepModel) -> Int64 {
         let model = state.reference.model
         let entity = model.entities[entity]

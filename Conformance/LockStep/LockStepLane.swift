@@ -24,7 +24,6 @@ final class LockStepLane {
         generation = try store.view { try $0.recordedTally()?.generation }
     }
 
-    /// Closes and removes the store.
     func discard() {
         closeSnapshots()
         bench.discard()
@@ -94,8 +93,8 @@ final class LockStepLane {
         }
     }
 
-    /// Requires that the store has the content of the plain model, and last keys that are not
-    /// lower.
+    /// Requires that the store has the content of the plain model, and the same last keys, or
+    /// higher ones where keys were reserved.
     func compareContents(_ reference: ReferenceStore) throws {
         try expectEqual(try store.contents(), reference.contents, "the contents of the plain model")
         try store.view { snapshot in

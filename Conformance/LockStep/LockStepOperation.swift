@@ -11,11 +11,11 @@ package enum LockStepOperation: Hashable, Sendable {
 
     /// Adds a new object.
     case insert(ObjectID, [String: Value])
-    /// Replaces all values of an object, with its current version or a stale one.
+    /// Replaces all values of an object, expecting its current version or a wrong one.
     case update(ObjectID, [String: Value], isStale: Bool)
-    /// Deletes an object, with its current version or a stale one.
+    /// Deletes an object, expecting its current version or a wrong one.
     case delete(ObjectID, isStale: Bool)
-    /// Requires that an object is unchanged since its current version, or since a stale one.
+    /// Requires that an object still has its current version, or a wrong one.
     case requireUnchanged(ObjectID, isStale: Bool)
     /// Requires that an object exists after the commit.
     case requireExisting(ObjectID)
@@ -32,7 +32,7 @@ package enum LockStepOperation: Hashable, Sendable {
 
     /// Commits the gathered changes.
     case commit
-    /// Loads the gathered inserts and links with a bulk loader, and drops the other changes.
+    /// Loads the gathered inserts and valid links with a bulk loader, and drops the other changes.
     case load(finishes: Bool)
     /// Reserves keys.
     case reserveKeys(Int, EntityName)
@@ -56,6 +56,6 @@ package enum LockStepOperation: Hashable, Sendable {
     case closeSnapshot(Int)
     /// Closes the snapshots, then closes and reopens the store.
     case reopen
-    /// Reopens the store read-only, so that commits must fail, and then like ``reopen``.
+    /// Reopens the store read-only, requires that a commit fails, and reopens it for writing.
     case reopenReadOnly
 }

@@ -4,8 +4,8 @@ internal import RoostCore
 /// A shrinker of failing sequences.
 ///
 /// It leaves out operations, and then parts of the remaining ones, while the sequence still fails.
-/// Every attempt runs on new stores. It ends when nothing more can be left out, or at the deadline
-/// with the best result so far.
+/// Every attempt runs on new stores. Shrinking ends when nothing more can be left out, or at the
+/// deadline with the best result so far.
 struct LockStepShrinker {
     struct Result {
         var operations: [LockStepOperation]
@@ -28,7 +28,7 @@ struct LockStepShrinker {
     private var isOver: Bool { ContinuousClock.now >= deadline }
 
     /// Returns the shortest failing sequence found, or the given one if it does not fail again on
-    /// its store alone.
+    /// the failing store alone.
     mutating func shrink(_ operations: [LockStepOperation], failure: LockStepReplay.Failure) -> Result {
         best = Result(operations: operations, failure: failure)
         takeTheEnd(of: operations)
@@ -43,7 +43,7 @@ struct LockStepShrinker {
         return best
     }
 
-    /// Returns whether the operations fail.
+    /// Returns whether the operations fail in the same way.
     ///
     /// If so, records the operations up to the failure as the best result.
     private mutating func accepts(_ operations: [LockStepOperation]) -> Bool {
@@ -150,8 +150,8 @@ extension LockStepOperation {
         }
     }
 
-    /// Returns the operation with other keys; `change` gets the number of the root entity and the
-    /// key.
+    /// Returns the operation with other keys; `change` maps the number of the root entity and a key
+    /// to the new key.
     fileprivate func withKeys(of model: ManagedObjectModel, _ change: (Int, Int64) -> Int64) -> LockStepOperation {
         func changed(_ id: ObjectID) -> ObjectID {
             ObjectID(id.entity, key: change(model.entity(id.entity)?.root ?? -1, id.key))
@@ -191,7 +191,7 @@ extension LockStepOperation {
 }
 
 extension [String: Value] {
-    /// The values without one of them, or with a simpler one.
+    /// The values without one or all of them, or with a simpler one.
     fileprivate var simpler: [[String: Value]] {
         let names = keys.sorted()
         var result: [[String: Value]] = names.count > 1 ? [[:]] : []

@@ -52,7 +52,7 @@ public struct MigrationFixture: Sendable {
         try files.createDirectory(at: directory, withIntermediateDirectories: false)
         // If the removal fails, the system removes the temporary files.
         defer { try? files.removeItem(at: directory) }
-        // A migration would follow a symbolic link to the original.
+        // A migration of a copied symbolic link would change the original.
         let original = URL(fileURLWithPath: store.path).resolvingSymlinksInPath().path
         for suffix in ["-wal", "-journal"] where files.fileExists(atPath: original + suffix) {
             throw StoreError(

@@ -56,7 +56,7 @@ public struct MigrationSnapshot: Sendable {
     /// Also requires that ``checkStore(_:limit:)`` has no findings: the store is sound, and its
     /// data follow the rules of its model.
     /// - Throws: Any error of reading the store; `unknownEntity` or `unknownProperty` if the
-    ///   expectation names an unknown entity or property.
+    ///   expectation names an unknown entity, or an unknown property with a value other than null.
     package func differences(in store: any PersistentStore) throws(StoreError) -> [String] {
         guard model.isCompatible(with: try store.metadata()) else {
             let changes = model.difference(from: store.model).filter(\.changesVersionHash)

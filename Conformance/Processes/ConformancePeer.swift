@@ -6,9 +6,9 @@ internal import RoostStores
 /// The second process of checks about processes.
 ///
 /// It reads one command per line from its standard input, runs it, and answers with one line: `ok`,
-/// `ok <words>`, or `error <code> <message>`. A command without end reports its progress as
-/// `acked <n>`. It ends at the end of its input, or by a signal at any time. The commands are
-/// private to the suite: program and suite must have the same version.
+/// `ok <words>`, or `error <code> <message>`. A command without end reports its progress as `acked
+/// <n>`. It ends at the end of its input, after an error that is not of a store, or by a signal at
+/// any time. The commands are private to the suite: program and suite must have the same version.
 public final class ConformancePeer {
     private let types: [any PersistentStoreType]
     private let answer: (String) throws -> Void
@@ -160,7 +160,7 @@ public final class ConformancePeer {
         }
     }
 
-    /// Returns the number of the transaction whose whole state a snapshot shows, or -1 for none.
+    /// Returns the number of the transaction whose state a snapshot shows, or -1 for another state.
     private func number(in snapshot: any StoreSnapshot, closing: Bool = true) throws -> Int64 {
         defer { if closing { snapshot.close() } }
         return try CrashWorkload.number(in: snapshot) ?? -1

@@ -42,7 +42,6 @@ final class Peer {
         }
     }
 
-    /// Sends a command and returns the number in its answer.
     func askNumber(_ command: String) throws -> Int64 {
         try require(try ask(command).first.flatMap { Int64($0) }, "a number from the other process for '\(command)'")
     }

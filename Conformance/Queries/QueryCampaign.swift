@@ -2,7 +2,8 @@ internal import Foundation
 package import RoostCore
 internal import RoostQuery
 
-/// Random fetch requests on stores of several types, compared with ``PlainPredicate``.
+/// Random fetch requests on stores of several types, compared with ``PlainFetch`` and
+/// ``PlainRows``.
 ///
 /// A world is a model with random indexes and random objects. Each world gets many requests. Every
 /// result must equal that of plain evaluation. Some results are also computed without indexes, and
@@ -116,7 +117,8 @@ struct QueryOracle {
     }
 }
 
-/// A difference between a store and plain evaluation, or between two answers of a store.
+/// A difference between a store and plain evaluation, between two stores, or between two answers of
+/// a store.
 package struct QueryFailure: Error, Sendable, CustomStringConvertible {
     /// The seed of the campaign.
     package let seed: UInt64
@@ -128,7 +130,7 @@ package struct QueryFailure: Error, Sendable, CustomStringConvertible {
     package let objectCount: Int
     /// The expected and the actual answer.
     package let difference: String
-    /// The predicate as text.
+    /// The predicate of the shortest failing request.
     package let text: String
     /// The predicate of the original failure.
     package let original: String

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// A generator of random valid fetch requests for a world.
+/// A generator of random fetch requests for a world, valid except for ``senselessRequest()``.
 struct QueryGenerator {
     typealias Predicate = FetchRequest.Predicate
     typealias Expression = FetchRequest.Expression
@@ -236,7 +236,6 @@ struct QueryGenerator {
         return .comparison(.init(left: scalar(kind, scope: scope), operator: .isIn, right: list, options: options))
     }
 
-    /// Returns a condition with ANY, ALL or NONE.
     private mutating func quantified(_ scope: Scope) -> Predicate {
         let modifier: Comparison.Modifier = random.oneIn(2) ? .any : .all
         var comparison: Comparison
@@ -258,7 +257,6 @@ struct QueryGenerator {
         return random.oneIn(3) ? .not(.comparison(comparison)) : .comparison(comparison)
     }
 
-    /// Returns a condition on the size of a collection.
     private mutating func aboutCollection(_ scope: Scope) -> Predicate {
         guard let (objects, _) = objects(scope) else { return scalarComparison(.number, scope: scope) }
         let count: Expression = random.oneIn(3) ? .element(of: objects, .size) : .path(of: objects, ["@count"])
@@ -294,8 +292,7 @@ struct QueryGenerator {
 
     // MARK: Paths
 
-    /// Returns the paths of an entity's stored fields of a kind; elements of composites have
-    /// several names.
+    /// Returns the paths of an entity's attributes of a kind, including elements of composites.
     func fields(of entity: ManagedObjectModel.Entity, kind: Kind) -> [[String]] {
         func paths(_ attributes: [AttributeDescription], prefix: [String]) -> [[String]] {
             attributes.flatMap { attribute -> [[String]] in
@@ -345,8 +342,7 @@ struct QueryGenerator {
         return ends.isEmpty ? nil : .keyPath(names + [random.pick(ends).name.name])
     }
 
-    /// Returns the entity at the start of a path, and a function that makes the path from its
-    /// names.
+    /// Returns the entity at the start of a path, and a function that makes the path from names.
     private mutating func start(
         _ scope: Scope
     ) -> (entity: ManagedObjectModel.Entity, path: @Sendable ([String]) -> Expression) {
@@ -531,8 +527,8 @@ struct QueryGenerator {
         }
     }
 
-    /// Returns an expression that is surely a date, because the type of a difference with null is
-    /// unknown.
+    /// Returns a field or constant of type date, never the constant null: a difference with null
+    /// has no known type.
     private mutating func time(_ scope: Scope) -> Expression {
         if random.oneIn(2), let field = field(.date, scope: scope) { return field }
         return .constant(.date(Date(timeIntervalSinceReferenceDate: random.pick(QueryValues.seconds))))

@@ -58,7 +58,8 @@ struct QueryShrinker {
 
     /// Creates a shrinker.
     ///
-    /// The last fixture fails. The first fixture gives the right error for an invalid request.
+    /// The last fixture is the failing one. The first one gives the expected answer to an invalid
+    /// request.
     init(on fixtures: [StoreFixture], salt: UInt64, isRelated: Bool, isRefused: Bool) {
         (self.fixtures, self.salt, self.isRelated, self.isRefused) = (fixtures, salt, isRelated, isRefused)
     }
@@ -92,7 +93,7 @@ struct QueryShrinker {
         return best
     }
 
-    /// Returns the failure of a request on a world if it is of the same kind.
+    /// Returns the failure of a request on a world if it is of the same kind as `other`.
     private func failure(
         _ world: QueryWorld, request: RowRequest, like other: QueryLane.Difference
     ) -> Failure? {
@@ -128,7 +129,7 @@ extension QueryLane.Difference {
 }
 
 extension QueryWorld {
-    /// Worlds with fewer objects, links or values, the smallest first.
+    /// Worlds without some of the objects, links or values; first those without many objects.
     fileprivate var smaller: [QueryWorld] {
         var result: [QueryWorld] = []
         func add(_ change: (inout QueryWorld) -> Void) {

@@ -2,8 +2,6 @@ internal import Foundation
 internal import RoostCore
 
 /// Values for random objects and constants: a few of each kind, so that requests match them.
-///
-/// They include difficult values.
 struct QueryValues: Sendable {
     /// Difficult texts: case beyond ASCII, combining marks, other normal forms, wildcards, quotes
     /// and digits.
@@ -42,7 +40,7 @@ struct QueryValues: Sendable {
 
     private let order: [String]
 
-    /// Selects only some of the texts, so that requests often match.
+    /// Creates a source of values with only some of the texts, so that requests often match.
     init(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         order = Array(Self.texts.shuffled(using: &random).prefix(14 + random.below(20)))

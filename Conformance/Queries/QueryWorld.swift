@@ -70,7 +70,7 @@ struct QueryWorld: Sendable {
         return result
     }
 
-    /// Returns the IDs of an entity and its subentities.
+    /// Returns the IDs of the objects of an entity and its subentities.
     func ids(of entity: Int) -> [ObjectID] {
         objects.map(\.id).filter { id in
             model.entity(id.entity).map { model.entities[entity].includes($0.number) } ?? false

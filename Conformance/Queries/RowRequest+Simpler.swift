@@ -29,7 +29,7 @@ extension RowRequest {
 }
 
 extension FetchRequest.Predicate {
-    /// Predicates with one part less.
+    /// Predicates with one part less, or with a constant for a comparison.
     var simpler: [Self] {
         switch self {
         case .constant: return []

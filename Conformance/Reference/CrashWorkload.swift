@@ -6,8 +6,9 @@ internal import RoostMigration
 ///
 /// So the content of a store shows its last transaction.
 ///
-/// Transaction *n* inserts, updates, deletes, links and unlinks objects and records *n* in the
-/// metadata. A killed process must leave exactly the state after some transaction.
+/// Transaction *n* inserts and links objects and records *n* in the metadata. Later ones also
+/// update, unlink and delete objects. A killed process must leave exactly the state after some
+/// transaction.
 package enum CrashWorkload {
     /// The metadata key that holds the number of the last transaction.
     package static let numberKey = "transaction"
@@ -89,10 +90,10 @@ package enum CrashWorkload {
         return 0
     }
 
-    /// Returns the number of the transaction whose state the objects of a snapshot show, or nil.
+    /// Returns the number of the transaction whose state a snapshot shows: 0 for an empty store,
+    /// nil for another state.
     ///
-    /// It is fast enough for many snapshots, because it reads tracks, nodes and links, and no large
-    /// values.
+    /// It is fast enough for many snapshots, because it reads no large values.
     package static func number(in snapshot: any StoreSnapshot) throws(StoreError) -> Int64? {
         let tracks = try snapshot.objects(of: "Track")
         guard let last = tracks.last?.id.key else { return try snapshot.count(FetchRequest("Account")) == 0 ? 0 : nil }

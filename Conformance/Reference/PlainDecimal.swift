@@ -5,7 +5,7 @@ internal import RoostCore
 ///
 /// Results have at most 38 digits, rounded half away from zero.
 enum PlainDecimal {
-    /// The power of ten of the first digit in an array, the least significant digit.
+    /// The exponent of the first, least significant digit in the array of ``sum(_:)``.
     private static let leastExponent = -128
 
     /// Returns the sum of decimals, or nil if it does not fit into a decimal.

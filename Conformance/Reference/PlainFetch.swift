@@ -11,7 +11,7 @@ struct PlainFetch {
         evaluator = PlainPredicate(graph, text: text, now: Date(), functions: CampaignFunctions.all)
     }
 
-    /// Returns the objects that meet the predicate, in order, before limit and offset.
+    /// Returns all objects that meet the predicate, sorted; limit and offset are ignored.
     private func objects(_ request: FetchRequest) throws(StoreError) -> [PlainGraph.Object] {
         let entity = try graph.model.requireEntity(request.entity)
         var found: [(object: PlainGraph.Object, keys: [Value])] = []
@@ -35,7 +35,7 @@ struct PlainFetch {
         return found.map(\.object)
     }
 
-    /// Returns the keys of a request.
+    /// Returns the keys of the objects of a request.
     func keys(_ request: FetchRequest) throws(StoreError) -> [Int64] {
         try objects(request).map(\.id.key).dropFirst(request.fetchOffset ?? 0).prefix(request.fetchLimit ?? .max)
             .map { $0 }
@@ -43,7 +43,7 @@ struct PlainFetch {
 }
 
 extension PlainPredicate {
-    /// Returns the keys of a request among objects without relationships.
+    /// Returns the keys of the given objects that a request fetches; they have no relationships.
     static func keys(
         _ request: FetchRequest, among objects: [(id: ObjectID, values: [String: Value])], in model: ManagedObjectModel
     ) throws(StoreError) -> [Int64] {

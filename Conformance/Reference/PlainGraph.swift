@@ -82,7 +82,7 @@ struct PlainGraph {
         destinations[relationship.number]?[id.key] ?? []
     }
 
-    /// Returns the objects of an entity, by key.
+    /// Returns the objects of an entity in the order of keys.
     func objects(of entity: ManagedObjectModel.Entity, includingSubentities: Bool) -> [Object] {
         (objects[entity.root] ?? [:]).values
             .filter { includingSubentities ? entity.includes($0.entity.number) : $0.entity.number == entity.number }

@@ -5,9 +5,8 @@ internal import RoostQuery
 
 /// A second, simple definition of predicate and expression semantics on decoded values.
 ///
-/// The checks compare stores with it; it shares only the resolution of paths with the evaluator
-/// that engines use. It assumes well-formed requests, and evaluates even requests that stores must
-/// refuse.
+/// The checks compare stores with it. It resolves paths with the code of the engines' evaluator,
+/// but evaluates without it. It accepts requests that stores must refuse.
 struct PlainPredicate {
     /// The result of an expression: one value or many.
     enum Result {
@@ -246,7 +245,8 @@ struct PlainPredicate {
         return value
     }
 
-    /// Returns the number of the entity of an expression's objects, or nil if it has no objects.
+    /// Returns the number of the entity of an expression's objects, or nil if it does not give
+    /// objects.
     private func entity(of expression: FetchRequest.Expression, scope: Scope) throws(StoreError) -> Int? {
         switch expression {
         case .evaluatedObject: return scope.entity

@@ -143,7 +143,8 @@ struct PlainRows {
         }
     }
 
-    /// Returns the value of a column for a group, by replacing its parts with constants.
+    /// Returns the value of a column for a group, by replacing the parts of the expression with
+    /// constants.
     private func value(
         _ expression: FetchRequest.Expression, of group: [PlainPredicate.Scope], entity: Int,
         request: RowRequest, columns: [Value]

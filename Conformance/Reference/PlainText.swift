@@ -36,7 +36,7 @@ final class PlainText {
 
     /// Returns whether the whole text matches a pattern with `*`, `?` and `\`.
     ///
-    /// It fills a table with an entry for each pair of prefixes, which is true if the two match.
+    /// For each part of the pattern in turn, it computes which prefixes of the text match so far.
     static func like(_ text: String, pattern: String) -> Bool {
         enum Part {
             case run, one, scalar(Unicode.Scalar)

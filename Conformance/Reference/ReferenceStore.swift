@@ -16,7 +16,7 @@ public struct ReferenceStore: Sendable {
     package private(set) var userMetadata: [String: MetadataValue] = [:]
     /// The number of commits that changed anything.
     package private(set) var commitCount = 0
-    /// The highest key that an object of each hierarchy ever had, by the number of its root entity.
+    /// The highest key that any object of a hierarchy ever had, by the number of the root entity.
     package private(set) var lastKeys: [Int: Int64] = [:]
     /// Whether the change set that is being applied changed anything.
     ///
@@ -69,7 +69,7 @@ public struct ReferenceStore: Sendable {
         return record
     }
 
-    /// Returns the records of an entity and its subentities, by key.
+    /// Returns the records of an entity and its subentities in the order of keys.
     package func records(of entity: ManagedObjectModel.Entity) -> [Record] {
         (objects[entity.root] ?? [:]).values
             .filter { entity.includes(model.entity($0.id.entity)?.number ?? -1) }
@@ -143,7 +143,7 @@ public struct ReferenceStore: Sendable {
     public struct Refusal: Error, Sendable {
         /// The codes that apply; a store reports one of them.
         package var codes: Set<StoreError.Code> = []
-        /// The objects whose version is stale.
+        /// The objects that do not have the expected version or do not exist.
         package var conflicts: Set<ObjectID> = []
         /// The objects that would share unique values.
         package var colliding: Set<ObjectID> = []

@@ -4,9 +4,9 @@ package import RoostCore
 /// A music library that a seed generates: artists, albums, tracks, playlists, genres, listeners,
 /// and specimens of every attribute type.
 ///
-/// Every object is a function of the seed, the number of objects and its key. So a library of any
-/// size is generated batch by batch in constant memory, and is always the same. It has features
-/// that a copy must preserve:
+/// Every object is a function of its entity, its key, the seed and the number of objects. So a
+/// library of any size is generated batch by batch in constant memory, and is always the same. It
+/// has features that a copy must preserve:
 ///
 /// - inheritance and composites
 /// - ordered and unordered many-to-many relationships
@@ -36,7 +36,6 @@ package struct SampleGraph: Sendable {
         counts = Counts(self.objectCount)
     }
 
-    /// The number of objects of each entity.
     struct Counts {
         let artists, listeners, albums, genres, playlists, specimens, tracks: Int
 

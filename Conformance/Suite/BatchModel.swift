@@ -32,7 +32,7 @@ enum BatchModel {
     }
 
     private static let entities: [EntityDescription] = [
-        // A tree that is deleted as a whole, with ordered files.
+        // Deleting a folder deletes its subfolders and its ordered files.
         EntityDescription(
             "Folder", attributes: [.init("name", type: .string, isOptional: false, defaultValue: "untitled")],
             relationships: [
@@ -85,7 +85,7 @@ enum BatchModel {
         EntityDescription(
             "Loan", relationships: [.toOne("borrower", to: "Person", inverse: "loans", isOptional: false)]),
 
-        // These relationships have no inverse.
+        // The relationships of `Comment` and `Stamp` have no inverse.
         EntityDescription("Comment", relationships: [.toOne("file", to: "File")]),
         EntityDescription("Stamp", relationships: [.toOne("file", to: "File", isOptional: false)]),
 

@@ -2,7 +2,7 @@ extension ConformanceCheck {
     /// Returns whether the check's ID contains `filter` or, if `filter` has asterisks, matches it.
     ///
     /// An asterisk matches any text. `links` finds `links.order` and `bulk.links-any-order`, and
-    /// `links.*` only the checks of that group.
+    /// `links.*` only the checks of group `links`.
     package func matches(_ filter: String) -> Bool { id.isFound(by: filter) }
 
     /// The first part of the ID, which is the subject of the check.

@@ -56,7 +56,8 @@ extension ConformanceCheck {
         try expectEqual(try bench.files(), [], "no file was created")
     }
 
-    /// Checks that a closed store is either kept whole or not found, and has no files.
+    /// Checks that opening a closed store shows its whole content or throws `notFound` or
+    /// `unsupported`, and that the store has no files.
     private static func checkMissingPersistence(on bench: Workbench) throws {
         let store = try bench.create()
         try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }

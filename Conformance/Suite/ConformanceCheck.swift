@@ -11,7 +11,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     public let behavior: String
     /// The capabilities that a store needs for the behavior to apply.
     ///
-    /// If one of these is missing, the opposite is checked. ``missingCapability(on:)`` has two
+    /// If one of these is missing, the opposite is checked. ``missingCapability(on:)`` makes two
     /// exceptions.
     package let needs: [StoreCapability]
     private let stores: Stores
@@ -40,7 +40,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
 
     private var isAboutProcesses: Bool { id.hasPrefix("processes.") }
 
-    /// Returns the first required capability that the fixture's stores lack.
+    /// Returns the first capability in ``needs`` that the fixture's stores lack.
     ///
     /// Returns nil if the check runs as written.
     package func missingCapability(on fixture: StoreFixture) -> StoreCapability? {
@@ -58,11 +58,11 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
 
     /// Runs the check in its own directory, or the opposite check if the stores lack a capability.
     ///
-    /// Afterwards, except after an opposite, the stores that the check left open are examined: they
-    /// must have no damage, and a recorded tally must equal the computed one. A check that the
-    /// fixture excludes must fail; see ``ConformanceExclusion``.
-    /// - Throws: ``ConformanceFailure`` if the check fails without an exclusion, or passes despite
-    ///   one.
+    /// Afterwards, except after an opposite, the stores that the check left open must have no
+    /// damage, and a recorded tally must equal the computed one. A check that the fixture excludes
+    /// must fail; see ``ConformanceExclusion``.
+    /// - Throws: ``ConformanceFailure`` if the check fails without an exclusion or passes despite
+    ///   one, or if an exclusion of the fixture is invalid.
     public func run(on fixture: StoreFixture) throws(ConformanceFailure) {
         if case .failed(let failure) = result(on: fixture).outcome { throw failure }
     }

@@ -14,7 +14,8 @@ public struct ConformanceExclusion: Sendable, Hashable {
 
     /// Excludes the check with this ID.
     ///
-    /// A run fails before its first check if the ID is unknown or the reason is empty.
+    /// A run fails before its first check if the ID is unknown or excluded twice, or the reason is
+    /// blank.
     public init(_ check: String, because reason: String) { (self.check, self.reason) = (check, reason) }
 }
 

@@ -1,9 +1,9 @@
 package import RoostCore
 
-/// The models that checks use.
+/// Models for checks.
 package enum ConformanceModel {
-    /// A model with every attribute type, inheritance, uniqueness constraints and most kinds of
-    /// relationships.
+    /// A model with every type of stored attribute, inheritance, uniqueness constraints and most
+    /// kinds of relationships.
     package static let standard: Result<ManagedObjectModel, StoreError> = build(standardEntities)
 
     /// The standard model with one more attribute; the two models are incompatible.
@@ -67,7 +67,7 @@ package enum ConformanceModel {
 
     private static let standardEntities: [EntityDescription] = [
         EntityDescription("Everything", attributes: everyAttribute),
-        // The same attributes with indexes. Fetches must return the same results.
+        // The same attributes, most of them indexed. Fetches must return the same results.
         EntityDescription(
             "Indexed", attributes: everyAttribute, relationships: [.toOne("owner", to: "Being")]
         ).with {

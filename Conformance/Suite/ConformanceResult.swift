@@ -10,7 +10,8 @@ package struct ConformanceResult: Sendable {
         case passedAsOpposite(StoreCapability)
         /// The store lacks the behavior, as the exclusion states.
         case excluded(ConformanceExclusion, ConformanceFailure)
-        /// The store lacks the behavior, or passes although the check is excluded.
+        /// The check fails, passes although it is excluded, or cannot run because an exclusion is
+        /// invalid.
         case failed(ConformanceFailure)
     }
 
@@ -41,9 +42,9 @@ package struct ConformanceCounts: Sendable, Hashable, CustomStringConvertible {
     package private(set) var passed = 0
     /// The number of checks that passed as opposites, because the store lacks a capability.
     package private(set) var opposites = 0
-    /// The number of checks that failed and are excluded.
+    /// The number of checks that failed as their exclusions state.
     package private(set) var excluded = 0
-    /// The number of checks that failed.
+    /// The number of all other failures.
     package private(set) var failed = 0
 
     /// Counts results.

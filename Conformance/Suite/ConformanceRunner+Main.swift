@@ -19,8 +19,8 @@ extension ConformanceRunner {
     /// - Parameters:
     ///   - fixtures: The types of store under test.
     ///   - arguments: The arguments after the program's name.
-    /// - Returns: 0 if every check passed, 1 if a check failed, 2 for invalid arguments, and 3 if
-    ///   the suite could not run or its report could not be written.
+    /// - Returns: 0 if no check failed, 1 if a check or a self-test failed, 2 for invalid arguments
+    ///   or exclusions, and 3 if the suite could not run or its report could not be written.
     public static func main(
         _ fixtures: [StoreFixture], arguments: [String] = Array(CommandLine.arguments.dropFirst())
     ) -> Int32 {
@@ -179,9 +179,9 @@ package struct ConformanceArgumentError: Error {
 }
 
 extension ConformanceReport.Format {
-    /// Creates the format of this name.
+    /// Creates the format with this name.
     ///
-    /// - Throws: ``ConformanceArgumentError``, which names the formats.
+    /// - Throws: ``ConformanceArgumentError`` for any other name; it lists the formats.
     package init(named name: String) throws(ConformanceArgumentError) {
         guard let format = Self(rawValue: name) else {
             let names = Self.allCases.map(\.rawValue)
@@ -193,8 +193,8 @@ extension ConformanceReport.Format {
 }
 
 extension ConformanceCheck {
-    /// Returns the checks that match any filter, in the order of ``all``; all checks without
-    /// filters.
+    /// Returns the checks that match any filter, in the order of ``all``; all checks if there are
+    /// no filters.
     ///
     /// - Throws: ``ConformanceArgumentError`` for a filter without a match.
     package static func matching(_ filters: [String]) throws(ConformanceArgumentError) -> [ConformanceCheck] {

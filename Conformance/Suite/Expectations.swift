@@ -36,7 +36,7 @@ func expectEqual(_ actual: StoreContents, _ expected: StoreContents, _ what: Str
 
 /// Fails unless `body` throws a store error with one of the codes, and returns the error.
 ///
-/// The message must have one line and must not contain a planted secret.
+/// The message must be one line, and the error must not show ``plantedSecret``.
 @discardableResult
 func expectError(_ codes: StoreError.Code..., in what: String, _ body: () throws -> Void) throws -> StoreError {
     let wanted = codes.map(\.description).joined(separator: " or ")
@@ -73,7 +73,6 @@ func shortened(_ text: String) -> String {
     text.count <= 600 ? text : text.prefix(600) + " … (\(text.count) characters)"
 }
 
-/// Returns the value of an optional, or fails.
 func require<T>(_ value: T?, _ what: String) throws -> T {
     guard let value else { throw Mismatch(expected: what, actual: "nothing") }
     return value

@@ -9,7 +9,6 @@ internal import RoostMigration
 struct FileHistory {
     /// The state of a store after a commit.
     struct State {
-        /// The file.
         fileprivate let bytes: [UInt8]
         let contents: StoreContents
         /// The results of requests that use indexes.
@@ -29,13 +28,13 @@ struct FileHistory {
 
     /// Ends the history with the file of the closed store.
     ///
-    /// Removes each state whose file is not a prefix of the closed file.
+    /// Removes each state whose file was empty or is not a prefix of the closed file.
     mutating func finish(_ bytes: [UInt8]) {
         whole = bytes
         states.removeAll { $0.bytes.isEmpty || !bytes.starts(with: $0.bytes) }
     }
 
-    /// The position of each commit's end in the file; empty for a store that does not append.
+    /// The position of the end of each commit that is a state of this history.
     var ends: [Int] { states.map(\.bytes.count) }
 
     /// Returns the allowed state of a store whose file was changed to `bytes`: the state after the

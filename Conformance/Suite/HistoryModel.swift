@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostSystem
 
-/// The model and the helpers of checks of histories.
+/// The model of checks of histories.
 enum HistoryModel {
     /// Persons with values that deletions preserve in the history, a subentity, and relationships.
     static let model: Result<ManagedObjectModel, StoreError> = {
@@ -51,7 +51,6 @@ final class CheckClock: Sendable {
 
     func set(_ seconds: Int64) { time.withLock { $0 = seconds * 1_000_000 } }
 
-    /// The clock as a function for store options.
     var function: @Sendable () -> Int64 { { self.time.withLock { $0 } } }
 }
 
@@ -74,12 +73,10 @@ extension PersistentStore {
         try view { try $0.transactions(request) }
     }
 
-    /// Returns the transactions after a token, each complete.
     func transactions(after token: HistoryToken) throws -> [HistoryTransaction] {
         try transactions(HistoryRequest(after: token))
     }
 
-    /// Returns the token of the last transaction.
     func historyToken() throws -> HistoryToken { try view { try $0.historyToken() } }
 
     /// Inserts persons with these keys, by an author.
@@ -97,7 +94,6 @@ extension PersistentStore {
 }
 
 extension StoreSnapshot {
-    /// Returns the transactions that a request selects, each complete.
     func transactions(_ request: HistoryRequest = HistoryRequest()) throws -> [HistoryTransaction] {
         let cursor = try historyCursor(request)
         var transactions: [HistoryTransaction] = []

@@ -27,12 +27,10 @@ struct OpenSample {
     var content: ReferenceStore { sample.content }
     var model: ManagedObjectModel { sample.content.model }
 
-    /// Runs `body` with a snapshot that is closed afterwards.
     func view(_ body: (any StoreSnapshot) throws -> Void) throws { try store.view(body) }
 
     // MARK: Content
 
-    /// Returns the entity of an object.
     func entity(of object: StoredObject) throws -> ManagedObjectModel.Entity {
         try model.requireEntity(object.id.entity)
     }
@@ -43,22 +41,22 @@ struct OpenSample {
         (objects[entity.root] ?? []).filter { entity.includes($0.entity) }
     }
 
-    /// Returns the objects of an entity and its subentities, by key.
+    /// Returns the objects of an entity and its subentities, in the order of keys.
     func objects(of entity: ManagedObjectModel.Entity) -> [StoredObject] { entries(of: entity).map(\.object) }
 
-    /// Returns the links of a relationship from its source, by source, place and target.
+    /// Returns the stored links of a relationship, sorted by source, place and target.
     func links(of relationship: ManagedObjectModel.Relationship) -> [Link] {
         guard case .links(let owner, let isFlipped) = relationship.storage else { return [] }
         return (contents.links[owner] ?? []).map { isFlipped ? $0.flipped : $0 }
             .sorted { ($0.source, $0.order, $0.target) < ($1.source, $1.order, $1.target) }
     }
 
-    /// Returns the entity with the most objects.
     func largestEntity() throws -> EntityName {
         try require(model.entities.max { objects(of: $0).count < objects(of: $1).count }, "an entity").name
     }
 
-    /// Every attribute with values that fetches can compare, with each entity that declares it.
+    /// The stored attributes that have values and that fetches can compare, each with the entity
+    /// that declares it.
     var attributes: [(entity: ManagedObjectModel.Entity, attribute: AttributeDescription)] {
         model.entities.flatMap { entity in
             entity.declaration.attributes
@@ -87,7 +85,7 @@ struct OpenSample {
 
     // MARK: Comparing
 
-    /// Fails unless a fetch and a count agree with plain evaluation.
+    /// Fails unless a fetch and a count agree with ``PlainPredicate``.
     func compare(_ request: FetchRequest, snapshot: any StoreSnapshot) throws {
         let entity = try model.requireEntity(request.entity)
         let entries = entries(of: entity).filter { request.includesSubentities || $0.entity == entity.number }

@@ -1,4 +1,4 @@
-/// A random number generator that depends only on its seed, on every machine (SplitMix64).
+/// A random number generator (SplitMix64) whose numbers depend only on the seed.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -14,7 +14,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
         return z ^ (z >> 31)
     }
 
-    /// Returns a number below `limit`, which must be positive.
+    /// Returns a number in `0..<limit`; the limit must be positive.
     package mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 
     /// Returns one of the elements; the list must not be empty.

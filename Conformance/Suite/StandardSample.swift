@@ -76,7 +76,7 @@ package enum StandardSample {
 
     private static let (partyCount, albumCount, trackCount, tagCount, listCount): (Int64, Int64, Int64, Int64, Int64) =
         (24, 15, 90, 7, 5)
-    /// Two batches and the start of a third.
+    /// The objects fill two batches and start a third.
     private static let playCount = Int64(RecordBatch.capacityCount * 2 + 50)
 
     private static let words = [

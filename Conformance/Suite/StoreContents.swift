@@ -32,7 +32,7 @@ package struct StoreContents: Sendable {
     /// Creates empty contents.
     package init() {}
 
-    /// Reads the objects and links of a snapshot.
+    /// Reads the objects and links of a snapshot, but not the metadata.
     package init(of snapshot: any StoreSnapshot) throws(StoreError) {
         let model = snapshot.model
         for root in model.roots { objects[root] = try snapshot.objects(of: model.entities[root].name) }

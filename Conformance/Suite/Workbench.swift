@@ -59,7 +59,6 @@ package final class Workbench {
         return location
     }
 
-    /// Returns the transaction with this number, for stores of ``model``.
     func transaction(_ number: Int64) throws(StoreError) -> ChangeSet {
         try CrashWorkload.transaction(number, in: model)
     }
@@ -177,7 +176,7 @@ package final class Workbench {
 
     /// Returns a command for a second process that opens or creates the store with this name.
     ///
-    /// The command has the options of the fixture.
+    /// It includes the fixture's read-only setting, timeout and type options.
     func command(
         _ verb: String, name: String = "store", readOnly: Bool = false, timeoutSeconds: Double? = nil
     ) -> String {
@@ -192,7 +191,7 @@ package final class Workbench {
         return words.joined(separator: " ")
     }
 
-    /// Returns the sorted names of all files in the directory.
+    /// Returns the sorted names of all items in the directory.
     package func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
 
     /// Writes a file into the directory and returns its path.
@@ -205,8 +204,8 @@ package final class Workbench {
     /// Returns the bytes of a file, or nil if it does not exist.
     package func bytes(of path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
 
-    /// Requires that every open store is undamaged, and that its recorded tally, if any, equals the
-    /// computed one.
+    /// Requires that every open store, except those opened apart, is undamaged, and that its
+    /// recorded tally, if any, equals the computed one.
     package func examineStores() throws {
         for store in stores {
             let snapshot: any StoreSnapshot

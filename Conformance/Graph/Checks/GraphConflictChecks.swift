@@ -29,7 +29,6 @@ extension GraphCheck {
             try bench.change(container) { other in try body(try other.existingObject(person.id), other) }
         }
 
-        /// Returns the stored name and salary.
         func stored() throws -> [Value?] {
             let values = try bench.storedValues(person.objectID, in: container)
             return [values?["name"], values?["salary"]]

@@ -69,7 +69,6 @@ extension GraphCheck {
         let container: PersistentContainer
         let meter: StoreMeter
         let ids: [ObjectID]
-        /// Whether the commit fails.
         let fails: Bool
 
         init(_ bench: GraphBench, fails: Bool) throws {

@@ -16,13 +16,11 @@ package final class GraphBench {
         try container(for: try workbench.create(try model ?? GraphModel.standard.get(), name: name))
     }
 
-    /// Returns a new container for an open store.
     func container(for store: any PersistentStore) throws -> PersistentContainer {
         let types = GraphCheck.types.filter { store.model.entity($0.entityName) != nil }
         return try PersistentContainer(try wrapped(store), types: types)
     }
 
-    /// Returns a `Store` for a persistent store.
     func wrapped(_ store: any PersistentStore) throws -> Store {
         try Store(store, registry: StoreRegistry([workbench.type]))
     }
@@ -82,10 +80,9 @@ package final class GraphBench {
 
     /// Returns a text that changes with every commit that changes anything.
     ///
-    /// The text is the generation, if the store records it.
+    /// The text is the generation if the store records it, and otherwise the digest.
     func generation(of container: PersistentContainer) throws -> String { try generation(of: try store(of: container)) }
 
-    /// Returns a text that changes with every commit that changes anything.
     func generation(of store: any PersistentStore) throws -> String {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

@@ -2,8 +2,8 @@ package import RoostCore
 
 /// One behavior of contexts and managed objects that can be checked on any store.
 ///
-/// The ID never changes once released. ``all`` is the only list of checks. A check creates its own
-/// stores, with the type and the options of a ``StoreFixture``:
+/// The ID never changes once released. ``all`` lists every check except ``processes``. A check
+/// creates its own stores, with the type and the options of a ``StoreFixture``:
 ///
 /// ```swift
 /// for check in GraphCheck.all { try await check.run(on: StoreFixture(MyStoreType())) }

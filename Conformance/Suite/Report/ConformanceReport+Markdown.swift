@@ -1,5 +1,6 @@
 extension ConformanceReport {
-    /// Returns a table with a row for each group of checks and a column for each store.
+    /// Returns a table with a column for each store, and a row for each group of checks and for all
+    /// checks.
     func groupTable() -> String {
         let stores = resultsByStore
         var rows: [[String]] = []

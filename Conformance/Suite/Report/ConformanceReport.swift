@@ -1,7 +1,7 @@
 /// A report of the results of a run in one of several formats.
 ///
 /// Call ``beginning(checkCount:)``, then ``add(_:)`` for each result, then ``ending()``, and write
-/// the returned texts one after the other. Text and TAP are written line by line. JUnit and
+/// the returned texts one after the other. Text and TAP are written result by result. JUnit and
 /// Markdown need all results, so they are written at the end.
 package struct ConformanceReport: Sendable {
     /// A format of reports.
