@@ -3,8 +3,8 @@
     import RoostPostgreSQL
     import RoostSystem
 
-    /// The type of stores in PostgreSQL, which runs the work of another program once: when a program
-    /// has found that it must replace a store, and before it does so.
+    /// A PostgreSQL store type that runs the work of another program once, before a store is
+    /// removed or a temporary location is chosen.
     struct MeanwhileStoreType: ServerStoreType {
         private let base = PostgreSQLStoreType()
         private let work: @Sendable () throws(StoreError) -> Void

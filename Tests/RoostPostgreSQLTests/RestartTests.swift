@@ -51,7 +51,7 @@
         }
     }
 
-    /// The outcomes of the commits of writers.
+    /// The keys that the writers committed, by outcome.
     private struct Outcomes: Sendable, CustomStringConvertible {
         var acknowledged: [Int64] = []
         var refused: [Int64] = []
@@ -98,7 +98,7 @@
             try expectContent(of: again, after: outcomes)
         }
 
-        /// Commits on four threads until the server was killed often enough; returns the outcomes.
+        /// Commits on four threads until `kill` ran often enough; returns the outcomes.
         private func commitThroughKills(
             into store: any PersistentStore, killing wanted: Int, by kill: @escaping @Sendable () throws -> Void
         ) -> Outcomes {
@@ -152,7 +152,7 @@
             return outcomes.withLock { $0 }
         }
 
-        /// Expects every acknowledged object once, no refused object, and a correct tally.
+        /// Expects every acknowledged object, no refused object, and a correct tally.
         private func expectContent(of store: any PersistentStore, after outcomes: Outcomes) throws {
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
