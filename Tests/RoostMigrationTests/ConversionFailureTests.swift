@@ -99,7 +99,7 @@ struct ConversionFailureTests {
             options: ConversionOptions(overwrites: overwrites, cancellation: cancellation))
     }
 
-    /// Returns the content of a store: the bytes of a file, the digest and UUID of anything else.
+    /// Returns the content of a store: the bytes of a file, the tally and UUID of anything else.
     private func contents(_ type: String, at path: String) throws -> String {
         if Sample.fileTypes.contains(type) {
             return try Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString()
