@@ -6,7 +6,7 @@ import Testing
 
 /// Stores for scenarios, and their content.
 enum Scenario {
-    /// The types between whose stores each scenario is run, in both directions.
+    /// The types of the sources and the destinations of scenarios.
     static let types = ["sqlite", "lmdb", "json", "memory"]
 
     /// An object of a new store.
