@@ -8,11 +8,11 @@ import Testing
 ///
 /// The normal run checks a sample. `ROOST_CRASH_STATES` sets the number of states of each case,
 /// `ROOST_CRASH_FAULTS` the number of failing calls (both accept `all`), and `ROOST_CRASH_KILLS`
-/// the number of kills. `ROOST_CRASH_SEED` repeats a run. `ROOST_CRASH_CASES` limits the cases to
-/// those whose names contain it.
+/// the number of kills. `ROOST_CRASH_SEED` repeats a run. `ROOST_CRASH_CASES` limits the cases of
+/// power cuts, kills and failing calls to names that contain it.
 @Suite("Crash lab", .serialized, .enabled(if: CrashLab.works, "calls can be recorded only on Linux with glibc"))
 struct CrashLabTests {
-    /// One operation, and the types of its two stores (the same for an operation on one store).
+    /// One operation, and the types of its stores (equal if it has one store).
     struct Case: Sendable, CustomTestStringConvertible {
         let operation: CrashLab.Operation
         let source: String

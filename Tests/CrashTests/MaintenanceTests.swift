@@ -182,7 +182,6 @@ struct MaintenanceTests {
             #expect(child.wait().status == -9)
             let when = "round \(round), seed \(seed)"
             _ = try requireState(location, is: state, at: when)
-            // The next commit succeeds.
             let store = try holder ?? StoreRegistry.standard.open(location)
             state += 1
             _ = try store.commit(try CrashWorkload.transaction(state))

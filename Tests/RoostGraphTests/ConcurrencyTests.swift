@@ -149,7 +149,6 @@ struct ConcurrencyTests {
         for artist in [artist, friend, stranger] { artist.name = "a" }
         artist.friends.insert(friend)
         try context.save()
-        // Reads the stored friends.
         #expect(artist.friends.count == 1)
         artist.friends.insert(stranger)
         artist.friends.remove(friend)

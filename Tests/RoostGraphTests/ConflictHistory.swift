@@ -496,7 +496,6 @@ final class ConflictHistory {
     }
 }
 
-/// A sum of outcomes.
 @MainActor
 final class OutcomeCounts {
     var counts: [String: Int] = [:]

@@ -59,7 +59,7 @@ struct RaceTests {
         }
         _ = artist.albums.count
         // A store with one writer may be busy, and a counted album may be deleted meanwhile. Then
-        // the changes stay pending, and the save is repeated.
+        // the save is repeated.
         var attempt = 0
         while true {
             do throws(StoreError) {

@@ -37,7 +37,6 @@ struct ConversionFailureTests {
             }
         }
 
-        /// Whether the source fails.
         var isInSource: Bool { self == .firstRead || self == .middleRead }
     }
 
@@ -56,7 +55,6 @@ struct ConversionFailureTests {
         #expect(try contents(type, at: source) == before)
         #expect(try leftovers(directory, type: type, destination: destination) == [])
 
-        // The same conversion succeeds without a fault.
         let report = try MigrationManager(registry: .standard).convert(
             from: .location(StoreLocation(type: type, path: source)),
             to: .location(StoreLocation(type: type, path: destination)))

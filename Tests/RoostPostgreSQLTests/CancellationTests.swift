@@ -37,7 +37,6 @@
                 isDone.signal()
             }
             try #require(isDone.wait(timeout: .now() + 120) == .success)
-            // The state of the server is unknown.
             #expect(!connection.isSound)
         }
 

@@ -56,7 +56,6 @@
             for _ in 0..<3 { try increment(Int64(Self.counters) + 1, in: store) }
         }
 
-        /// Adds one to a counter.
         private func increment(_ key: Int64, in store: any PersistentStore) throws(StoreError) {
             let id = ObjectID("Counter", key: key)
             let snapshot = try store.snapshot()

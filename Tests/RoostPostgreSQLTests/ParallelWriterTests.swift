@@ -289,8 +289,7 @@
 
         /// `ROOST_POSTGRES_INCREMENTS` sets the number of increments of each thread.
         ///
-        /// The run then has four threads in each process instead of two, and 1 000 counters instead
-        /// of 10.
+        /// The run then has four threads in each process, not two, and 1 000 counters, not 10.
         @Test(
             "increments and inserts from eight processes take effect once each", arguments: [false, true],
             PostgreSQLProfile.allCases)
@@ -304,7 +303,6 @@
             let rounds = Int(ProcessInfo.processInfo.environment["ROOST_POSTGRES_INCREMENTS"] ?? "40") ?? 40
             let generations = try write(
                 inProcesses: processes, threads: threads, rounds: rounds, to: meeting.location, nodes: counters)
-            // Each commit has its own generation.
             #expect(generations.count == processes * threads * rounds)
             #expect(Set(generations).count == generations.count)
             let snapshot = try store.snapshot()

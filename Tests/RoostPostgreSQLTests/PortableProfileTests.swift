@@ -57,7 +57,7 @@
             try log?.requireNoViolation()
         }
 
-        /// The lease has no row, and a trigger delays the commit, so that the lease ends meanwhile.
+        /// The lease's row is removed, and a trigger delays the commit until the lease ends.
         @Test("a commit whose lease ends before the answer is reported as it really ended")
         func leaseEndsDuringCommit() throws {
             let location = PostgreSQLServer.location()
@@ -109,7 +109,6 @@
             let row = "INSERT INTO _roost_openings VALUES (gen_random_uuid(), clock_timestamp() + interval"
             try run("\(row) '10 seconds', FALSE)", in: location)
             #expect { try type.destroy(location) } throws: { ($0 as? StoreError)?.code == .busy }
-            // Other programs can open the store.
             try type.open(location, options: options).close()
             try run("UPDATE _roost_openings SET until = clock_timestamp() - interval '1 second'", in: location)
             try type.destroy(location)

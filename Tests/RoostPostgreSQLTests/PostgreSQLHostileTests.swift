@@ -162,7 +162,6 @@
             try store.close()
             defer { _ = try? psql("DROP SCHEMA \(schema) CASCADE") }
             _ = try psql("CREATE TABLE \(schema).notes (text TEXT)")
-            // The store can still be used.
             try type.open(location, options: StoreOptions()).close()
             #expect { try type.destroy(location) } throws: { ($0 as? StoreError)?.code == .notAStore }
             try type.open(location, options: StoreOptions()).close()

@@ -40,7 +40,6 @@
             #expect(summary.caseCount == longRun ?? 1_500)
         }
 
-        /// Returns the number in an environment variable; nil without one.
         private static func number<Number: LosslessStringConvertible>(_ variable: String) -> Number? {
             ProcessInfo.processInfo.environment[variable].flatMap { Number($0) }
         }

@@ -142,7 +142,6 @@
                         outcomes.withLock {
                             if error.code == .outcomeUnknown { $0.unknown.append(key) } else { $0.refused.append(key) }
                         }
-                        // The server may be unavailable for a while.
                         usleep(10_000)
                     }
                 }

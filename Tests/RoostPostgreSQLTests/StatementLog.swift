@@ -14,7 +14,6 @@
             var description: String { "\(reason): \(statement)" }
         }
 
-        /// The name of the connections.
         let application = "roost-\(UUID().uuidString.prefix(13))"
         private let file: URL
         private let start: UInt64

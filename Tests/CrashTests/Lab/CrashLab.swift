@@ -7,11 +7,10 @@ import Testing
 /// A lab that runs one operation on stores in a directory, records its changes of files, and checks
 /// the files after power cuts and faults.
 ///
-/// The operation changes `store`; if it has a `source`, to the content of `source`. Initially,
-/// `store` is as a killed process left it. After every cut and fault, `store` must be exactly the
-/// old or the new store (or have some of the committed transactions), and a rerun must finish.
+/// The operation changes `store`, sometimes to the content of `source`. Initially, `store` is as a
+/// killed process left it. After every cut and fault, `store` must be the old store, the new one or
+/// one between two commits, and a rerun must finish.
 final class CrashLab {
-    /// The operation under test.
     enum Operation: String, CaseIterable, Sendable {
         /// `source` is converted into `store`, which exists already.
         case convert
@@ -59,7 +58,7 @@ final class CrashLab {
         }
     }
 
-    /// A fault at a system call: an error, a skipped call or a kill.
+    /// A fault at a system call.
     struct Fault: Sendable {
         /// The calls that count; a raw value is a bit of `crashrecorder_class`.
         var classes: Set<Class>
@@ -105,7 +104,7 @@ final class CrashLab {
     struct Run {
         /// The directory after the run.
         let root: URL
-        /// The files before a recorded run; `trace` has the changes to them.
+        /// The files before a recorded run, which `trace` changes.
         let tree: [DiskFile]
         let trace: Trace
         /// The exit status, negative for a signal.
@@ -385,7 +384,7 @@ final class CrashLab {
 
     /// Checks a directory, runs the operation on it and checks again.
     ///
-    /// Returns the kind of a problem, a colon and the problem; nil if there is none.
+    /// Returns the kind of a problem, a colon and the problem, or nil.
     func check(_ root: URL, after outcome: Outcome) throws -> String? {
         let checker = try self.checker ?? startChecker()
         self.checker = checker

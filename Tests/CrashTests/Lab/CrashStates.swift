@@ -11,7 +11,7 @@ struct CrashState {
 
 /// The states, or a sample of them, in which a power cut could leave the files of a trace.
 ///
-/// After each record there are these states (RELIABILITY §3.1), or only the first if all is
+/// After each record there are these states (RELIABILITY §3.1), or only the first if everything is
 /// flushed:
 ///
 /// - everything that was written

@@ -28,6 +28,5 @@ extension [UInt8] {
         }
     }
 
-    /// Adds the bytes to a hasher.
     func combine(into hasher: inout Hasher) { withUnsafeBytes { hasher.combine(bytes: $0) } }
 }

@@ -219,7 +219,6 @@ struct DiskState {
 }
 
 extension Array {
-    /// Returns the elements that meet a condition, and the others, both in order.
     fileprivate func partitioned(_ fits: (Element) -> Bool) -> (fitting: [Element], rest: [Element]) {
         (filter(fits), filter { !fits($0) })
     }

@@ -30,7 +30,7 @@ struct OneTransactionTests {
         return try ManagedObjectModel(entities: entities)
     }
 
-    /// Returns a model in which only the shelves, of which there are few, get a color.
+    /// Returns a model in which only the few shelves get a color.
     private func coloredShelves() throws -> ManagedObjectModel {
         try model { entities in
             let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })

@@ -18,7 +18,7 @@ struct MandatoryRelationshipTests {
             "books", destination: "Person", inverse: "author", maxCount: nil)
         var title = AttributeDescription("title", type: .string)
         var newTitle = AttributeDescription("title", type: .string)
-        /// The objects, of which the predicates `people` and `books` select some for the mappings.
+        /// The objects; `people` and `books` select some for the mappings.
         var objects: [Object] = [
             Object("Book", key: 1, values: ["title": "one", "writer": .objectID(ObjectID("Person", key: 1))]),
             Object("Book", key: 2, values: ["title": "two", "writer": .objectID(ObjectID("Person", key: 1))]),

@@ -411,7 +411,6 @@ struct PolicyMigrationTests {
                         $0.onCreate = { source, session, standard in
                             try standard()
                             guard source.id.key == 5 else { return }
-                            // Values that a policy sets are kept.
                             let made = try session.destinationInstances(
                                 forEntityMapping: "X", sourceObjects: [source])
                             let object = try #require(made.first)

@@ -89,7 +89,6 @@ struct DeletedReferenceTests {
         #expect(try objects.counts("plain") == Array(repeating: 0, count: 6))
         #expect(try objects.store.check().isEmpty)
         try objects.store.delete("A")
-        // No link remains.
         let empty = try Store.open(try folder.get().location(type, name: "empty"), model: objects.store.model)
         #expect(try objects.store.digest() == empty.digest())
     }
