@@ -71,8 +71,7 @@
 
         func cut() { lock.withLock { for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) } } }
 
-        /// Ends all connections again after each random number of messages in a range; nil for
-        /// never.
+        /// Ends all connections after each random number of messages in `range`; nil for never.
         func cut(every range: ClosedRange<Int>?) {
             lock.withLock { (cuts, messagesLeft) = (range, range.map { Int.random(in: $0) } ?? 0) }
         }

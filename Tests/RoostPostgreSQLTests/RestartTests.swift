@@ -51,7 +51,7 @@
         }
     }
 
-    /// The keys that the writers committed, by outcome.
+    /// The keys of the writers' commits, by outcome.
     private struct Outcomes: Sendable, CustomStringConvertible {
         var acknowledged: [Int64] = []
         var refused: [Int64] = []

@@ -68,7 +68,7 @@
         /// Returns the statements that the portable profile forbids.
         func violations() throws -> [Violation] {
             var violations: [Violation] = []
-            // The open transaction of each session: whether it has changed tables, and rows, and is
+            // Whether the open transaction of each session has changed tables or rows, or is
             // read-only.
             var open: [String: (definition: Bool, data: Bool, isReadOnly: Bool)] = [:]
             for (session, text) in try statements() {
