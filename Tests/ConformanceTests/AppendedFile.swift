@@ -7,7 +7,7 @@ import RoostKeyValue
 enum AppendedFileFault: String, CaseIterable, Sendable {
     /// A damaged file is read up to the damage, even if whole commits follow.
     case stopsAtDamage
-    /// Entries that remain of a commit that was cut off are read.
+    /// The remaining entries of a commit that was cut off are read.
     case readsHalfCommits
     /// A file that ends within a commit is read as it was after its first commit.
     case forgetsAllCommits
@@ -26,7 +26,7 @@ struct AppendedFile: Sendable {
     static let frameHeadByteCount = 24
 
     let identity: UInt64
-    /// The bytes up to the end of the last whole commit.
+    /// The number of bytes up to the end of the last whole commit.
     private(set) var byteCount: Int
     private var commit: UInt64 = 0
     private var spaces: [[(key: [UInt8], value: [UInt8])]] = KeySpace.allCases.map { _ in [] }
@@ -66,7 +66,7 @@ struct AppendedFile: Sendable {
 
     // MARK: Frames
 
-    /// Returns the bytes of the next commit, which counts as written.
+    /// Returns the bytes of the next commit, and counts it as written.
     mutating func append(_ entries: [(space: KeySpace, key: [UInt8], value: [UInt8]?)]) -> [UInt8] {
         var payload: [UInt8] = []
         for (space, key, value) in entries {
@@ -127,7 +127,7 @@ struct AppendedFile: Sendable {
         return false
     }
 
-    /// Throws if a whole commit follows the damage, unless the fault prevents it.
+    /// Throws if a whole commit follows the damage; some faults ignore or apply the rest instead.
     private mutating func readDamage(in bytes: [UInt8], at path: String, fault: AppendedFileFault?) throws(StoreError) {
         if fault == .stopsAtDamage { return }
         if fault == .readsHalfCommits { return apply(bytes[min(bytes.count, byteCount + Self.frameHeadByteCount)...]) }

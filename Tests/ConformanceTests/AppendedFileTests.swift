@@ -10,7 +10,7 @@ struct AppendedFileTests {
 
     /// The checks that depend on the file.
     ///
-    /// Other stores share the rest, which is in the engine.
+    /// The other checks depend on the engine, which other stores share.
     private static let checks = ConformanceCheck.all.filter {
         ["opening", "damage", "changes", "close", "destroy", "replace", "metadata"].contains($0.group)
     }

@@ -3,7 +3,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Stores of another type that load on their own thread.
+/// A type whose stores write bulk loads on a separate thread.
 private struct ConcurrentlyLoadingType: PersistentStoreType {
     let base: any PersistentStoreType
 
@@ -73,7 +73,7 @@ private final class HesitantLoader: BulkLoader {
     init(_ base: any BulkLoader, until goOn: DispatchSemaphore) { (self.base, self.goOn) = (base, goOn) }
 
     func append(_ records: RecordBatch) throws(StoreError) {
-        // Without the deadline, a load whose caller waits for it would never end.
+        // Without the deadline, a caller that waits for the writing thread would wait forever.
         guard goOn.wait(timeout: .now() + 20) == .success else {
             throw StoreError(.timedOut, "the caller waits for the writing thread")
         }

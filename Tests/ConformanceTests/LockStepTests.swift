@@ -19,9 +19,9 @@ struct LockStepTests {
         }
     }
 
-    /// A failure names the seed and prints the shortest failing sequence as Swift code.
+    /// A failure names the seed and prints a shortened failing sequence as Swift code.
     ///
-    /// `ROOST_LOCKSTEP_SEED` repeats a run.
+    /// `ROOST_LOCKSTEP_SEED` repeats a run, and `ROOST_LOCKSTEP_OPERATIONS` sets its length.
     @Test("all stores match a plain model after random operations")
     func lockStep() throws {
         let seed = RandomSeed.named("ROOST_LOCKSTEP_SEED")

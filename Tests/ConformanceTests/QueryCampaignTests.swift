@@ -19,12 +19,12 @@ struct QueryCampaignTests {
 
     /// A failure names the seed and the smallest failing case.
     ///
-    /// `ROOST_QUERY_SEED` repeats a run; `ROOST_QUERY_CASES` makes it longer.
+    /// `ROOST_QUERY_SEED` repeats a run; `ROOST_QUERY_CASES` sets the number of cases.
     @Test("every store answers random requests as the reference does", arguments: 0..<4)
     func campaign(part: UInt64) throws {
         let environment = ProcessInfo.processInfo.environment
-        // A long campaign has a new seed each time. The normal run always has the same seed, so
-        // that a failure comes from the latest change.
+        // By default, a long campaign has a random seed. The normal run has the same seed each
+        // time, so that a failure comes from the latest change.
         let isLong = environment["ROOST_QUERY_CASES"] != nil
         let seed = (isLong || environment["ROOST_QUERY_SEED"] != nil ? RandomSeed.named("ROOST_QUERY_SEED") : 1) &+ part
         let count = environment["ROOST_QUERY_CASES"].flatMap { Int($0) } ?? 3_200

@@ -3,7 +3,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// The checks of reading on types that cannot write and provide a sample.
+/// The checks of reading on types that bring a sample because they cannot write.
 @Suite("Samples of readers", .enabled(if: StoreFixture.all.contains { $0.sample != nil }, "no type brings a sample"))
 struct ReadingTests {
     private static let readers = StoreFixture.all.filter { $0.sample != nil }

@@ -69,9 +69,8 @@ struct RunnerTests {
             return
         }
         #expect(!result.isFailure && failure.check == check.id)
-        // A test framework runs a check like this.
+        // A test framework runs checks in this way.
         try check.run(on: fixture)
-        // Other checks are not excluded.
         #expect(throws: ConformanceFailure.self) { try Self.check("links.after").run(on: fixture) }
     }
 
@@ -106,7 +105,7 @@ struct RunnerTests {
             #expect(throws: ConformanceFailure.self) {
                 _ = try ConformanceRunner.run(on: [StoreFixture(try Self.memory()), fixture]) { _ in reported += 1 }
             },
-            // A test framework runs a check like this; the exclusion is of another check.
+            // A test framework runs checks in this way; the exclusion is of another check.
             #expect(throws: ConformanceFailure.self) { try Self.check("changes.empty").run(on: fixture) },
         ]
         for error in errors { #expect(error?.actual.contains(message) == true, "\(String(describing: error))") }

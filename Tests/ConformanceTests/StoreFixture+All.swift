@@ -20,6 +20,6 @@ extension StoreFixture {
     /// The backends whose stores can be written.
     static let writable = all.filter { $0.capabilities.contains(.writing) }
 
-    /// Every ordered pair of a backend to copy from and one to copy to.
+    /// Every ordered pair of writable backends to copy from and to.
     static let pairs = writable.flatMap { source in writable.map { (source, $0) } }
 }

@@ -2,7 +2,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Stores in memory of a type without uniqueness constraints, which third parties may have.
+/// A type of stores in memory without uniqueness constraints, as third parties may have one.
 private struct UnconstrainedStoreType: PersistentStoreType {
     let base: any PersistentStoreType
 

@@ -57,7 +57,7 @@ final class Child {
         }
     }
 
-    /// Returns the next line, or nil at the end; kills the child at the time limit.
+    /// Returns the next line, or nil at the end; kills the child after the time limit.
     func line(withinSeconds seconds: Double) -> String? {
         let identifier = process.processIdentifier
         let alarm = DispatchWorkItem { _ = Platform.kill(identifier) }

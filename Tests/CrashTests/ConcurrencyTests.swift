@@ -162,7 +162,7 @@ struct OneWriterTests {
     }
 }
 
-/// Processes that open a store repeatedly, beside an exclusive operation.
+/// Processes that reopen a store, or hold it open, during an exclusive operation.
 @Suite("Exclusive use beside busy readers", .serialized)
 struct BusyReaderTests {
     @Test(

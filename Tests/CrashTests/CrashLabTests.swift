@@ -3,16 +3,16 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// The effects of power cuts, kills and failing calls on a store that an operation changes
-/// (RELIABILITY §3).
+/// The effects of power cuts, kills, failing calls and early ends on a store that an operation
+/// changes (RELIABILITY §3).
 ///
 /// The normal run checks a sample. `ROOST_CRASH_STATES` sets the number of states of each case,
 /// `ROOST_CRASH_FAULTS` the number of failing calls (both accept `all`), and `ROOST_CRASH_KILLS`
-/// the number of kills. `ROOST_CRASH_SEED` repeats a run. `ROOST_CRASH_CASES` is a part of the
-/// names of the cases to run.
+/// the number of kills. `ROOST_CRASH_SEED` repeats a run. `ROOST_CRASH_CASES` limits the cases of
+/// power cuts, kills and failing calls to names that contain it.
 @Suite("Crash lab", .serialized, .enabled(if: CrashLab.works, "calls can be recorded only on Linux with glibc"))
 struct CrashLabTests {
-    /// One operation between two types of store.
+    /// One operation, and the types of its stores (equal if it has one store).
     struct Case: Sendable, CustomTestStringConvertible {
         let operation: CrashLab.Operation
         let source: String
@@ -27,7 +27,7 @@ struct CrashLabTests {
             return CrashLab.Operation.allCases.flatMap { operation in
                 FileBackends.all.flatMap { source in
                     FileBackends.all
-                        // Only these operations have two types.
+                        // Only these operations convert between types.
                         .filter { operation == .convert || operation == .migrateInto || $0 == source }
                         .map { Case(operation: operation, source: source, store: $0) }
                 }
@@ -46,7 +46,7 @@ struct CrashLabTests {
         }
     }
 
-    /// Returns a number from the environment, or nil for `all`.
+    /// Returns the number in an environment variable, `usually` without one, or nil for `all`.
     fileprivate static func limit(_ variable: String, usually: Int) -> Int? {
         guard let text = ProcessInfo.processInfo.environment[variable] else { return usually }
         return text == "all" ? nil : Int(text) ?? usually
@@ -83,7 +83,7 @@ struct CrashLabTests {
         }
     }
 
-    /// Power cuts may also happen while the files of the migration are removed.
+    /// A power cut before or during the cleanup must leave the old store too.
     @Test(
         "a cancelled or failed migration leaves the old store, and a rerun finishes",
         arguments: FileBackends.all, [CrashLab.Operation.migrateThroughVersions, .migrateInto])
@@ -168,8 +168,8 @@ struct CrashLabTests {
             let place =
                 "\(operation) \(type), round \(round), ROOST_CRASH_SEED=\(seed), call \(number) of \(calls)"
             statuses["\(runs[0].status) \(runs[1].status)", default: 0] += 1
-            // In place, one process waits for the other. Otherwise either may fail because the name
-            // is in use.
+            // In place, one process waits for the other. Otherwise either may fail because the
+            // store's name is in use.
             let mayBeRefused = operation.hasSource
             for (index, run) in runs.enumerated() {
                 #expect(
@@ -186,7 +186,7 @@ struct CrashLabTests {
         print("together, \(operation) \(type): \(statuses), ROOST_CRASH_SEED=\(seed)")
     }
 
-    /// A random call fails, and in some runs all later calls of its kinds fail too.
+    /// A call fails, and in some runs all later calls of the same kinds fail too.
     @Test(
         "after a failing system call, an operation succeeds or reports an error, and the store is whole",
         arguments: Case.some)
@@ -233,7 +233,7 @@ struct CrashLabTests {
 
     /// The lab itself must find the damage of a protocol without flushes.
     ///
-    /// Without flushes of names, an acknowledged store is lost. Without flushes of files, an
+    /// Without flushes of directories, an acknowledged store is lost. Without flushes of files, an
     /// incomplete store is published.
     @Test(
         "the crash lab finds the damage that missing flushes cause", arguments: FileBackends.all,

@@ -12,8 +12,8 @@ struct DiskModelTests {
             data: Array(data.utf8))
     }
 
-    /// Returns the contents of `name` in many states after the records, as text; "–" without the
-    /// file.
+    /// Returns the contents of `name` in many states after the records, as text; "–" if the file
+    /// does not exist.
     private func contents(
         of name: String, under model: DiskModel, after records: [TraceRecord], from tree: [DiskFile] = []
     ) -> Set<String> {

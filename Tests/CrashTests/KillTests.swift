@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Killed writers", .serialized)
 struct KillTests {
-    /// A process that commits in a loop is killed at 50 random instants, each time on the same
-    /// store.
+    /// 50 processes, one after the other, commit to one store in a loop and are killed at random
+    /// instants.
     ///
     /// Every acknowledged commit must be present and whole, and an unfinished one whole or absent.
     @Test("after a kill, a store holds every acknowledged commit whole and no half commit", arguments: FileBackends.all)
@@ -20,8 +20,8 @@ struct KillTests {
         try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()
         var state = try CrashWorkload.State()
         for round in 1...50 {
-            // A JSON store then writes a new document every few commits, so that some kills
-            // interrupt the writing of documents.
+            // This option makes a JSON store write a new document every few commits, so that some
+            // kills interrupt that.
             let child = try Child("commit", at: location, options: type == "json" ? ["journalBytes=9000"] : [])
             var acked = try #require(
                 try child.number("ready"), "round \(round): the child did not open the store: \(child.wait())")
@@ -29,8 +29,7 @@ struct KillTests {
             for _ in 0..<random.below(6) {
                 acked = try #require(try child.number("acked"), "round \(round): \(child.wait())")
             }
-            // A random spin puts the kill anywhere inside a transaction, whatever the machine's
-            // speed.
+            // A random spin puts the kill anywhere inside a transaction.
             var spin = random.below(3_000_000)
             while spin > 0 { spin -= 1 + Int(random.next() & 1) }
             child.kill()

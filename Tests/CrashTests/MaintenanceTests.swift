@@ -20,8 +20,8 @@ struct MaintenanceTests {
         return location
     }
 
-    /// Requires that the store holds exactly the content of the first `number` transactions, or of
-    /// any number if it is nil.
+    /// Requires that the store holds exactly the first `number` transactions, or any number of them
+    /// if `number` is nil.
     ///
     /// Returns the number of transactions in the store.
     private func requireState(_ location: StoreLocation, is number: Int64?, at when: String) throws -> Int64 {
@@ -175,15 +175,13 @@ struct MaintenanceTests {
                 let line = try #require(child.line(), "round \(round), seed \(seed): \(child.wait())")
                 #expect(line.hasPrefix(isOpen ? "in-place" : "compacted"), "round \(round), seed \(seed)")
             }
-            // A random spin puts the kill at any moment of the compaction, whatever the machine's
-            // speed.
+            // A random spin puts the kill at any moment of the compaction.
             var spin = random.below(12_000_000)
             while spin > 0 { spin -= 1 + Int(random.next() & 1) }
             child.kill()
             #expect(child.wait().status == -9)
             let when = "round \(round), seed \(seed)"
             _ = try requireState(location, is: state, at: when)
-            // The next commit succeeds.
             let store = try holder ?? StoreRegistry.standard.open(location)
             state += 1
             _ = try store.commit(try CrashWorkload.transaction(state))

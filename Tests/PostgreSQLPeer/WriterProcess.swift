@@ -7,8 +7,8 @@
     /// A process whose threads increment the values of nodes and insert nodes.
     ///
     /// The arguments are `writers`, the path of the location, the number of threads, the number of
-    /// the first thread, the number of rounds and the number of nodes. After each insertion, its
-    /// generation is printed on a line.
+    /// the first thread, the number of rounds and the number of nodes. Each commit of an insertion
+    /// prints its generation on a line.
     struct WriterProcess: Sendable {
         private let location: StoreLocation
         private let threads: Int
@@ -16,7 +16,7 @@
         private let rounds: Int
         private let nodes: Int
 
-        /// Returns nil for the arguments of another program.
+        /// Returns nil if the arguments are not those of a writer process.
         init?(arguments: ArraySlice<String>) {
             let words = Array(arguments)
             guard words.count == 6, words[0] == "writers", let threads = Int(words[2]), let firstThread = Int(words[3]),
@@ -26,7 +26,7 @@
             (self.threads, self.firstThread, self.rounds, self.nodes) = (threads, firstThread, rounds, nodes)
         }
 
-        /// Runs all threads, and returns the code for the end of the process.
+        /// Runs all threads and returns 0; an error ends the process with 1.
         func run() -> Int32 {
             do throws(StoreError) {
                 let store = try PostgreSQLStoreType().open(location, options: StoreOptions(timeoutSeconds: 60))
@@ -61,7 +61,7 @@
             }
         }
 
-        /// Adds one to the value of a node; returns false after a conflict.
+        /// Adds one to the value of a node; returns false if a conflict prevents that.
         private func increment(_ key: Int64, in store: any PersistentStore) throws(StoreError) -> Bool {
             let id = ObjectID("Node", key: key)
             let snapshot = try store.snapshot()

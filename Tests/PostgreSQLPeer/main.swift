@@ -3,7 +3,7 @@
     import RoostConformance
     import RoostPostgreSQL
 
-    // A process of writers, or a process that follows the commands of a check.
+    // A writer process, or a process that follows the commands of a check.
     if let writers = WriterProcess(arguments: CommandLine.arguments.dropFirst()) { exit(writers.run()) }
     exit(ConformancePeer.main([PostgreSQLStoreType()]))
 #endif

@@ -14,7 +14,7 @@ struct ChildAttackTests {
     enum Owner: Sendable {
         case parent, child, undo, object
 
-        /// The orders in which the test releases them.
+        /// The orders in which a test releases the references.
         static let orders: [[Owner]] = [
             [.parent, .child, .undo, .object], [.object, .undo, .child, .parent], [.child, .parent, .object, .undo],
             [.undo, .object, .parent, .child], [.child, .object, .undo, .parent], [.undo, .child, .object, .parent],

@@ -46,7 +46,7 @@ struct ConcurrencyTests {
         let container = try PersistentContainer(location, model: try Music.model(), types: Music.types)
         let view = container.viewContext
         #expect(try view.count(Fetch<Artist>()) == 0)
-        // The container represents another process, so it sends no notice.
+        // This container represents another process: the first one gets no notice of its saves.
         let other = try PersistentContainer(location, model: try Music.model(), types: Music.types)
         let context = other.makeContext()
         let artist: Artist = try context.insert()
@@ -61,7 +61,7 @@ struct ConcurrencyTests {
         try StoreRegistry.standard.type(named: "sqlite").destroy(location)
     }
 
-    /// Lets tasks run that wait for the main actor.
+    /// Lets the tasks that wait for the main actor run.
     @MainActor
     private func nextTurns() async throws {
         for _ in 1...10 { await Task { @MainActor in await Task.yield() }.value }
@@ -149,7 +149,6 @@ struct ConcurrencyTests {
         for artist in [artist, friend, stranger] { artist.name = "a" }
         artist.friends.insert(friend)
         try context.save()
-        // Reads the stored friends.
         #expect(artist.friends.count == 1)
         artist.friends.insert(stranger)
         artist.friends.remove(friend)
@@ -211,7 +210,7 @@ struct ConcurrencyTests {
 
 /// An actor whose executor cannot start a thread.
 private actor Threadless {
-    // The stack is beyond any address space.
+    // No address space has room for this stack.
     private let executor = ContextExecutor("threadless", stackByteCount: 1 << 50)
     private let ran = DispatchSemaphore(value: 0)
 

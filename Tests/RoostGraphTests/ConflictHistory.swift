@@ -27,7 +27,7 @@ final class ConflictHistory {
         init(_ context: ManagedObjectContext) { self.context = context }
     }
 
-    /// The kinds of steps, each as often as it is chosen.
+    /// The kinds of steps; a repeated kind is chosen more often.
     static let kinds: [Int] = {
         var kinds = Array(repeating: 4, count: 3) + Array(repeating: 23, count: 3) + [0, 1] + Array(5..<23)
         kinds += Array(repeating: Step.changeCount, count: 9)
@@ -40,7 +40,7 @@ final class ConflictHistory {
     let lanes: [Lane]
     var active = 0
     var saved = PlainGraph()
-    /// The number of saves by outcome, to see what histories cover.
+    /// The number of each outcome, to see what histories cover.
     var outcomes: [String: Int] = [:]
 
     var lane: Lane { lanes[active] }
@@ -146,7 +146,7 @@ final class ConflictHistory {
         keepOldFavorites(of: lane, before: before)
     }
 
-    /// Keeps references to deleted objects that only this context still shows.
+    /// Keeps references that only this context still shows, to objects that it deleted.
     ///
     /// Deleting an object clears references without an inverse if the store has them or this
     /// context changed them.
@@ -287,7 +287,7 @@ final class ConflictHistory {
         if let error = await commit(context, inBackground: inBackground) { return try check(save, failedWith: error) }
         outcomes["\(policy): \(merge.isResolved ? "resolved" : "saved")", default: 0] += 1
         let actual = try contentAfter(save)
-        // A save that changes the albums of an artist reads its row.
+        // A save that changes the albums of an artist reads the artist's row.
         let isStale = actual.ids("Artist").contains { !base.hasEqualRow($0, in: stored) }
         saved = actual
         lane.hasStrangers = false
@@ -386,7 +386,7 @@ final class ConflictHistory {
         }
     }
 
-    /// Returns an object without changes, as a fault without values.
+    /// Returns an object as a fault without values; nil if it or the store has changes.
     private func unreadObject(_ step: Step, of entities: [String]) throws -> ManagedObject? {
         let lane = lane
         // A second read must find the same content.
@@ -496,7 +496,6 @@ final class ConflictHistory {
     }
 }
 
-/// A sum of outcomes.
 @MainActor
 final class OutcomeCounts {
     var counts: [String: Int] = [:]

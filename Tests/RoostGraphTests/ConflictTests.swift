@@ -4,7 +4,7 @@ import RoostCore
 import RoostGraph
 import Testing
 
-/// Defects that random histories found.
+/// Cases in which random histories found defects.
 @Suite("Conflicts")
 struct ConflictTests {
     /// Objects that each of two contexts has read.

@@ -13,7 +13,7 @@ struct DamagedRowTests {
 
     private static let text = "A title that is in the file once"
 
-    /// A store with an album whose title has a flipped bit, and a track that refers to the album.
+    /// Creates a store with an album whose title has a flipped bit, and a track that refers to it.
     private func damaged(_ type: String, in folder: URL) throws -> (PersistentContainer, ObjectID, ObjectID) {
         let location = StoreLocation(type: type, path: folder.appending(path: "music.\(type)").path)
         let container = try PersistentContainer(location, model: try Music.model(), types: Music.types)

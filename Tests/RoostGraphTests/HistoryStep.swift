@@ -3,14 +3,14 @@ import RoostGraph
 
 /// One step of a random history.
 ///
-/// Its numbers select objects and values.
+/// `kind` selects the change; the other numbers select objects and values.
 struct Step: CustomStringConvertible {
     var kind: Int
     var a: Int
     var b: Int
     var c: Int
 
-    /// Kinds below this one change objects.
+    /// Kinds below this number change objects.
     static let changeCount = 24
 
     static func random(_ kinds: [Int], using generator: inout some RandomNumberGenerator) -> Step {
@@ -21,7 +21,7 @@ struct Step: CustomStringConvertible {
 
     var description: String { "Step(kind: \(kind), a: \(a), b: \(b), c: \(c))" }
 
-    /// Leaves out steps as long as the history fails.
+    /// Returns a part of the steps with which the history still fails.
     @MainActor
     static func shrink(
         _ steps: [Step], _ failure: @MainActor ([Step]) async throws -> String?
@@ -62,12 +62,12 @@ extension Step {
         return object
     }
 
-    /// Changes objects of a context, and the naive graph in the same way.
+    /// Changes objects of a context, and a ``PlainGraph`` in the same way.
     ///
     /// - Parameters:
     ///   - context: The context.
     ///   - graph: The content that the context shows.
-    ///   - sharesTitles: Whether some albums get titles that other albums have.
+    ///   - sharesTitles: Whether albums can share titles, and only known members are removed.
     ///   - endsEvents: Whether a deletion ends the event.
     /// - Throws: Errors of reads and inserts.
     func change(

@@ -29,7 +29,7 @@ struct HistoryTests {
         var usualCount: Int { self == .memory ? 5 : 1 }
     }
 
-    /// Runs `body` with the locations of new stores.
+    /// Runs random steps in new stores, and records a shortened failure.
     private func histories(
         on backend: Backend, kinds: [Int], length: Int,
         _ failure: @MainActor ([Step], StoreLocation) async throws -> String?

@@ -5,7 +5,7 @@ import RoostConformance
 import RoostCore
 import RoostGraph
 
-/// Runs steps on contexts and on the naive graph.
+/// Runs steps on contexts and on a ``PlainGraph``.
 ///
 /// A context merges the saves of others before it changes anything.
 @MainActor

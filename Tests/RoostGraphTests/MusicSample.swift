@@ -61,7 +61,6 @@ enum Music {
         ])
     }
 
-    /// Opens a container with a new store in memory.
     static func container() throws -> PersistentContainer {
         try PersistentContainer(.memory, model: try model(), types: types)
     }

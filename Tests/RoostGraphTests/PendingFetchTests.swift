@@ -75,8 +75,8 @@ struct PendingFetchTests {
             let other = container.makeContext()
             for (request, ids, count) in answers {
                 let wanted = try other.fetch(request).map(\.objectID)
-                // Derived attributes are computed by the save, so a request by one may differ
-                // before it.
+                // The save computes derived attributes, so the result of a request with one may
+                // change.
                 let text = "\(request)"
                 guard !text.contains("upperName") else { continue }
                 #expect(ids == wanted, "ROOST_GRAPH_SEED=\(Self.seed &+ number - 1) \(request)")

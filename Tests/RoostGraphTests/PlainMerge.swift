@@ -1,7 +1,7 @@
 import RoostCore
 import RoostGraph
 
-/// The content of a store, each fact once.
+/// The content of a store, with each fact once.
 struct PlainContent: Equatable {
     struct Row: Equatable {
         var entity: String
@@ -98,7 +98,7 @@ struct PlainContent: Equatable {
     }
 }
 
-/// The merge policies of the naive graph.
+/// The merge policies of ``PlainMerge``.
 enum PlainPolicy: Int, CaseIterable {
     case error, storeTrump, objectTrump, overwrite, rollback, sum, refuse
 
@@ -132,14 +132,14 @@ enum PlainPolicy: Int, CaseIterable {
     var fails: Bool { self == .error || self == .refuse }
 }
 
-/// The result of a save by the documented rules.
+/// The result of a save or a refresh by the documented rules.
 ///
 /// Three contents and a policy give a fourth.
 struct PlainMerge {
     var result = PlainContent()
     /// The errors that the save can have; none if it must succeed.
     var codes: Set<StoreError.Code> = []
-    /// Whether the rules allow both: the errors above, and success.
+    /// Whether the rules allow both: the errors in `codes`, and success.
     var isOpen = false
     /// Whether the policy decides about anything.
     var isResolved = false

@@ -43,7 +43,8 @@ struct RaceTests {
         try context.save()
     }
 
-    /// One round of a worker: it counts, adds an album, and sometimes deletes an older one.
+    /// Runs one round of a worker: increments a rank, adds an album, and sometimes deletes an older
+    /// one.
     private static func work(_ context: ManagedObjectContext, worker: Int, round: Int) throws {
         context.mergePolicy = sum
         let artists = try context.fetch(Fetch<Artist>(sortedBy: ["name"]))
@@ -58,7 +59,7 @@ struct RaceTests {
         }
         _ = artist.albums.count
         // A store with one writer may be busy, and a counted album may be deleted meanwhile. Then
-        // the changes stay pending.
+        // the save is repeated.
         var attempt = 0
         while true {
             do throws(StoreError) {

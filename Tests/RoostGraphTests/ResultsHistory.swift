@@ -5,7 +5,7 @@ import RoostCore
 import RoostGraph
 import RoostStores
 
-/// A controller, and its first result with all differences applied.
+/// A controller, and its first result with all differences applied to it.
 @MainActor
 final class ResultsWatch {
     let name: String
@@ -59,8 +59,8 @@ final class ResultsWatch {
 
     /// Returns the names of the sections of objects.
     ///
-    /// With `onlyFetched`, an object that a fetch does not find has no name. Such an object was
-    /// deleted by another context, and here only its lists changed.
+    /// With `onlyFetched`, an object that a fetch does not find has no name. Another context
+    /// deleted such an object, and this one changed only its lists.
     private static func names(
         _ path: String, of ids: [ObjectID], in context: ManagedObjectContext, onlyFetched: Bool = false
     ) throws -> [String] {

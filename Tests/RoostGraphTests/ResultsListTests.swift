@@ -137,8 +137,8 @@ struct ResultsListTests {
                 let whole = fetched.difference(
                     from: Self.list(oldRows, isOneSection: isOneSection), touched: Set(touched.keys), model: model)
                 var problems = Self.problems(whole, from: old, to: new, touched: ids, edge: edge)
-                // The difference computed from the changes. A window that loses rows is fetched
-                // again.
+                // The difference computed from the changes. A full window may lose rows, so it is
+                // fetched again.
                 let isLost = limit.map { oldRows.count == $0 } ?? false
                 if isLost {
                     list = fetched

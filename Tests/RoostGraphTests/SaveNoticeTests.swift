@@ -194,7 +194,6 @@ struct SaveNoticeTests {
         }
     }
 
-    /// Notices in the order in which they came.
     private final class Sequence: Sendable {
         private let list = Mutex<[SaveNotice]>([])
         var notices: [SaveNotice] { list.withLock { $0 } }

@@ -182,7 +182,8 @@ struct UndoAttackTests {
         }
     }
 
-    /// Returns how much longer `body` takes with four times as many objects, in this thread's time.
+    /// Returns how many times longer `body` takes with four times as many objects, in this thread's
+    /// CPU time.
     private func growth(_ body: (Int) throws -> Void) throws -> Double {
         func seconds(_ count: Int) throws -> Double {
             var (start, end) = (timespec(), timespec())
@@ -221,7 +222,7 @@ struct UndoAttackTests {
         #expect(growth < 10)
     }
 
-    /// Opens a container with two stores: one for shapes and their subentities, one for labels.
+    /// Opens a container with two stores: one for shapes and their subentities, and one for labels.
     private func shapes() throws -> PersistentContainer {
         let model = try ManagedObjectModel(
             entities: [

@@ -129,13 +129,13 @@ final class UndoHistory {
         try expectChanges()
     }
 
-    /// Fails if the context differs from the store, but reports no changes.
+    /// Throws if the context differs from the store, but reports no changes.
     private func expectChanges() throws {
         guard PlainContent(current) != PlainContent(saved), !context.hasChanges else { return }
         throw Problem("hasChanges is false")
     }
 
-    /// Lets another context save a value, which this one merges.
+    /// Saves a value in another context, and merges it into this one.
     ///
     /// Each recorded state with the previously saved value gets the new value.
     private func changeElsewhere(_ step: Step) throws {
@@ -159,7 +159,7 @@ final class UndoHistory {
         for index in redoStates.indices { merge(&redoStates[index]) }
     }
 
-    /// Changes objects in a child, and in a child of the child.
+    /// Changes objects in a child, and in a grandchild.
     private func child(_ steps: ArraySlice<Step>, of parent: ManagedObjectContext, isSaved: Bool) throws -> Int {
         let (depth, before) = (undo.depth, current)
         var count = 1 + (steps.first?.a ?? 0) % 6
@@ -172,7 +172,7 @@ final class UndoHistory {
             var step = steps[position]
             position += 1
             if step.kind == Step.changeCount + 13, !isNested {
-                // The child of the child may also be saved.
+                // The grandchild may also be saved.
                 let taken = try self.child(steps[(position - 1)...], of: child, isSaved: step.b % 4 != 0)
                 count += taken
                 position += taken - 1
@@ -211,7 +211,7 @@ final class UndoHistory {
         return taken
     }
 
-    /// Changes a value outside of all steps.
+    /// Changes a value while undo is disabled.
     private func withoutUndo(_ step: Step?) throws {
         guard let step, let id = current.pick("Track", number: step.a) else { return }
         let (old, new) = (current.nodes[id]?.text, "without \(step.b) \(id.key)")

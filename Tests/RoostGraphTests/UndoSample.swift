@@ -2,7 +2,7 @@ import Roost
 import RoostGraph
 
 enum UndoSample {
-    /// Creates a store in memory, and a context on it.
+    /// Creates a store in memory, and a context on it with an undo stack.
     static func make(
         _ model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = Music.types
     ) throws -> (PersistentContainer, ManagedObjectContext, UndoStack) {

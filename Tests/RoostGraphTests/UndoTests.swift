@@ -139,7 +139,7 @@ struct UndoTests {
         #expect(album.title == "b" && !undo.canUndo)
     }
 
-    /// Three saved albums, and a step that was undone and that changed all of them to year 2.
+    /// Returns three saved albums, and an undone step that changed their years to 2.
     private func undoneStep() throws -> (PersistentContainer, ManagedObjectContext, UndoStack, [Album]) {
         let (container, context, undo) = try UndoSample.make()
         let albums: [Album] = try (0..<3).map { _ in try context.insert() }

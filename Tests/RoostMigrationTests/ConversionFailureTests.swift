@@ -37,7 +37,6 @@ struct ConversionFailureTests {
             }
         }
 
-        /// Whether the source fails.
         var isInSource: Bool { self == .firstRead || self == .middleRead }
     }
 
@@ -56,7 +55,6 @@ struct ConversionFailureTests {
         #expect(try contents(type, at: source) == before)
         #expect(try leftovers(directory, type: type, destination: destination) == [])
 
-        // The same conversion succeeds without a fault.
         let report = try MigrationManager(registry: .standard).convert(
             from: .location(StoreLocation(type: type, path: source)),
             to: .location(StoreLocation(type: type, path: destination)))
@@ -99,7 +97,7 @@ struct ConversionFailureTests {
             options: ConversionOptions(overwrites: overwrites, cancellation: cancellation))
     }
 
-    /// Returns the content of a store: the bytes of a file, the digest and UUID of anything else.
+    /// Returns the content of a store: the bytes of a file, the tally and UUID of anything else.
     private func contents(_ type: String, at path: String) throws -> String {
         if Sample.fileTypes.contains(type) {
             return try Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString()

@@ -59,7 +59,8 @@ import RoostMigration
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
             defer { try? store.close() }
             let reported = Dictionary(uniqueKeysWithValues: report.entities.map { ($0.name, $0.count) })
-            // A store that Core Data migrated in place lists a renamed entity under its old name: the renaming identifier.
+            // Core Data migrated some stores in place, and the list has their renamed entities
+            // under the old names.
             var counts: [String: Int] = [:]
             for entity in store.model.entities {
                 guard let count = reported[entity.name.text] else { continue }
@@ -91,7 +92,7 @@ import RoostMigration
         var typeOptions: [String: String] { modelPath.map { ["model": Self.corpusPath + "/" + $0] } ?? [:] }
         var testDescription: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-        /// The contents of the files that belong to the store, by name.
+        /// Returns the contents of the store's files, by name.
         func fileContents() throws -> [String: Data] {
             var contents: [String: Data] = [:]
             let location = URL(fileURLWithPath: fullPath)

@@ -106,7 +106,7 @@ import RoostMigration
     extension MigrationManager {
         /// Migrates without allowing a loss.
         ///
-        /// If the migration is refused for losses, allows them.
+        /// If that is refused for losses, allows them and migrates again.
         fileprivate func migrateAllowingLoss(
             from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
             options: inout MigrationOptions
@@ -151,7 +151,7 @@ import RoostMigration
     /// A mapping model of the corpus, and its two model files.
     struct CorpusMapping: Sendable, CustomTestStringConvertible {
         let path: String
-        /// Bundle and version.
+        /// The names of the bundle and the version.
         let source: [String]
         let destination: [String]
 
@@ -171,7 +171,7 @@ import RoostMigration
             }
         }()
 
-        /// The model of a version, from the repository that the mapping model is in.
+        /// Returns the model of a version, from the mapping model's repository.
         func model(_ names: [String]) throws -> ManagedObjectModel {
             let repository = CorpusStore.corpusPath + "/" + (path.split(separator: "/").first ?? "")
             let all = FileManager.default.enumerator(atPath: repository)

@@ -43,7 +43,7 @@ struct DumpFailureTests {
 
     private func location(_ type: String) -> StoreLocation { StoreLocation(type: type, path: directory.file("b")) }
 
-    /// Returns the error of loading a text; the directory must be unchanged.
+    /// Returns the error of loading a text, or nil; an error must leave the directory unchanged.
     private func failure(
         _ text: DumpText, type: String = "sqlite", options: ConversionOptions = ConversionOptions()
     ) throws -> StoreError? {

@@ -24,7 +24,7 @@ struct DumpText {
         bytes = parts.withLock { $0 }
     }
 
-    /// Loads the text, which comes in pieces of `chunk` bytes.
+    /// Loads the text, which comes in pieces of at most `chunk` bytes.
     func load(
         into destination: ConversionEndpoint, chunk: Int = 10_000, allowsDangling: Bool = false,
         options: ConversionOptions = ConversionOptions(), registry: StoreRegistry = .standard
@@ -68,7 +68,7 @@ struct DumpTests {
         #expect(try loaded.metadata().model == original.model)
         // A deleted object's key must not be used again.
         #expect(try loaded.snapshot().lastKey(of: "Shelf") == 77)
-        // The digest does not include versions.
+        // The texts also have the versions, which the digest does not include.
         #expect(try DumpText(loaded).bytes == dump.bytes)
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
         for store in [original, loaded, copy] { try store.close() }

@@ -95,8 +95,7 @@ struct ForeignFileTests {
         #expect(try directory.names() == ["a", "b", "c"])
     }
 
-    /// The index of SQLite's log, and LMDB's table of readers, which a program that was killed
-    /// leaves.
+    /// A killed program leaves the index of SQLite's log, or LMDB's table of readers.
     @Test(
         "a log index or reader table left by a removed store does not prevent creating a new one",
         arguments: own.filter { ["-shm", "-lock"].contains($0.1) })
@@ -149,7 +148,7 @@ struct ForeignFileTests {
             StoreLocation(type: "sqlite", path: directory.file("b"))
         )
         let open = try Sample.store("sqlite", at: a.path, people: 5)
-        // A program that was killed, whose store was moved without its log.
+        // The store of a killed program was moved without its log.
         try FileManager.default.copyItem(atPath: a.path, toPath: directory.file("moved"))
         try FileManager.default.copyItem(atPath: a.path + "-wal", toPath: b.path + "-wal")
         let log = try bytes(b.path + "-wal")

@@ -17,7 +17,7 @@ struct StoreMaintenanceTests {
         try StoreRegistry.standard.open(location)
     }
 
-    /// Fills a store, then deletes nine tenths of it.
+    /// Fills a store, deletes nine tenths of its books and persons, and returns its UUID.
     private func makeHollow(_ location: StoreLocation) throws -> StoreUUID {
         let uuid = StoreUUID()
         let store = try Sample.store(location.type, at: location.path, uuid: uuid)
@@ -138,7 +138,7 @@ struct StoreMaintenanceTests {
         let store = try open(location)
         let snapshot = try store.snapshot()
         let digest = try snapshot.computeTally().digest
-        // The reader keeps the old pages; nothing waits for it longer than a moment.
+        // The reader keeps the old pages; the compaction waits for it only for a moment.
         let held = try maintenance.compact(location)
         #expect(held.inPlace && held.warnings.count == 1)
         #expect(try snapshot.computeTally().digest == digest)

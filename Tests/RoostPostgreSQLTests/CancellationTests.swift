@@ -9,7 +9,7 @@
         "Cancelled statements on a server",
         .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct CancellationTests {
-        /// Runs a long statement that is cancelled at once.
+        /// Expects that a long statement, cancelled at once, fails with `cancelled`.
         private func expectCancellation(on connection: PostgreSQLConnection) {
             #expect {
                 try connection.ending(
@@ -29,7 +29,7 @@
             let connection = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(options))
             defer { connection.close() }
             proxy.set(.silent)
-            // The wait has its own limit, because a failure would wait without end.
+            // The wait has its own limit, because the statement may never end.
             let isDone = DispatchSemaphore(value: 0)
             nonisolated(unsafe) let unsafe = connection
             Thread.detachNewThread {
@@ -37,7 +37,6 @@
                 isDone.signal()
             }
             try #require(isDone.wait(timeout: .now() + 120) == .success)
-            // The state of the server is unknown.
             #expect(!connection.isSound)
         }
 

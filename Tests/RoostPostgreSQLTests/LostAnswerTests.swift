@@ -48,15 +48,14 @@
             try body(store, proxy, location)
         }
 
-        /// The number of lost messages of a kind, which `ROOST_POSTGRES_KILLS` sets.
+        /// The number of lost messages in a test, which `ROOST_POSTGRES_KILLS` sets.
         private static let rounds = Int64(ProcessInfo.processInfo.environment["ROOST_POSTGRES_KILLS"] ?? "") ?? 20
 
-        /// Commits until the connection has prepared its statements.
+        /// Commits three times, so that the connection has prepared its statements.
         private func warmUp(_ store: any PersistentStore) throws {
             for _ in 0..<3 { try increment(Int64(Self.counters) + 1, in: store) }
         }
 
-        /// Adds one to a counter.
         private func increment(_ key: Int64, in store: any PersistentStore) throws(StoreError) {
             let id = ObjectID("Counter", key: key)
             let snapshot = try store.snapshot()

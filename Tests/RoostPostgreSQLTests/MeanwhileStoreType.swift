@@ -3,8 +3,8 @@
     import RoostPostgreSQL
     import RoostSystem
 
-    /// The type of stores in PostgreSQL, which runs the work of another program once: when a program
-    /// has found that it must replace a store, and before it does so.
+    /// A PostgreSQL store type that runs another program's work once, before it destroys a store or
+    /// chooses a temporary location.
     struct MeanwhileStoreType: ServerStoreType {
         private let base = PostgreSQLStoreType()
         private let work: @Sendable () throws(StoreError) -> Void
@@ -16,7 +16,6 @@
 
         init(_ work: @escaping @Sendable () throws(StoreError) -> Void) { self.work = work }
 
-        /// Whether the work has run.
         var hasRun: Bool { run.isDone.withLock { $0 } }
 
         private func runOnce() throws(StoreError) {

@@ -10,8 +10,8 @@
 
     /// Random commits of many sessions on the same few objects.
     ///
-    /// Other commits make the snapshot of each commit stale. So commits conflict on objects, unique
-    /// values, links, links to deleted objects, and the ends of lists.
+    /// Other commits can make the snapshot of a commit stale. So commits conflict on objects,
+    /// unique values, links, links to deleted objects, and the ends of lists.
     @Suite(
         "Writers that meet on a server", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct MeetingWritersTests {

@@ -8,7 +8,7 @@
 
     @testable import RoostPostgreSQL
 
-    /// A store of few objects with links, references, unique names and lists for several writers.
+    /// A store of nodes with links, references, unique names and lists for several writers.
     struct Meeting {
         let model: ManagedObjectModel
         let location = PostgreSQLServer.location()
@@ -58,7 +58,7 @@
             try? type.destroy(location)
         }
 
-        /// Returns a session of the server in a transaction, after a statement in the store's
+        /// Returns a session of the server with an open transaction that ran `sql` in the store's
         /// schema.
         func session(running sql: String) throws -> PostgreSQLConnection {
             let place = try PostgreSQLLocation(location.path)
@@ -80,7 +80,7 @@
         }
     }
 
-    /// Runs `body` on several threads and waits for all.
+    /// Runs `body` on several threads, waits for all, and records their errors as issues.
     func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) {
         let group = DispatchGroup()
         for number in 0..<count {
@@ -119,7 +119,7 @@
             return try store.commit(changes)
         }
 
-        /// Adds one to the value of a node; returns false after a conflict.
+        /// Adds one to the value of a node; returns false if a conflict prevents that.
         private func incrementOnce(_ key: Int64, in store: any PersistentStore) throws -> Bool {
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
@@ -154,13 +154,14 @@
             } throws: {
                 ($0 as? StoreError)?.code == .busy
             }
-            // A link to an object requires only that it exists, so a change of it does not block.
+            // A link requires only that its object exists, so a change of the object does not
+            // block.
             var changes = ChangeSet(model: store.model)
             try changes.add(Link(3, 1), to: RelationshipName("Node", name: "friends"))
             _ = try hasty.commit(changes)
         }
 
-        /// A change in an unfinished transaction, and a commit that depends on the same data.
+        /// A statement of an unfinished transaction, and a commit that depends on the same data.
         enum Meet: String, CaseIterable {
             case linkToDeleted = "DELETE FROM \"Node\" WHERE _id = 1"
             case referenceToDeleted = "DELETE FROM \"Node\" WHERE _id = 1 AND TRUE"
@@ -293,7 +294,7 @@
 
         /// `ROOST_POSTGRES_INCREMENTS` sets the number of increments of each thread.
         ///
-        /// The run then has four threads in each process, and 1 000 counters.
+        /// The run then has four threads in each process, not two, and 1 000 counters, not 10.
         @Test(
             "increments and inserts from eight processes take effect once each", arguments: [false, true],
             PostgreSQLProfile.allCases)
@@ -307,7 +308,6 @@
             let rounds = Int(ProcessInfo.processInfo.environment["ROOST_POSTGRES_INCREMENTS"] ?? "40") ?? 40
             let generations = try write(
                 inProcesses: processes, threads: threads, rounds: rounds, to: meeting.location, nodes: counters)
-            // Each commit has its own generation.
             #expect(generations.count == processes * threads * rounds)
             #expect(Set(generations).count == generations.count)
             let snapshot = try store.snapshot()

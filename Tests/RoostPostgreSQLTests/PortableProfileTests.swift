@@ -21,7 +21,7 @@
             ])
         }
 
-        /// Runs statements on the server, in the schema of a store.
+        /// Runs SQL in the schema of a store, and returns the first value of the result.
         @discardableResult
         private func run(_ sql: String, in location: StoreLocation) throws -> String? {
             let connection = try PostgreSQLConnection(
@@ -45,7 +45,8 @@
             try log?.requireNoViolation()
         }
 
-        /// Only in long runs, because contexts use a profile only through the store contract.
+        /// Only with `ROOST_POSTGRES_CONTEXTS`, because contexts use a store only through its
+        /// contract.
         @Test(
             "contexts on the portable profile pass every graph check without a forbidden statement",
             .enabled(if: ProcessInfo.processInfo.environment["ROOST_POSTGRES_CONTEXTS"] != nil, "make faults runs it"),
@@ -56,7 +57,7 @@
             try log?.requireNoViolation()
         }
 
-        /// The lease ends while the server finishes the commit, because its row is removed.
+        /// The lease's row is removed, and a trigger delays the commit until the lease ends.
         @Test("a commit whose lease ends before the answer is reported as it really ended")
         func leaseEndsDuringCommit() throws {
             let location = PostgreSQLServer.location()
@@ -108,7 +109,6 @@
             let row = "INSERT INTO _roost_openings VALUES (gen_random_uuid(), clock_timestamp() + interval"
             try run("\(row) '10 seconds', FALSE)", in: location)
             #expect { try type.destroy(location) } throws: { ($0 as? StoreError)?.code == .busy }
-            // Other programs can open the store.
             try type.open(location, options: options).close()
             try run("UPDATE _roost_openings SET until = clock_timestamp() - interval '1 second'", in: location)
             try type.destroy(location)
@@ -180,7 +180,7 @@
                 in: location)
             #expect { try database.commitWriting(connection) } throws: { ($0 as? StoreError)?.code == .storeReplaced }
             try database.close()
-            // The lease is still in the old store.
+            // The row of the lease is still in the old store.
             try run("DELETE FROM \"\(old)\"._roost_openings", in: location)
             let commits = try run("SELECT count(*) FROM _roost_commits", in: location)
             #expect(commits == "1")

@@ -82,7 +82,7 @@
                     #expect(found.count == 1 && found.first?["title"] == .string(text), "\(text.debugDescription)")
                 }
                 #expect(try store.count("Track") == distinct.count)
-                // All texts in one array.
+                // All texts, twice, in one array.
                 let members = (0..<2).flatMap { _ in
                     distinct.map { FetchRequest.Expression.constant(.string(String(decoding: $0, as: UTF8.self))) }
                 }
@@ -162,7 +162,6 @@
             try store.close()
             defer { _ = try? psql("DROP SCHEMA \(schema) CASCADE") }
             _ = try psql("CREATE TABLE \(schema).notes (text TEXT)")
-            // The store can still be used.
             try type.open(location, options: StoreOptions()).close()
             #expect { try type.destroy(location) } throws: { ($0 as? StoreError)?.code == .notAStore }
             try type.open(location, options: StoreOptions()).close()
@@ -217,7 +216,7 @@
                 "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objid = (hashtextextended('roost \(schema)', 0) & 4294967295)::oid"
             )
             snapshot.close()
-            // A conversion gives the new store the same identity.
+            // As in a conversion, the new store gets the same identity.
             let other = try type.temporaryLocation(beside: location)
             let options = StoreOptions().with {
                 $0.isUnpublished = true

@@ -67,7 +67,6 @@
                 try type.destroy(old)
             }
             try requireProfile(profile, of: location)
-            // A second migration has nothing to do.
             #expect(try manager.migrateInPlace(location, model: try model("name", "note")).path == .nothing)
         }
 

@@ -17,7 +17,7 @@
         private let type = PostgreSQLStoreType()
         private let manager = MigrationManager(registry: StoreRegistry([PostgreSQLStoreType(), MemoryStoreType()]))
 
-        /// A model of many unchanged albums, and of few labels that can get a country.
+        /// Returns a model of albums, and of labels that can have a country.
         private func model(
             country: Bool = false, albumIndex: String = "title", further: [String] = []
         ) throws -> ManagedObjectModel {
@@ -61,7 +61,7 @@
             return try connection.query(sql).text(0, column: 0)
         }
 
-        /// Returns the number of the table of an entity, which a new table changes.
+        /// Returns the OID of an entity's table; a new table has another one.
         private func tableNumber(_ name: String, at location: StoreLocation) throws -> String? {
             try run("SELECT '\"\(name)\"'::regclass::oid", at: location)
         }
@@ -77,7 +77,7 @@
             #expect(try checkStore(opened).filter { $0.severity == .damage } == [])
         }
 
-        /// Ends all sessions that have the lock of a store, as a restart of the server does, and
+        /// Ends all sessions that hold the lock of a store, as a restart of the server does, and
         /// returns their number.
         private func endSessions(at location: StoreLocation) throws -> String? {
             try run(
@@ -148,7 +148,7 @@
                 _ = try manager.migrateInPlace(location, model: try model(country: true), options: options)
             }
             #expect(refused?.code == .busy && refused?.message.contains("is open") == true)
-            // The refused migration has given its lock back.
+            // The refused migration has released its lock.
             var changes = ChangeSet(model: open.model)
             try changes.insert(ObjectID("Label", key: 3), values: ["name": "new"])
             _ = try open.commit(changes)
@@ -245,7 +245,7 @@
             defer { try? type.destroy(location) }
             let (manager, new) = (manager, try model(country: true))
             let (done, paths) = (DispatchSemaphore(value: 0), Mutex<[String]>([]))
-            // On separate threads, because each waits for the others.
+            // On separate threads, because each may wait for another.
             for _ in 0..<6 {
                 Thread.detachNewThread {
                     defer { done.signal() }
@@ -276,7 +276,7 @@
 
         @Test("a program that has lost its lock and writes does not stop a change of the model")
         func writerWithoutLock() throws {
-            // A commit to a store with a history waits for all places.
+            // A commit to a store with a history waits for all commit places.
             let location = try makeStore(tracksHistory: true)
             defer { try? type.destroy(location) }
             let open = try type.open(location, options: StoreOptions())
@@ -297,7 +297,7 @@
                     code.withLock { $0 = found }
                     done.signal()
                 }
-                // Until the commit waits for the migration, or ended.
+                // Waits until the commit waits for the migration or has ended.
                 for _ in 0..<5000 where code.withLock({ $0 }) == nil {
                     guard (try? tests.waitingCount(at: location)) == "0" else { break }
                 }

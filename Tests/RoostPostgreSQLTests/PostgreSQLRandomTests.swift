@@ -17,7 +17,7 @@
 
         /// A failure names the seed.
         ///
-        /// `ROOST_LOCKSTEP_SEED` repeats a run, and `ROOST_LOCKSTEP_OPERATIONS` makes it longer.
+        /// `ROOST_LOCKSTEP_SEED` repeats a run, and `ROOST_LOCKSTEP_OPERATIONS` sets its length.
         @Test("PostgreSQL stores match a plain model after random operations")
         func lockStep() throws {
             try LockStep.run(
@@ -28,8 +28,8 @@
 
         /// A failure names the seed.
         ///
-        /// `ROOST_QUERY_SEED` repeats a run. `ROOST_QUERY_CASES` makes it longer, with a random
-        /// seed.
+        /// `ROOST_QUERY_SEED` repeats a run. `ROOST_QUERY_CASES` sets the number of cases, and
+        /// makes the default seed random.
         @Test("PostgreSQL stores answer random requests as the reference does")
         func queries() throws {
             let longRun: Int? = Self.number("ROOST_QUERY_CASES")
@@ -40,7 +40,6 @@
             #expect(summary.caseCount == longRun ?? 1_500)
         }
 
-        /// Returns the number in an environment variable.
         private static func number<Number: LosslessStringConvertible>(_ variable: String) -> Number? {
             ProcessInfo.processInfo.environment[variable].flatMap { Number($0) }
         }
@@ -99,7 +98,7 @@
                 try changes.insert(ObjectID("Song", key: Int64(key + 1)), values: ["title": .string(text)])
             }
             try changes.insert(ObjectID("Song", key: 100), values: ["title": .null])
-            // An index is used only in large tables.
+            // The server uses an index only in large tables.
             for key in 1000...2200 as ClosedRange<Int64> {
                 try changes.insert(ObjectID("Song", key: key), values: ["title": .string("song \(key)")])
             }

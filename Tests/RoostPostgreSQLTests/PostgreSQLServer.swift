@@ -16,12 +16,12 @@
 
         static let missing: Comment = "ROOST_POSTGRES names no server; Scripts/postgres start starts one"
 
-        /// Returns a location with a unique name.
+        /// Returns a location with a unique schema.
         static func location(_ name: String = "store") -> StoreLocation {
             location(in: UUID().uuidString, name: name)
         }
 
-        /// Returns the location of a named store in a run of a check.
+        /// Returns the location of the store with a name in the run that `directory` identifies.
         static func location(in directory: String, name: String, parameters more: String = "") -> StoreLocation {
             // A hash makes a valid schema name from a name of any length and characters.
             var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -30,7 +30,7 @@
                 type: "postgresql", path: "\(parameters ?? "") \(more) schema=test_\(String(hash, radix: 16))")
         }
 
-        /// Returns the options for creating a store with a profile.
+        /// Returns options that select a profile.
         static func options(_ profile: PostgreSQLProfile, timeoutSeconds: Double = 60) -> StoreOptions {
             StoreOptions(timeoutSeconds: timeoutSeconds, typeOptions: ["profile": profile.rawValue])
         }
@@ -39,7 +39,8 @@
             $0.makeLocation = { location(in: $0, name: $1) }
         }
 
-        /// Returns a fixture of stores with the portable profile, whose statements go to a log.
+        /// Returns a fixture of stores with the portable profile, whose statements go to `log`, if
+        /// any.
         static func portable(_ log: StatementLog? = nil) -> StoreFixture {
             fixture.with {
                 $0.options.typeOptions["profile"] = "portable"

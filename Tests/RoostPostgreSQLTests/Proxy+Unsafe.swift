@@ -12,17 +12,17 @@
 
         enum Mode: Sendable {
             case passing
-            /// Forwards a message with these bytes, waits for the answer, and ends the connection
+            /// Forwards a message with this text, waits for the answer, and ends the connection
             /// without forwarding the answer; once.
             case swallowingAnswer(to: String)
-            /// Swallows an answer, and then refuses all connections.
+            /// Like `swallowingAnswer`, but refuses all new connections from then on.
             case swallowingAnswerForGood(to: String)
             case refusing
-            /// Ends the connection before a message with these bytes reaches the server; once.
+            /// Ends the connection before a message with this text reaches the server; once.
             case swallowing(String)
-            /// Answers a message with these bytes, then ends its connection.
+            /// Replies with these bytes to any message, and then ends its connection.
             case answering([UInt8])
-            /// Accepts connections and never answers.
+            /// Accepts connections, but forwards nothing.
             case silent
         }
 
@@ -33,7 +33,7 @@
         private var mode = Mode.passing
         private var later: [Mode] = []
         private var sockets: [Int32] = []
-        /// The numbers of messages after which all connections end, repeatedly; nil for never.
+        /// The range of the number of messages between two ends of all connections; nil for never.
         private var cuts: ClosedRange<Int>?
         private var messagesLeft = 0
         private let listener: Int32
@@ -71,7 +71,7 @@
 
         func cut() { lock.withLock { for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) } } }
 
-        /// Ends all connections repeatedly, after random numbers of messages; nil for never.
+        /// Ends all connections after each random number of messages in `range`; nil for never.
         func cut(every range: ClosedRange<Int>?) {
             lock.withLock { (cuts, messagesLeft) = (range, range.map { Int.random(in: $0) } ?? 0) }
         }
@@ -152,7 +152,7 @@
                 if entries[1].revents != 0 {
                     let bytes = Self.read(server)
                     if case .silent = lock.withLock({ mode }) {
-                        // The server may end an idle connection, which the client does not notice.
+                        // The server may end an idle connection, which the client must not notice.
                         _ = poll(&entries, 1, -1)
                         continue
                     }

@@ -52,7 +52,7 @@
         }
     }
 
-    /// The outcomes of the commits of writers.
+    /// The keys of the writers' commits, by outcome.
     private struct Outcomes: Sendable, CustomStringConvertible {
         var acknowledged: [Int64] = []
         var refused: [Int64] = []
@@ -99,7 +99,7 @@
             try expectContent(of: again, after: outcomes)
         }
 
-        /// Commits on four threads until the server was killed often enough; returns the outcomes.
+        /// Commits on four threads until `kill` ran often enough; returns the outcomes.
         private func commitThroughKills(
             into store: any PersistentStore, killing wanted: Int, by kill: @escaping @Sendable () throws -> Void
         ) -> Outcomes {
@@ -143,7 +143,6 @@
                         outcomes.withLock {
                             if error.code == .outcomeUnknown { $0.unknown.append(key) } else { $0.refused.append(key) }
                         }
-                        // The server may be unavailable for a while.
                         usleep(10_000)
                     }
                 }
@@ -153,7 +152,7 @@
             return outcomes.withLock { $0 }
         }
 
-        /// Expects every acknowledged object once, no refused object, and a correct tally.
+        /// Expects every acknowledged object, no refused object, and a correct tally.
         private func expectContent(of store: any PersistentStore, after outcomes: Outcomes) throws {
             let snapshot = try store.snapshot()
             defer { snapshot.close() }

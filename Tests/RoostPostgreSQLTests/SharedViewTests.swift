@@ -65,7 +65,7 @@
             defer { meeting.destroy() }
             let first = try meeting.store.snapshot()
             let share = try #require(try (first as? any ViewSharingSnapshot)?.shareView())
-            // Later transactions use this connection.
+            // Later transactions use the connection of this snapshot.
             try share().close()
             first.close()
             let error = #expect(throws: StoreError.self) { try share() }

@@ -4,8 +4,8 @@
 
     /// The statements that a server logged for connections of one name.
     ///
-    /// `Scripts/postgres` starts servers whose log lines begin with the name of the application,
-    /// the process and its transaction.
+    /// `Scripts/postgres` starts servers whose log lines begin with the name of the application and
+    /// the process.
     struct StatementLog {
         /// A statement that the portable profile forbids.
         struct Violation: CustomStringConvertible {
@@ -14,7 +14,6 @@
             var description: String { "\(reason): \(statement)" }
         }
 
-        /// The name of the connections.
         let application = "roost-\(UUID().uuidString.prefix(13))"
         private let file: URL
         private let start: UInt64
@@ -34,7 +33,7 @@
             "application_name=\(application) options='-c log_statement=all -c log_parameter_max_length=0'"
         }
 
-        /// Returns the statements since the start, in order, with process and transaction.
+        /// Returns the statements since the start, in order, each with the process of its session.
         func statements() throws -> [(session: String, statement: String)] {
             let handle = try FileHandle(forReadingFrom: file)
             try handle.seek(toOffset: start)
@@ -42,7 +41,7 @@
             var found: [(String, String)] = []
             var isOwn = false
             for line in text.split(separator: "\n") {
-                // The other lines of a statement begin with a tab.
+                // Further lines of a statement begin with a tab.
                 if line.hasPrefix("\t") {
                     if isOwn, let last = found.indices.last { found[last].1 += " " + line.dropFirst() }
                     continue
@@ -69,8 +68,8 @@
         /// Returns the statements that the portable profile forbids.
         func violations() throws -> [Violation] {
             var violations: [Violation] = []
-            // Whether the transaction of each session has changed tables and rows; nil without a
-            // transaction.
+            // Whether the open transaction of each session has changed tables or rows, or is
+            // read-only.
             var open: [String: (definition: Bool, data: Bool, isReadOnly: Bool)] = [:]
             for (session, text) in try statements() {
                 func refuse(_ reason: String) { violations.append(Violation(reason: reason, statement: text)) }

@@ -54,7 +54,7 @@ struct CodableStoreTests {
 
     // MARK: Owners
 
-    /// Opens a store with four notes in two folders: two in the second one, two in the first.
+    /// Opens a store with two notes in each of two folders; the first two are in the second folder.
     private func boxes(_ type: String) throws -> (store: Store, notes: [ObjectID]) {
         let store = try store(type)
         let first = try #require(

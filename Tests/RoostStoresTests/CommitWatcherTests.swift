@@ -70,7 +70,7 @@ struct CommitWatcherTests {
         // The watcher's thread does not know that this store is closed.
         try plain.close()
         signalStore.signal.raise()
-        // The limit only ends endless waiting.
+        // The limit only prevents waiting forever.
         for _ in 0..<60_000 where subscription.isWatched { usleep(1_000) }
         #expect(!subscription.isWatched)
         #expect(ends.withLock { $0 } == 1)

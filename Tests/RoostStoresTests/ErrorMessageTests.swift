@@ -17,7 +17,7 @@ struct ErrorMessageTests {
 
     private struct Link: Codable { var url: URL }
 
-    /// A type whose error contains the value.
+    /// A type whose decoding error contains the value.
     private struct Revealing: Decodable {
         enum CodingKeys: String, CodingKey { case color }
 

@@ -1,21 +1,21 @@
 import Roost
 import RoostCore
 
-/// A store that runs other code right before and after each commit.
+/// A store that runs other code just before and after each commit.
 final class MeddledStore: PersistentStore {
     private let base: any PersistentStore
     private let before: @Sendable (Int) throws(StoreError) -> Void
     private let after: @Sendable () -> Void
     private let commits = Mutex(0)
 
-    /// Returns a store on `plain` whose commits others interrupt.
+    /// Returns a store on `plain` whose commits run other code.
     ///
     /// - Parameters:
     ///   - plain: The store that the result and the other writers share.
     ///   - before: Runs before a commit, with the store of the other writers and the number of the
     ///     commit, from 1.
     ///   - after: Runs after a commit.
-    /// - Returns: The store whose commits are interrupted.
+    /// - Returns: The store with the interrupted commits.
     /// - Throws: Errors of opening the store.
     static func store(
         _ plain: Store, before: @escaping @Sendable (Store, Int) throws(StoreError) -> Void,
@@ -34,7 +34,7 @@ final class MeddledStore: PersistentStore {
         (self.base, self.before, self.after) = (base, before, after)
     }
 
-    /// The number of commits that were tried.
+    /// The number of commits that began.
     var commitCount: Int { commits.withLock { $0 } }
 
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {

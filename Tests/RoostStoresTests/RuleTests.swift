@@ -258,7 +258,7 @@ struct RuleTests {
 
     // MARK: Derived attributes
 
-    /// Two teams.
+    /// Two teams in a store.
     ///
     /// The first belongs to a club and has two persons.
     private struct League {

@@ -5,7 +5,7 @@ import Testing
 
 /// The model of the tests: folders that hold notes, notes with rules, and tags.
 enum Sample {
-    /// The built-in types that can be written, as Roost registers them.
+    /// The sorted names of the writable types that Roost registers and that need no server.
     static let types = StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }.map(\.name)
         .sorted()
 

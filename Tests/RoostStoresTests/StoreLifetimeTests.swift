@@ -62,7 +62,6 @@ struct StoreLifetimeTests {
         try store.close()
         let error = #expect(throws: StoreError.self) { try call.run(store) }
         #expect(error?.code == .closed)
-        // Closing again does nothing.
         try store.close()
     }
 
@@ -146,7 +145,6 @@ struct StoreLifetimeTests {
             _ = try Store.open(location, ifMissing: .fail, ifIncompatible: rule.rule)
         }
         #expect(modelless?.code == .notFound)
-        // Nothing was created.
         let again = #expect(throws: StoreError.self) { _ = try Store.open(location, ifMissing: .fail) }
         #expect(again?.code == .notFound)
     }

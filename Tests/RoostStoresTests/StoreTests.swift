@@ -218,7 +218,7 @@ struct StoreTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The types whose stores outlast the process.
+    /// The types whose stores remain after the process ends.
     static let lasting = Sample.types.filter { $0 != "memory" }
 
     @Test("a store that is converted to any type keeps its digest", arguments: Sample.types, lasting)

@@ -7,11 +7,10 @@ import Testing
 /// A lab that runs one operation on stores in a directory, records its changes of files, and checks
 /// the files after power cuts and faults.
 ///
-/// The operation changes `store`, usually to the content of `source`. At first the stores are as
-/// killed processes left them. After every cut and fault, `store` must be exactly the old or the
-/// new store, and a rerun of the operation must finish.
+/// The operation changes `store`, sometimes to the content of `source`. Initially, `store` is as a
+/// killed process left it. After every cut and fault, `store` must be the old store, the new one or
+/// one between two commits, and a rerun must finish.
 final class CrashLab {
-    /// The operation under test.
     enum Operation: String, CaseIterable, Sendable {
         /// `source` is converted into `store`, which exists already.
         case convert
@@ -29,9 +28,9 @@ final class CrashLab {
         case migrateInto
         /// Three transactions are committed to `store`.
         ///
-        /// The earlier ones are in the log or journal that a killed process left.
+        /// Earlier transactions are in the log or journal that a killed process left.
         case commit
-        /// The same transactions are committed to a store that records a history.
+        /// Three transactions are committed to a store that records a history.
         ///
         /// Each state must have the history of exactly its transactions.
         case commitWithHistory
@@ -46,9 +45,9 @@ final class CrashLab {
 
     /// An early end of a migration.
     enum Ending: Sendable {
-        /// A cancellation at one of its reports, from 1.
+        /// A cancellation at the progress report with this number, from 1.
         case cancel(Int)
-        /// A failure of a policy at one of the questions, from 1.
+        /// A failure of a policy at the question with this number, from 1.
         case failure(Int)
 
         fileprivate var arguments: [String] {
@@ -59,14 +58,14 @@ final class CrashLab {
         }
     }
 
-    /// A failing system call.
+    /// A fault at a system call.
     struct Fault: Sendable {
-        /// The calls that count, as bits of `crashrecorder_class`.
+        /// The calls that count; a raw value is a bit of `crashrecorder_class`.
         var classes: Set<Class>
-        /// The number of the failing call among them, from 1.
+        /// The number of the call with the fault among them, from 1.
         var number: Int
         var action: Action
-        /// Whether every later call fails too.
+        /// Whether every later call has the fault too.
         var isSticky = false
 
         enum Class: Int, CaseIterable, Sendable {
@@ -105,7 +104,7 @@ final class CrashLab {
     struct Run {
         /// The directory after the run.
         let root: URL
-        /// The files before a recorded run, and the changes to them.
+        /// The files before a recorded run, which `trace` changes.
         let tree: [DiskFile]
         let trace: Trace
         /// The exit status, negative for a signal.
@@ -114,7 +113,8 @@ final class CrashLab {
         let errors: String
         /// The number of calls of the fault's classes; nil if the run did not finish.
         let callCount: Int?
-        /// The numbers of reports and of questions to policies; nil if the run did not finish.
+        /// The number of progress reports; nil if unknown, like the number of questions to
+        /// policies.
         let reportCount: Int?
         let questionCount: Int?
     }
@@ -146,7 +146,7 @@ final class CrashLab {
     private var failer: Child?
     private var runCount = 0
     /// The sorted names after an undisturbed run and a check, with stars for random parts; nil
-    /// before that run.
+    /// before that check.
     private var finalNames: [String]?
 
     /// Whether calls can be recorded here.
@@ -194,7 +194,7 @@ final class CrashLab {
         try runUndisturbed()
     }
 
-    /// Records the result of an undisturbed run.
+    /// Runs the operation undisturbed, and checks and records the result.
     private func runUndisturbed() throws {
         let run = try run()
         defer { discard(run) }
@@ -231,6 +231,8 @@ final class CrashLab {
     }
 
     /// Creates a store in a process that is then killed, and returns its digest.
+    ///
+    /// If `transactions` is negative, the process closes the store first.
     private static func build(
         _ type: String, at file: URL, transactions: Int64, hasHistory: Bool = false
     ) throws -> String {
@@ -337,7 +339,7 @@ final class CrashLab {
 
     // MARK: Checking
 
-    /// Checks all states that a power cut can leave, or a sample, under each disk model.
+    /// Checks the examined states after a power cut, or a sample of them, under each disk model.
     ///
     /// A state that an earlier model also allows is checked once. After a run that was ended early,
     /// every state must be the old store.
@@ -382,7 +384,7 @@ final class CrashLab {
 
     /// Checks a directory, runs the operation on it and checks again.
     ///
-    /// Returns the problem after its kind and a colon, or nil.
+    /// Returns the kind of a problem, a colon and the problem, or nil.
     func check(_ root: URL, after outcome: Outcome) throws -> String? {
         let checker = try self.checker ?? startChecker()
         self.checker = checker

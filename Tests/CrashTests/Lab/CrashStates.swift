@@ -11,7 +11,8 @@ struct CrashState {
 
 /// The states, or a sample of them, in which a power cut could leave the files of a trace.
 ///
-/// After each record there are these states (RELIABILITY §3.1):
+/// After each record there are these states (RELIABILITY §3.1), or only the first if everything is
+/// flushed:
 ///
 /// - everything that was written
 /// - only flushed data
@@ -37,7 +38,7 @@ struct CrashStates {
     /// - Parameters:
     ///   - limit: The approximate number of states; nil for all.
     ///   - seed: The seed of random states.
-    ///   - seen: The states that were already checked, which are skipped.
+    ///   - seen: The hashes of checked states, which are skipped. New ones are added.
     ///   - body: The check of a state.
     /// - Returns: The number of states.
     func forEach(
@@ -145,8 +146,8 @@ extension DiskNode {
 
     /// Returns the content after a cut that kept some of the unflushed blocks.
     ///
-    /// Each block has one of its versions. `block` is the size of an atomic write. About `bias` of
-    /// ten blocks lack some of their writes.
+    /// `block` is the size of an atomic write. About `bias` of ten blocks lack some of their
+    /// writes. After changes of the size, about `bias` of ten writes are missing instead.
     fileprivate func torn(block: Int, bias: Int, using random: inout SeededGenerator) -> [UInt8] {
         var bytes = durable
         for (offset, data) in lost where random.below(2) == 0 { Change.write(offset, data).apply(to: &bytes) }

@@ -16,7 +16,7 @@ extension DiskNode.Change {
 }
 
 extension [UInt8] {
-    /// Replaces `data.count` existing bytes from `offset` on by `data`.
+    /// Replaces `data.count` existing bytes from `offset` on with `data`.
     mutating func replace(from offset: Int, with data: ArraySlice<UInt8>) {
         precondition(offset >= 0 && data.count <= count - offset)
         withUnsafeMutableBytes { bytes in
@@ -28,6 +28,5 @@ extension [UInt8] {
         }
     }
 
-    /// Adds the bytes to a hasher.
     func combine(into hasher: inout Hasher) { withUnsafeBytes { hasher.combine(bytes: $0) } }
 }

@@ -73,7 +73,7 @@ final class DiskNode {
         if !pending.isEmpty { pending.append(write) }
     }
 
-    /// Applies a failed flush: sizes change, and contents may or may not have been written.
+    /// Applies a failed flush: sizes become durable, and contents may or may not have been written.
     func failFlush() {
         for change in pending {
             switch change {
@@ -112,7 +112,7 @@ struct DiskState {
         case exchange(String, String)
         case remove(String)
 
-        /// The directories that must be flushed for the change.
+        /// The directories whose flush makes the change durable.
         var parents: [String] {
             func parent(_ path: String) -> String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "" }
             switch self {
@@ -219,7 +219,6 @@ struct DiskState {
 }
 
 extension Array {
-    /// Returns the elements that meet a condition, and the others, both in order.
     fileprivate func partitioned(_ fits: (Element) -> Bool) -> (fitting: [Element], rest: [Element]) {
         (filter(fits), filter { !fits($0) })
     }

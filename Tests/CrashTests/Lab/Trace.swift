@@ -17,11 +17,9 @@ struct TraceRecord {
     let other: String
     /// The offset of a write, or the new size of a truncated file.
     let offset: Int
-    /// The inode of the file.
     let inode: UInt64
     let data: [UInt8]
 
-    /// A short description for messages.
     var summary: String {
         switch kind {
         case .written: "write of \(data.count) bytes at \(offset)"

@@ -3,7 +3,7 @@ import Roost
 import RoostGraph
 import Testing
 
-/// The code of the articles about objects that is not a part of an example program.
+/// The code of the articles about objects, except the code of example programs.
 @Suite("The articles about objects")
 struct ArticleTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

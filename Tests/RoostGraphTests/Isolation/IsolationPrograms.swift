@@ -1,4 +1,4 @@
-/// Programs that misuse threads, each beside a twin that differs in one line.
+/// A program that misuses threads, and a correct twin that differs in one line.
 struct IsolationProgram {
     /// The phase of the compiler that finds the mistake: type checking or region analysis.
     enum Phase: CaseIterable { case types, regions }

@@ -131,7 +131,7 @@ struct InPlaceMigrationTests {
         for path in others + [real] { #expect(FileManager.default.fileExists(atPath: path), "\(path)") }
     }
 
-    /// A commit between the snapshot and the new name would be lost.
+    /// A commit between the snapshot and the replacement would be lost.
     @Test("a store cannot be opened while an in-place migration replaces its file", arguments: Sample.fileTypes)
     func exclusion(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -193,7 +193,7 @@ struct InPlaceMigrationTests {
         let (manager, chosen, model) = (manager, options, try Notes.v3())
         let outcomes = Mutex<[Result<MigrationPath, StoreError>]>([])
         let done = DispatchSemaphore(value: 0)
-        // On separate threads, because each waits for the others.
+        // On separate threads, because each may wait for another.
         let threads = (0..<4).map { _ in
             Thread {
                 let outcome: Result<MigrationPath, StoreError>

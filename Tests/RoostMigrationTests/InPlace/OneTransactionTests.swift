@@ -30,7 +30,7 @@ struct OneTransactionTests {
         return try ManagedObjectModel(entities: entities)
     }
 
-    /// Returns a model in which shelves, which are few, get a color; everything else stays.
+    /// Returns a model in which only the few shelves get a color.
     private func coloredShelves() throws -> ManagedObjectModel {
         try model { entities in
             let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
@@ -40,7 +40,7 @@ struct OneTransactionTests {
 
     // MARK: The same as in a new file
 
-    /// Migrates a random evolution of an SQLite store both ways and compares the results.
+    /// Migrates a random evolution of an SQLite store both ways, and compares the results.
     private func compare(_ seed: Int) throws -> MigrationPath? {
         var evolution = try RandomEvolution(seed: seed)
         // Few changes leave most content unchanged.
@@ -106,7 +106,7 @@ struct OneTransactionTests {
 
     // MARK: Choice of the path
 
-    /// Migrates the sample in place; the plan and the report name the same path.
+    /// Migrates the sample in place, and returns the path that both plan and report name.
     private func path(
         to model: ManagedObjectModel, type: String = "sqlite", options: MigrationOptions = MigrationOptions()
     ) throws -> MigrationPath {
@@ -350,7 +350,7 @@ struct OneTransactionTests {
         let (manager, chosen, model) = (manager, options, try coloredShelves())
         let outcomes = Mutex<[Result<MigrationPath, StoreError>]>([])
         let done = DispatchSemaphore(value: 0)
-        // On separate threads, because each waits for the others.
+        // On separate threads, because each may wait for another.
         let threads = (0..<4).map { _ in
             Thread {
                 let outcome: Result<MigrationPath, StoreError>

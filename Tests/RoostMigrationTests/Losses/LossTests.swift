@@ -11,7 +11,7 @@ struct LossTests {
     private static let tag = EntityDescription(
         "Tag", attributes: [.string("name")], relationships: [.toMany("notes", to: "Note", inverse: "tags")])
 
-    /// Notes with a folder, tags and a body; drafts are notes.
+    /// Returns a model of notes with a folder, tags and a body; drafts are notes.
     private static func model() throws(StoreError) -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(

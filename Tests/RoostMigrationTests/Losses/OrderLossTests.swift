@@ -27,7 +27,7 @@ struct OrderLossTests {
         return relationship
     }
 
-    /// Objects 1 to 3 of `B` belong to object 1 of `A`, in the reverse order of their keys.
+    /// Creates a store whose objects 1 to 3 of `B` belong to object 1 of `A`, in reverse order.
     private static func oneToMany() throws -> any PersistentStore {
         let model = try model(
             [.toMany("bs", to: "B", inverse: "a", isOrdered: true)], [.toOne("a", to: "A", inverse: "bs")])
@@ -40,7 +40,7 @@ struct OrderLossTests {
                 })
     }
 
-    /// Object 1 of `A` has two objects of `B`, and object 1 of `B` has two of `A`.
+    /// Creates a store whose object 1 of `A` has two of `B`, and object 1 of `B` has two of `A`.
     private static func manyToMany() throws -> any PersistentStore {
         let model = try model(
             [.toMany("bs", to: "B", inverse: "as", isOrdered: true)],

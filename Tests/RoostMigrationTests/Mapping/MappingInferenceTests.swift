@@ -229,7 +229,7 @@ struct MappingInferenceTests {
         #expect(!MappingModel.inferenceProblems(from: b, to: a).isEmpty)
     }
 
-    /// The changes of a type that can lose values.
+    /// The changes of a type that inference refuses, because they can lose values.
     private static let lossyChanges: [(AttributeType, AttributeType)] = {
         let types = AttributeType.allCases.filter { $0 != .undefined && $0 != .composite }
         return types.flatMap { old in
@@ -437,10 +437,10 @@ struct MappingInferenceTests {
         #expect(mapping.problems(from: a, to: b).isEmpty)
     }
 
-    /// Cats and dogs, in two hierarchies.
+    /// Returns a model of cats and dogs, in two hierarchies.
     private func apart() throws -> ManagedObjectModel { try model(EntityDescription("Cat"), EntityDescription("Dog")) }
 
-    /// Cats and dogs, both animals.
+    /// Returns a model of cats and dogs, in one hierarchy of animals.
     private func together() throws -> ManagedObjectModel {
         try model(
             EntityDescription("Animal").with { $0.isAbstract = true }, EntityDescription("Cat", superentity: "Animal"),
@@ -463,7 +463,7 @@ struct MappingInferenceTests {
 
     // MARK: Splitting and merging
 
-    /// Notes, and drafts that have the notes' identifier.
+    /// Returns a model of notes, and of drafts that have the notes' identifier.
     private func notesAndDrafts() throws -> ManagedObjectModel {
         try model(EntityDescription("Draft").with { $0.renamingIdentifier = "Note" }, EntityDescription("Note"))
     }
@@ -519,7 +519,7 @@ struct MappingInferenceTests {
         #expect(try MappingModel.inferred(from: old, to: new).entityMappings.map(\.type) == [.copy, .copy])
     }
 
-    /// Notes with two numbers.
+    /// Returns a model of notes with two numbers.
     private func numbers(
         constraints: [[String]] = [], isAbstract: Bool = false, modifier: String? = nil
     ) throws -> ManagedObjectModel {

@@ -167,7 +167,6 @@ struct MappingProblemTests {
         #expect(
             try problems("title", format: "FUNCTION($entityPolicy, 'convert:', $source.length)", policy: "P").isEmpty)
         #expect(try problems("tags", format: "FUNCTION($entityPolicy, 'find:', $destination)", policy: "P").isEmpty)
-        // The arguments of the function are checked.
         #expect(try problems("title", format: "FUNCTION($entityPolicy, 'convert:', $sorce)", policy: "P").count == 1)
     }
 

@@ -96,7 +96,7 @@ struct ForecastTests {
         let old = try note([.string("a"), .integer64("b")])
         let new = try note([.string("a"), .integer64("b")], unique: [["a", "b"]])
         var rows: [[String: Value]] = (0..<count).map { ["a": .string("\($0)"), "b": .int(Int64($0))] }
-        // Null is equal to nothing, and half of a pair is not the pair.
+        // Nulls do not break a constraint, nor do pairs with only one equal value.
         rows += [["a": "x"], ["a": "x"], ["a": "0", "b": 1]]
         let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         #expect(try manager.planMigration(from: .store(source(old, rows: rows)), to: memory, model: new).refusals == [])
@@ -180,13 +180,13 @@ struct ForecastTests {
         ])
     }
 
-    /// Notes with many tags, whose pairs are links.
+    /// Returns a model of notes with many tags, whose pairs are links.
     private static func linkedLibrary() throws -> ManagedObjectModel {
         try library(
             notes: .toMany("tags", to: "Tag", inverse: "notes"), tags: .toMany("notes", to: "Note", inverse: "tags"))
     }
 
-    /// A store that is large by its links, by fields that become links, or by its metadata.
+    /// Creates a store with many links, many fields that become links, or large metadata.
     private static func library(largeBy part: String) throws -> any PersistentStore {
         if part == "fields" {
             let model = try library(

@@ -14,7 +14,7 @@ struct MandatoryInverseTests {
         ])
     }
 
-    /// Two objects of `A`; each object of `B` refers to one of them.
+    /// Creates a store with two objects of `A`; each object of `B` refers to one of them.
     private static func source(_ owners: [Int64]) throws -> any PersistentStore {
         try Scenario.store(
             "memory", at: "", model: model(.toMany("bs", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "bs")),

@@ -74,9 +74,7 @@ import RoostMigration
         }
 
         /// Checks the reported digests, and that copied entities with unchanged records keep their
-        /// part.
-        ///
-        /// The sum of the parts determines the digest.
+        /// part of the digest.
         private static func explain(
             _ report: MigrationReport, before: StoreTally, after: StoreTally, old: ManagedObjectModel,
             new: ManagedObjectModel, mapping: MappingModel
@@ -89,8 +87,8 @@ import RoostMigration
                     let to = mapping.destinationEntity.flatMap(new.entity)
                 else { continue }
                 #expect(before.entities[from.number].count == after.entities[to.number].count)
-                // Records contain the numbers of their own entity and of referenced objects, if
-                // several entities are possible. So a first subentity changes them.
+                // If several entities are possible, records contain the numbers of their own and of
+                // referenced entities. So a first subentity changes them.
                 let (fields, newFields) = (from.layout.fields, to.layout.fields)
                 let namesOthers = fields.contains { $0.kind == .polymorphicReference || $0.kind == .objectID }
                 guard from.number == to.number, !namesOthers, fields.map(\.kind) == newFields.map(\.kind) else {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Nulls, defaults and composites in migrations")
 struct MigrationCompositeTests {
-    /// Migrates objects to entity `P` in one pass or three, and returns the new values.
+    /// Migrates objects of entity `P` in one pass or three, and returns the new values.
     private func migrate(
         _ old: [AttributeDescription], objects: [[String: Value]], to new: [AttributeDescription],
         attributes: [PropertyMapping], passes: Int

@@ -10,7 +10,7 @@ import Testing
 struct MigrationFailureTests {
     private static let manager = MigrationManager(registry: .standard)
 
-    /// Migrates the sample, and returns the error, which is expected.
+    /// Migrates the sample, expects an error and returns it.
     private func failure(
         _ faults: Faults, destination: (any PersistentStore)? = nil, in directory: TemporaryDirectory,
         options: MigrationOptions = MigrationOptions(allowsLoss: true)

@@ -42,7 +42,6 @@ struct MigrationTests {
                 "IEM_Transform_Person (transform)  Person to Human  467",
                 "IEM_Transform_Shelf (transform)  Shelf to Shelf  5",
             ])
-        // The source is unchanged.
         #expect(try original.contents().difference(from: contents) == nil)
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
         try new.close()

@@ -190,7 +190,7 @@ private struct ModelDraft {
 
     private mutating func newName(_ prefix: String) -> String {
         counter += 1
-        // Names are not in the order of creation.
+        // Names do not sort in the order of creation.
         return "\(prefix)\(generator.below(90) + 10)n\(counter)"
     }
 

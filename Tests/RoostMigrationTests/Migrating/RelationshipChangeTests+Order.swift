@@ -7,7 +7,7 @@ import Testing
 
 // Places of objects in ordered relationships.
 extension RelationshipChangeTests {
-    /// Two hierarchies that become one, so that objects get new keys, with an ordered inverse.
+    /// Creates a store of two hierarchies with ordered inverses, which become one with new keys.
     private static func merged(_ count: Int64) throws -> (
         source: any PersistentStore, model: ManagedObjectModel, mapping: MappingModel
     ) {

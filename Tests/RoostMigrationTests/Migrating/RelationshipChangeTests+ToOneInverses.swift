@@ -109,8 +109,7 @@ extension RelationshipChangeTests {
         #expect(error?.code == .migrationFailed)
     }
 
-    /// `A.b`, whose inverse is first to-many with the name `before`, then to-one with the name
-    /// `after`.
+    /// Returns models of `A.b`, whose inverse is to-many (`before`), and then to-one (`after`).
     private static func narrowing(from before: String, to after: String) throws -> (
         old: ManagedObjectModel, new: ManagedObjectModel
     ) {
@@ -251,7 +250,7 @@ extension RelationshipChangeTests {
     func narrowedInverseOfItself(hasRoom: Bool) throws {
         let old = try Self.nodes(.toOne("s", to: "A", inverse: "ts"), .toMany("ts", to: "A", inverse: "s"))
         let new = try Self.nodes(.toOne("s", to: "A", inverse: "t"), .toOne("t", to: "A", inverse: "s"))
-        // One object refers to itself.
+        // Object 2 refers to itself; without room, object 3 too.
         let source = try Self.store(old, s: [1: 3, 2: 2, 3: hasRoom ? 4 : 3])
         guard hasRoom else {
             let error = #expect(throws: StoreError.self) { try Self.migrate(source, to: new, path: .onePass) }

@@ -83,7 +83,6 @@ struct TransientPropertyTests {
             let target = StoreLocation(type: type, path: directory.file("copy\(number)"))
             let report = try manager.migrate(from: .location(location), to: .location(target), model: model)
             #expect(report.destinationDigest == digest.description)
-            // The copy has the other model.
             let copy = try StoreRegistry.standard.open(target)
             #expect(copy.model == model)
             try copy.close()

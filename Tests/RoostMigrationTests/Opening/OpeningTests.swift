@@ -229,7 +229,6 @@ struct OpeningTests {
         #expect(try count(store) == 5 && count(store, of: "Tag") == 3)
         #expect(try store.model == Notes.v3())
         try store.close()
-        // When the store is opened again, there is nothing to migrate.
         try manager.openOrCreateStore(description(location, model: Notes.v3())).close()
         #expect(try directory.names() == ["notes"])
     }

@@ -15,7 +15,6 @@ struct AssociationTableTests {
             directories: [FileManager.default.temporaryDirectory.path])
     }
 
-    /// A generator that gives the same numbers for the same seed.
     private struct Generator: RandomNumberGenerator {
         var state: UInt64
         mutating func next() -> UInt64 {

@@ -8,7 +8,7 @@ import Testing
 struct MandatoryRelationshipTests {
     private typealias Object = Scenario.Object
 
-    /// Books by authors; for three passes, tags have a policy.
+    /// A library of books and authors; for three passes, tags have a policy.
     private struct Library {
         var path = MigrationPath.onePass
         var author = RelationshipDescription.toOne("writer", to: "Person", inverse: "works")
@@ -18,9 +18,7 @@ struct MandatoryRelationshipTests {
             "books", destination: "Person", inverse: "author", maxCount: nil)
         var title = AttributeDescription("title", type: .string)
         var newTitle = AttributeDescription("title", type: .string)
-        /// The objects.
-        ///
-        /// The predicates `people` and `books` select some of them for the mappings.
+        /// The objects; `people` and `books` select some for the mappings.
         var objects: [Object] = [
             Object("Book", key: 1, values: ["title": "one", "writer": .objectID(ObjectID("Person", key: 1))]),
             Object("Book", key: 2, values: ["title": "two", "writer": .objectID(ObjectID("Person", key: 1))]),
@@ -135,7 +133,7 @@ struct MandatoryRelationshipTests {
         #expect(try library.plan().warnings.allSatisfy { !$0.contains("mandatory") })
     }
 
-    /// A library whose mapping mentions neither end of its mandatory relationship.
+    /// Returns a library whose mapping mentions neither end of its mandatory relationship.
     private static func silentLibrary(_ path: MigrationPath) -> Library {
         var library = Library(path)
         (library.saysAuthor, library.saysBooks) = (false, false)
@@ -219,7 +217,7 @@ struct MandatoryRelationshipTests {
         #expect(try library.refusal().contains("that of Person/p1 does not"))
     }
 
-    /// A library in which policies can create books and tags.
+    /// Returns a library whose books and tags can have policies.
     private static func library(
         booksBy book: String? = nil, tagsBy tag: (@Sendable () -> EntityMigrationPolicy)? = nil
     ) -> Library {

@@ -146,7 +146,6 @@ struct PolicyCallbackTests {
         #expect(error.underlying as? Mine == Mine(text: callback.rawValue))
         #expect(try Scenario.digest(old) == before)
         #expect(try directory.names().filter { $0.hasPrefix("new") || $0.contains("roost-tmp") } == [])
-        // The same migration without the error succeeds.
         _ = try PolicySample.migrate(
             old, to: .location(location), mapping: PolicySample.mapping(), policies: ["P": { EntityMigrationPolicy() }])
         try old.close()

@@ -136,7 +136,7 @@ struct PolicyMigrationTests {
             old, to: type, at: directory.file("new"), model: model, mapping: mapping,
             policies: ["P": { EntityMigrationPolicy() }])
         let things = try Scenario.objects("Thing", in: new)
-        // Objects that already exist keep their keys; other objects of the hierarchy get new ones.
+        // The first object made of a source object keeps its key; later ones get new keys.
         #expect(
             things.map { "\($0.id) \($0.values["name"] ?? .null)" } == [
                 #"A/p1 "one""#, #"B/p2 "two""#, #"A/p3 "three""#, #"B/p4 "four""#, #"B/p5 "one""#, #"B/p6 "two""#,
@@ -411,7 +411,6 @@ struct PolicyMigrationTests {
                         $0.onCreate = { source, session, standard in
                             try standard()
                             guard source.id.key == 5 else { return }
-                            // Values that a policy sets are kept.
                             let made = try session.destinationInstances(
                                 forEntityMapping: "X", sourceObjects: [source])
                             let object = try #require(made.first)

@@ -257,7 +257,7 @@ struct PolicyRelationshipTests {
                 ])
         }
 
-        /// Departments are mapped first, and each side has its own policy.
+        /// Returns a mapping with departments first, and a policy for each side.
         ///
         /// The mapping of departments omits employees.
         static func mapping() throws -> MappingModel {
@@ -279,7 +279,7 @@ struct PolicyRelationshipTests {
         }
     }
 
-    /// The moments at which a policy can set a to-one relationship, besides its object's own turn.
+    /// The moments at which a policy can set a to-one relationship, besides the turn of the object.
     enum Place: CaseIterable {
         case firstPass, otherEnd, otherTurn
     }

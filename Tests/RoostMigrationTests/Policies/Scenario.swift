@@ -6,10 +6,9 @@ import Testing
 
 /// Stores for scenarios, and their content.
 enum Scenario {
-    /// The types between whose stores each scenario is run, in both directions.
+    /// The types of the sources and the destinations of scenarios.
     static let types = ["sqlite", "lmdb", "json", "memory"]
 
-    /// An object of a new store.
     struct Object {
         var id: ObjectID
         var values: [String: Value]
@@ -88,7 +87,6 @@ enum Scenario {
         return names
     }
 
-    /// Returns the digest of everything in a store.
     static func digest(_ store: any PersistentStore) throws -> StoreDigest {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

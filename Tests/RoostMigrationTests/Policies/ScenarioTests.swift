@@ -3,7 +3,7 @@ import Roost
 import RoostMigration
 import Testing
 
-/// The acceptance scenarios of mapping models with policies, each between any two types of store.
+/// The acceptance scenarios of mapping models with policies, most between any two store types.
 @Suite("Migration scenarios")
 struct ScenarioTests {
     // MARK: Delete one entity's objects, keep the other
@@ -189,7 +189,7 @@ struct ScenarioTests {
 
     // MARK: An attribute becomes an object, a to-one becomes a to-many
 
-    /// The notes model in its four versions, v1.0 to v1.3.
+    /// Returns the notes model in its four versions, v1.0 to v1.3.
     private func notes() throws -> [ManagedObjectModel] {
         let texts: [AttributeDescription] = [.string("title", isOptional: false), .string("body", isOptional: false)]
         let images = RelationshipDescription(

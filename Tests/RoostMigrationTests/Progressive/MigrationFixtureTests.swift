@@ -86,7 +86,6 @@ struct MigrationFixtureTests {
         let digest = try #require(found.first { $0.hasPrefix("The digest is ") }).split(separator: " ")[3].dropLast()
         expected = MigrationSnapshot(model: try Notes.v3(), digest: String(digest))
         #expect(try differences(of: fixture, from: expected) == [])
-        // The store is not migrated.
         let model = try Notes.v3()
         let unchanged = try fixture.differences(from: MigrationSnapshot(model: model)) { $0 }
         #expect(unchanged.count == 1 && unchanged[0].contains("does not have the model"), "\(unchanged)")

@@ -91,8 +91,8 @@ struct ProgressiveMigrationTests {
         try destroy(old, new)
     }
 
-    /// The usual recipe for a type that changes: a version with both attributes, and code that
-    /// fills the new one.
+    /// Returns stages that change a type: a version has both attributes, and code fills the new
+    /// one.
     private func stages(
         _ log: Mutex<[String]>, failing: Bool = false
     ) throws(StoreError) -> (StagedMigrationManager, ManagedObjectModel) {
@@ -119,7 +119,6 @@ struct ProgressiveMigrationTests {
                     from: Notes.v1(), to: both, label: "stars",
                     willMigrate: { store, stage in
                         log.withLock { $0.append("will \(stage.label ?? "")") }
-                        // This change uses the old model.
                         var changes = ChangeSet(model: store.model)
                         changes.delete(ObjectID("Note", key: 5), version: 1)
                         _ = try store.commit(changes)
@@ -165,14 +164,13 @@ struct ProgressiveMigrationTests {
             options: MigrationOptions(allowsLoss: true).with { $0.stages = stages })
         #expect(log.withLock { $0 } == ["will stars", "did"])
         #expect(report.steps.count == 2 && report.objects == 7)
-        // Each step begins with the result of the previous step and its code, the first one with
-        // the source, before any code.
+        // The second step reads the first one's result after its code; the report has the digest of
+        // the source before any code.
         #expect(report.steps.first?.destinationDigest == report.steps.last?.sourceDigest)
         let store = try StoreRegistry.standard.open(old)
         #expect(try report.sourceDigest == Scenario.digest(store).description)
         try store.close()
         #expect(try ratings(new) == (1...4).map { .string(String(repeating: "*", count: $0)) })
-        // The code changed a copy.
         #expect(try ratings(old).count == 5)
         try destroy(old, new)
     }

@@ -96,7 +96,6 @@ struct VersionPathTests {
     }
 }
 
-/// Numbers that are the same for the same seed.
 struct SeededNumbers {
     private var state: UInt64
 

@@ -7,7 +7,6 @@ enum SQLiteShell {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    /// The error of a failed statement, with the shell's message.
     struct Failure: Error {
         let message: String
     }

@@ -20,7 +20,7 @@ final class TemporaryDirectory: Sendable {
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// The names of all files, without lock files that stay beside a store.
+    /// Returns the sorted names of all files except lock files, which stay beside a store.
     func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path).filter { !$0.hasSuffix(".lock") }.sorted()
     }
@@ -64,8 +64,8 @@ enum Sample {
         ])
     }
 
-    /// Fills an empty store of ``model()``: `people` persons (each third an editor), twice as many
-    /// books, 5 shelves.
+    /// Fills an empty store of ``model()``: `people` persons (every third an editor), twice as many
+    /// books, and 5 shelves.
     static func fill(_ store: any PersistentStore, people: Int = 1500) throws(StoreError) {
         let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Shelf": 77]))
         do throws(StoreError) {
@@ -136,7 +136,7 @@ enum Sample {
         }
     }
 
-    /// The types of store that a test can create.
+    /// The writable types that need no server.
     static let writingTypes = StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }.map(
         \.name)
     /// The writable types whose stores are files.

@@ -142,7 +142,6 @@ struct RecordDecoderTests {
             Wrong(Single<PlaceName, String>.self, name: "place", swiftType: "String", attributeType: "composite"),
         ] as [Wrong])
     func mismatches(wrong: Wrong) throws {
-        // The same holds for null.
         for values in [CodingSample.values, [:]] where wrong.name != "place" || !values.isEmpty {
             let error = try #require(wrong.failure(values))
             #expect(error.code == .invalidValue)

@@ -90,7 +90,6 @@ struct RecordEncoderTests {
 
     // MARK: Errors
 
-    /// A type with one property.
     struct Single<Name: RecordDecoderTests.PropertyNamed, T: Encodable & Sendable>: Encodable, Sendable {
         let value: T
         func encode(to encoder: any Encoder) throws {

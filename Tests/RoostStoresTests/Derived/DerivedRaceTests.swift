@@ -13,8 +13,8 @@ struct DerivedRaceTests {
         var tags: [ObjectID]?
     }
 
-    /// Opens a store of albums, and the same store with the work of another writer right before its
-    /// first commit.
+    /// Opens a store of albums, and the same store with another writer's work just before its first
+    /// commit.
     private func albums(
         _ type: String, meanwhile: @escaping @Sendable (Store) throws(StoreError) -> Void
     ) throws -> (plain: Store, meddled: Store) {

@@ -3,7 +3,7 @@ import Testing
 
 // Only Roost is imported: programs need nothing else for literals.
 
-/// A store of texts, with every built-in type.
+/// A store of tracks with given titles, in a temporary folder.
 struct TextStore {
     let folder: Folder
     let store: any PersistentStore
@@ -132,7 +132,7 @@ struct InterpolationTests {
     }
 }
 
-/// Strings that would change the meaning of a predicate if they became text of it.
+/// Strings that would change the meaning of a predicate if they became part of its text.
 enum Hostile {
     private static let pieces = [
         "'", "\"", "\\", "%@", "%K", "%d", "%", "$x", "$source", "#", "' OR 1 == 1", "\" OR TRUEPREDICATE OR \"",

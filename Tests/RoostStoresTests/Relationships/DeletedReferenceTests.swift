@@ -24,7 +24,7 @@ struct DeletedReferenceTests {
         /// Returns a property of the objects of A, in their order.
         func values(_ name: String) throws -> [Value] { try store.fetch("A").map { $0[name] } }
 
-        /// Returns the number of objects in a relationship of each object of A.
+        /// Returns the counts of a relationship for the objects of A, in their order.
         func counts(_ name: String) throws -> [Int] {
             try store.fetch("A").map { try store.members(name, of: $0.id).count }
         }
@@ -89,7 +89,6 @@ struct DeletedReferenceTests {
         #expect(try objects.counts("plain") == Array(repeating: 0, count: 6))
         #expect(try objects.store.check().isEmpty)
         try objects.store.delete("A")
-        // No link remains.
         let empty = try Store.open(try folder.get().location(type, name: "empty"), model: objects.store.model)
         #expect(try objects.store.digest() == empty.digest())
     }

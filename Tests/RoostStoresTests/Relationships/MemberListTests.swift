@@ -187,7 +187,6 @@ struct MemberListTests {
         #expect(Set(result.relatedObjectIDs ?? []) == Set(n[1...4]))
         #expect(try sample.save(Node(code: 0, follows: [n[4]])).count == 1)
         #expect(try sample.save(Node(code: 0, follows: [n[4]])).count == 0)
-        // Only the order differs.
         #expect(try sample.save(Node(code: 0, children: [n[1], n[2]])).count == 1)
     }
 

@@ -45,7 +45,7 @@ struct NodeSample {
         nodes = try store.ids("Node", rows: (0...5).map { ["code": .int($0)] })
     }
 
-    /// Inserts nodes, and updates the nodes that exist.
+    /// Inserts new nodes, and updates nodes whose codes exist.
     @discardableResult
     func save(_ values: Node...) throws -> BatchResult {
         try store.insert(values, onConflict: .update, result: .objectIDs)

@@ -11,7 +11,7 @@ struct UpsertResolutionTests {
         try folder.get().store(type, entities: entities)
     }
 
-    /// Opens a store whose objects are identified by a code, and by a name.
+    /// Opens a store whose objects are identified by a code, or by a name.
     private func pairs(_ type: String) throws -> Store {
         try open(
             type,
