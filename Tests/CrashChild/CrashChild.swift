@@ -7,12 +7,13 @@ import RoostStores
 
 /// A process that CrashTests starts, watches and kills.
 ///
-/// Its arguments are a command, the URL of a store, and options of the store's type as
-/// `name=value`. The commands are:
+/// Its arguments are a command, the location of a store, and options of the store's type as
+/// `name=value`. Each command writes `ready <n>` when it has begun:
 ///
 /// - `commit`: continues the transactions of `CrashWorkload` until it is killed, and writes
 ///   `acked <n>` after each.
 /// - `read`: reads the store until standard input ends, and writes `saw <n>` for each new state.
+///   The last line is `read <n>`, the number of reads.
 /// - `reopen`: like `read`, but opens the store again, read-only, for each read.
 /// - `hold`: keeps a snapshot open until standard input ends. `hold-reading` opens the store
 ///   read-only.

@@ -223,7 +223,7 @@ struct OpenStoreInterruptionTests {
         let count = ["fetch", "a", "Track", "--count", "--where=playCount != 99"]
         while try place.start(count).wait().output != "0\n", process.isRunning {}
         kill(process.processIdentifier, signal)
-        // A program that ends at once has ended by now.
+        // If the signal ends the program, that has happened by now.
         _ = try place.start(count).wait()
         let output = try #require(try pipe.fileHandleForReading.readToEnd())
         process.waitUntilExit()
@@ -242,7 +242,7 @@ struct OpenStoreInterruptionTests {
         let key = try place.roost("fetch", "a", "Track", "--select=id", "--format=csv").output
             .split(separator: "\n").last.map(String.init)
         let id = try #require(key)
-        // Half a mebibyte, in blocks of 512 bytes.
+        // The limit is half a mebibyte, in blocks of 512 bytes.
         try #require(try place.bytes("a").count > 1 << 20)
         let result = try place.roost(
             "update", "a", "Track", "--set=playCount = 1000000", "--where=SELF = \(id)", "--yes",
