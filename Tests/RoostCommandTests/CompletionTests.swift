@@ -189,7 +189,7 @@ struct CompletionScriptTests {
         .enabled(if: path("bash") != nil, "bash is not installed"), arguments: bashCases)
     func bash(line: String, wanted: [String]) throws {
         let place = try place()
-        // The words as Readline separates them, at blanks, colons and equals signs.
+        // Sets the variables that the script reads. Words are split only at blanks here.
         let script = """
             source <(roost completions bash)
             complete -p roost

@@ -22,7 +22,7 @@ enum Corpus {
         return walk.compactMap { $0 as? String }.filter(matches).sorted()
     }
 
-    /// The findings of other tools in each store, by path.
+    /// The facts that other tools found in each store.
     static let stores: [StoreFacts] = {
         guard isPresent, let data = FileManager.default.contents(atPath: path + "/_derived/stores.json"),
             let list = try? JSONSerialization.jsonObject(with: data) as? [[String: Any]]
@@ -91,7 +91,8 @@ final class TemporaryDirectory: Sendable {
     }
 }
 
-/// Returns the store error that `body` throws; throws ``Missing`` if `body` succeeds.
+/// Returns the store error that `body` throws; throws ``Missing`` if `body` succeeds, and every
+/// other error of `body`.
 func failure<T>(_ body: () throws -> T, sourceLocation: SourceLocation = #_sourceLocation) throws -> StoreError {
     do {
         _ = try body()

@@ -136,7 +136,7 @@ struct ModelCacheTests {
     }
 }
 
-/// SplitMix64.
+/// A generator of random numbers (SplitMix64).
 struct Generator {
     var state: UInt64
 

@@ -147,7 +147,7 @@ struct VersionOrderTests {
         }
         #expect(try names(from: "UserDataModel", to: last).first == "UserDataModel")
         let byNames = try history(at: path).versions.map(\.name)
-        // By its name, this version is newer.
+        // The names show that the target is older, so the store does not count.
         #expect(try names(from: last, to: "MultiassetUserDataModel_v2") == byNames)
         let reasons = try history(
             at: path,
