@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Resolved models")
 struct ModelResolverTests {
-    /// Several hierarchies and every way in which a relationship is stored.
+    /// Returns a model with several hierarchies and every way in which a relationship is stored.
     static func library() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
