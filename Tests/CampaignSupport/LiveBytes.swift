@@ -109,7 +109,7 @@ private struct Finder {
         return (value, 9)
     }
 
-    /// Returns the root page that a row of the schema names; nil if the row is incomplete.
+    /// Returns the root page that a row of the schema names.
     private func root(in payload: Range<Int>) -> Int? {
         let (headerCount, first) = varint(payload.lowerBound)
         var (place, value) = (payload.lowerBound + first, payload.lowerBound + headerCount)

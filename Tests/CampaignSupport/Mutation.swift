@@ -10,7 +10,7 @@ extension CampaignRandom {
     mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
 }
 
-/// The generator of random numbers for one file of a campaign (SplitMix64).
+/// The generator of random numbers for one file of a campaign.
 ///
 /// It depends only on a seed and the number of the file.
 public struct TrialRandom: CampaignRandom {
@@ -43,7 +43,7 @@ public enum Mutation: String, CaseIterable, Sendable {
     ///   - good: The sound file.
     ///   - live: Its live bytes.
     ///   - mark: Bytes that identify cells, for example of property lists. About half of the
-    ///     positions are in such cells, if there are any.
+    ///     positions are in such cells, if any.
     ///   - random: The generator that chooses the change.
     /// - Returns: The changed file, the mutation, and whether a live byte changed.
     public static func apply(

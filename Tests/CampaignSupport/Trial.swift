@@ -76,7 +76,7 @@ public struct DamageTrials {
     ///   - directory: An empty directory.
     ///   - seed: The seed of the campaign.
     ///   - registry: The types of store.
-    /// - Throws: Errors of reading, copying and dumping the sound file.
+    /// - Throws: Errors of using the sound file.
     public init(
         type: String, base: String, directory: String, seed: UInt64, registry: StoreRegistry
     ) throws {

@@ -13,7 +13,6 @@ import RoostStores
 /// - `commit`: continues the transactions of `CrashWorkload` until it is killed, and writes
 ///   `acked <n>` after each.
 /// - `read`: reads the store until standard input ends, and writes `saw <n>` for each new state.
-///   The last line is `read <n>`, the number of reads.
 /// - `reopen`: like `read`, but opens the store again, read-only, for each read.
 /// - `hold`: keeps a snapshot open until standard input ends. `hold-reading` opens the store
 ///   read-only.

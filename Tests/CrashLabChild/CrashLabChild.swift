@@ -186,8 +186,7 @@ private struct Operation {
 
     /// Returns the problem with the stores of a directory: its kind, a colon and a description.
     ///
-    /// If there is none, runs the operation again, except for a completed replacement. If that
-    /// succeeds, returns `ok` and the names of the files.
+    /// Without a problem, runs an incomplete operation again and returns `ok` and the file names.
     func check(_ directory: String, outcome what: Substring, digests: Digests) -> String {
         do {
             let found = try digest(of: store(in: directory), describedAs: "store")

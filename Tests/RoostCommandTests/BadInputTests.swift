@@ -163,8 +163,8 @@ struct BadInputTests {
         #expect(try place.roost("info", "a").code == 0)
     }
 
-    /// The words before a command that run it without the rights of the superuser; nil if that
-    /// needs setpriv, which is missing.
+    /// The words before a command that run it without the rights of the superuser; nil if setpriv
+    /// is missing.
     private static let asUser: [String]? = {
         guard geteuid() == 0 else { return [] }
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv") else { return nil }

@@ -18,8 +18,7 @@ struct DamageCommandTests {
         ])
     }
 
-    /// Creates a store `notes` and a copy `sound`. If `damaged` is set, then changes a letter of
-    /// Note/p3 in `notes`.
+    /// Creates a store `notes` and a copy `sound`; if `damaged`, changes a letter in `notes`.
     private func makeStore(_ type: String = "sqlite", in place: Workplace, damaged: Bool = true) throws {
         let model = try Self.model()
         let store = try StoreRegistry.standard.create(

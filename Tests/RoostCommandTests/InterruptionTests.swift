@@ -242,7 +242,7 @@ struct OpenStoreInterruptionTests {
         let key = try place.roost("fetch", "a", "Track", "--select=id", "--format=csv").output
             .split(separator: "\n").last.map(String.init)
         let id = try #require(key)
-        // The limit is half a mebibyte, in blocks of 512 bytes.
+        // Half a mebibyte, in blocks of 512 bytes.
         try #require(try place.bytes("a").count > 1 << 20)
         let result = try place.roost(
             "update", "a", "Track", "--set=playCount = 1000000", "--where=SELF = \(id)", "--yes",

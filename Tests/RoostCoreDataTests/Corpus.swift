@@ -91,8 +91,7 @@ final class TemporaryDirectory: Sendable {
     }
 }
 
-/// Returns the store error that `body` throws; throws ``Missing`` if `body` succeeds, and every
-/// other error of `body`.
+/// Returns the store error that `body` throws; throws ``Missing`` if `body` succeeds.
 func failure<T>(_ body: () throws -> T, sourceLocation: SourceLocation = #_sourceLocation) throws -> StoreError {
     do {
         _ = try body()

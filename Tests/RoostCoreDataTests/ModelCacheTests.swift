@@ -136,7 +136,7 @@ struct ModelCacheTests {
     }
 }
 
-/// A generator of random numbers (SplitMix64).
+/// Random numbers (SplitMix64).
 struct Generator {
     var state: UInt64
 

@@ -147,7 +147,7 @@ struct VersionOrderTests {
         }
         #expect(try names(from: "UserDataModel", to: last).first == "UserDataModel")
         let byNames = try history(at: path).versions.map(\.name)
-        // The names show that the target is older, so the store does not count.
+        // By its name, the target is older.
         #expect(try names(from: last, to: "MultiassetUserDataModel_v2") == byNames)
         let reasons = try history(
             at: path,

@@ -54,7 +54,7 @@
             ])
         }
 
-        /// Returns the members that `@Model` adds to a class, and the errors.
+        /// The members that `@Model` adds, and the errors.
         static func members(_ text: String, at byteOffset: Int = 0) throws -> MacroResult {
             var compiler = Compiler()
             return try compiler.expand(

@@ -82,7 +82,7 @@ struct DocumentLoaderTests {
         return try loader.finish()
     }
 
-    /// Replaces a store by an empty one that does not write documents directly.
+    /// Returns an empty store without direct writing of documents.
     private func engine(of store: any PersistentStore, named name: String) throws -> any PersistentStore {
         try store.close()
         try FileManager.default.removeItem(atPath: bench.path(name))

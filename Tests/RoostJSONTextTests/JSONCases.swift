@@ -1,6 +1,6 @@
 import Testing
 
-/// A text for a strict reader, and the column of the expected error, if any.
+/// A text and the result of a strict reader.
 struct JSONCase: Sendable, CustomTestStringConvertible {
     var kind: String
     var bytes: [UInt8]
@@ -15,7 +15,7 @@ struct JSONCase: Sendable, CustomTestStringConvertible {
         (self.kind, self.bytes, self.column) = (kind, bytes, column)
     }
 
-    /// Creates a case of an array of one string, with these bytes between its quotes.
+    /// A string with these bytes between its quotes, in an array.
     init(_ kind: String, inString bytes: [UInt8], column: Int? = nil) {
         self.init(kind, bytes: Array("[\"".utf8) + bytes + Array("\"]".utf8), column: column)
     }
@@ -363,7 +363,7 @@ enum JSONCases {
         JSONCase("an invalid byte in a word", bytes: Array("[tru".utf8) + [0xE5, 0x5D], column: 2),
     ]
 
-    // MARK: May be accepted or refused
+    // MARK: May be either; what this reader does
 
     /// Texts that a strict reader may accept or refuse, and that this one accepts.
     static let tolerated: [JSONCase] = [

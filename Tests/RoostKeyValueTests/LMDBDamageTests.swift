@@ -17,7 +17,7 @@ import RoostCore
     struct LMDBDamageTests {
         let directory = Result { try LMDBDirectory() }
 
-        /// Returns the file of a store with branch pages, overflow pages and a free list.
+        /// Returns a file with branch pages, overflow pages and a free list.
         private func sample() throws -> Data {
             let directory = try directory.get()
             let storage = try directory.create()
@@ -86,7 +86,7 @@ import RoostCore
             let expectedCount = try contents().get().count
             var generator = SystemRandomNumberGenerator()
             var refused = 0
-            // All used bytes of the two meta pages, then random positions after these pages.
+            // All used bytes of the meta pages, then random later positions.
             let places =
                 Array(0..<160) + Array(4096..<4096 + 160)
                 + (0..<700).map { _ in Int.random(in: 8192..<good.count, using: &generator) }
@@ -174,7 +174,7 @@ import RoostCore
             let directory = try directory.get()
             let storage = try directory.open()
             #expect(try storage.integrityFindings().isEmpty)
-            // Changes the page number of the first leaf in the file, not through the open storage.
+            // Changes the page number of the first leaf in the file.
             let handle = try #require(FileHandle(forUpdatingAtPath: directory.store))
             var page = 2
             while page < good.count / 4096, good[page * 4096 + 10] != 2 { page += 1 }

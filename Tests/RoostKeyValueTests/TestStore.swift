@@ -5,8 +5,7 @@ import RoostMemory
 import RoostSystem
 import Testing
 
-/// Returns a model with everything the engine keeps: a hierarchy, constraints, indexes, and
-/// relationships of every kind.
+/// A model with everything the engine keeps.
 func musicModel() throws -> ManagedObjectModel {
     try ManagedObjectModel(
         entities: [

@@ -134,8 +134,7 @@ struct GeneratedClassTests {
         #expect(text.contains("            Person.self,\n            Employee.self,\n            Boss.self,\n"))
     }
 
-    /// Returns a model with two levels of inheritance, whose first and last classes are written by
-    /// hand.
+    /// A model whose first and last classes are written by hand.
     private func handwritten() throws -> ManagedObjectModel {
         var entities = try Samples.people().entities.map(\.declaration)
         for index in entities.indices where entities[index].name != "Employee" {

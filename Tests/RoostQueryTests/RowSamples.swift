@@ -108,8 +108,8 @@ enum RowSamples {
         ])
     }
 
-    /// Returns two artists, three albums (the third without an artist) and eight tracks (the last
-    /// two without an album).
+    /// Two artists, three albums (the third without artist) and eight tracks (the last two without
+    /// album).
     static func library() throws -> BatchSnapshot {
         var batch = RecordBatch(model: try model.get())
         for (key, name) in ["Ann", "Bob"].enumerated() {

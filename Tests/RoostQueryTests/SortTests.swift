@@ -117,7 +117,7 @@ struct SortTests {
         }
     }
 
-    /// Returns a random value of a few, so that many are equal or similar; null one time in six.
+    /// Returns null or one of a few similar values.
     static func value(_ name: String, using random: inout SeededGenerator) -> Value {
         guard Int.random(in: 0..<6, using: &random) > 0 else { return .null }
         switch name {

@@ -22,8 +22,8 @@ final class TemporaryDirectory {
 }
 
 enum Models {
-    /// Returns a model with every type of attribute, a hierarchy, every kind of relationship, a
-    /// constraint and an index.
+    /// A model with every type of attribute and relationship, a hierarchy, a constraint and an
+    /// index.
     static func music() throws -> ManagedObjectModel {
         var album = EntityDescription(
             "Album",

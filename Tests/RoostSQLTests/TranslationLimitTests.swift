@@ -11,7 +11,7 @@ struct TranslationLimitTests {
     typealias Predicate = FetchRequest.Predicate
     typealias Expression = FetchRequest.Expression
 
-    /// Checks that both stores of ``TwinStores`` return the same objects for each predicate.
+    /// Checks that both stores return the same objects for each predicate.
     private func compare(_ predicates: [Predicate], of entity: EntityName = "Album") throws {
         let directory = try TemporaryDirectory()
         var random = SeededRandom(7)

@@ -175,8 +175,8 @@ struct RandomPredicates {
         }
     }
 
-    /// Returns a random path from an entity to an attribute of a kind, through to-many
-    /// relationships only if `isToMany` is set; nil if it finds none.
+    /// Returns a random path to an attribute of a kind, through to-many relationships only if
+    /// `isToMany`.
     private mutating func path(
         from entity: String, to kind: Kind, isToMany: Bool
     ) -> [String]? {

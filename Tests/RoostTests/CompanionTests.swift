@@ -79,8 +79,7 @@ struct CompanionTests {
         }
     }
 
-    /// Returns the bytes of every file and the kind of every other entry, except genuine lock
-    /// files.
+    /// Returns the bytes or kind of every entry except genuine lock files.
     private func entries(_ folder: Folder, around place: Place) throws -> [String: [UInt8]] {
         var result: [String: [UInt8]] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {

@@ -15,8 +15,7 @@ struct callcounter_counts {
     uint64_t sqlite_steps;
 };
 
-/// Whether calls are counted: only with glibc and without a sanitizer. Otherwise a program cannot
-/// replace functions of the C library.
+/// Whether calls are counted: only with glibc and without a sanitizer.
 int callcounter_works(void);
 
 /// The counts of all threads up to now.

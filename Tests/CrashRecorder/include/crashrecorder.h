@@ -62,14 +62,13 @@ enum crashrecorder_kind {
 /// The flag of a write that is durable when it returns.
 enum { crashrecorder_durable = 1 };
 
-/// Whether calls are recorded: only with glibc and without a sanitizer. Otherwise a program cannot
-/// replace functions of the C library.
+/// Whether calls are recorded: only with glibc and without a sanitizer.
 int crashrecorder_works(void);
 
 /// Adds a mark to the trace.
 void crashrecorder_mark(const char *text);
 
-/// Returns the number of calls of the fault's classes since the fault was set.
+/// Returns the number of calls of the fault's classes since it was set.
 int64_t crashrecorder_count(void);
 
 /// Sets the fault like CRASHRECORDER_FAULT, and restarts the count. Without a class, there is no
