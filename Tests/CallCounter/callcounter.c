@@ -1,5 +1,5 @@
 // Functions with the names of functions of the C library and SQLite. The dynamic linker finds these
-// first. Each counts its calls and calls the real function.
+// first. Each counts its calls or bytes, and calls the real function.
 
 #if defined(__linux__)
 #define _GNU_SOURCE
@@ -80,7 +80,7 @@ void *aligned_alloc(size_t alignment, size_t size) {
     return __libc_memalign(alignment, size);
 }
 
-// Finds the real function of a name once, in the first thread that calls it.
+// Finds the real function of a name, and keeps it for later calls.
 #define REAL(name) \
     static __typeof__(&name) real; \
     __typeof__(&name) found = __atomic_load_n(&real, __ATOMIC_ACQUIRE); \

@@ -6,7 +6,7 @@ import RoostCore
 /// The child process of `DamageCampaign`, which tries damaged files.
 ///
 /// Its arguments are `TYPE BASE DIRECTORY SEED FIRST STEP LAST`. With `reproduce` as first
-/// argument, it writes the damaged file FIRST to DIRECTORY/d and keeps it.
+/// argument, it tries only the damaged file FIRST, which remains as DIRECTORY/d.
 @main
 struct CampaignChild {
     static func main() {

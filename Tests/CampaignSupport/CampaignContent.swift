@@ -1,8 +1,7 @@
 import Foundation
 public import RoostCore
 
-/// The content of the stores in campaigns: objects of every kind, with references, links, long
-/// values and indexes.
+/// The content of the stores in campaigns: objects with references, links, long values and indexes.
 public enum CampaignContent {
     /// Returns the model, with two more attributes of persons if `next` is set.
     public static func model(next: Bool = false) throws -> ManagedObjectModel {

@@ -6,8 +6,7 @@ import RoostSystem
 /// Many damaged copies of one file, tried in child processes.
 ///
 /// A child tries one file after the other and writes a line before and after each. If a signal ends
-/// the child, or it takes too long, its file is counted, and another child continues after that
-/// file.
+/// the child, or a file takes too long, that file is counted, and another child continues after it.
 public struct DamageCampaign: Sendable {
     /// The type of the store.
     public var type: String
@@ -37,7 +36,7 @@ public struct DamageCampaign: Sendable {
         /// signal, and failures after the last file.
         public fileprivate(set) var failures: [String] = []
 
-        /// The number of files that were tried.
+        /// The number of trials, crashes and hangs.
         public var count: Int { trials.count + crashes.count + hangs.count }
 
         /// Returns the numbers of the files that gave this outcome for this operation.
@@ -139,7 +138,8 @@ public struct DamageCampaign: Sendable {
                 results.failures.append(text)
             }
         }
-        // After an error in a child, its worker ends, because the next child would fail too.
+        // If a child ends early without a signal, its worker ends, because the next child would
+        // fail too.
         return end.status == 0 || end.status == 3 ? count + 1 : current + step
     }
 }

@@ -34,7 +34,7 @@ public struct LiveBytes: Sendable {
         return 0
     }
 
-    /// Returns a position in a cell that contains given bytes, such as a property list, or nil.
+    /// Returns a random position in a cell that contains `mark`; nil if no cell does.
     func position(
         inCellWith mark: [UInt8], of bytes: [UInt8], using random: inout some CampaignRandom
     ) -> Int? {
@@ -51,9 +51,9 @@ public struct LiveBytes: Sendable {
         return nil
     }
 
-    /// Returns whether a changed file differs in a live byte.
+    /// Returns whether a change of the file affects a live byte.
     ///
-    /// If its size differs, every live byte after the first difference counts.
+    /// If the size changed, all bytes after the first difference are affected.
     func areHit(in changed: [UInt8], of good: [UInt8]) -> Bool {
         if changed.count == good.count { return pieces.contains { changed[$0] != good[$0] } }
         let prefix = zip(changed, good).prefix { $0 == $1 }.count

@@ -10,7 +10,7 @@ extension CampaignRandom {
     mutating func oneIn(_ count: Int) -> Bool { below(count) == 0 }
 }
 
-/// The generator of random numbers for one file of a campaign (SplitMix64).
+/// The generator of random numbers for one file of a campaign.
 ///
 /// It depends only on a seed and the number of the file.
 public struct TrialRandom: CampaignRandom {
@@ -37,7 +37,7 @@ public enum Mutation: String, CaseIterable, Sendable {
     case oneBit, severalBits, oneByte, zeros, randomBytes, truncation, growth, exchangedPages, copiedPage, zeroedSector
     case insertedBytes, deletedBytes, extremeNumber
 
-    /// Returns a changed copy of a sound file; about four of five positions are live bytes.
+    /// Returns a changed copy of a sound file; most positions are live bytes.
     ///
     /// - Parameters:
     ///   - good: The sound file.

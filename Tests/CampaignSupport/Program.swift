@@ -7,7 +7,7 @@ import RoostSystem
 public final class Program {
     /// The result of a run.
     public struct End: Sendable, CustomStringConvertible {
-        /// The exit status, negative for a signal.
+        /// The exit status, or the negated number of a signal.
         public var status: Int32
         /// Whether it was killed because it took too long.
         public var isHanging: Bool
@@ -33,7 +33,7 @@ public final class Program {
     ///   - arguments: Its arguments.
     ///   - directory: Its working directory.
     ///   - input: The file for its standard input; nil for empty input.
-    /// - Throws: Errors of starting the program.
+    /// - Throws: Errors of finding and starting the program.
     public init(_ program: String, arguments: [String], in directory: String, input: String? = nil) throws {
         errorFile = FileManager.default.temporaryDirectory.appendingPathComponent("roost-errors-\(UUID().uuidString)")
         try Data().write(to: errorFile)
@@ -64,7 +64,7 @@ public final class Program {
         throw StoreError(.notFound, "\(name) is in none of \(folders.map(\.path)); build all products first.")
     }
 
-    /// Returns the next line of the output, or nil at its end.
+    /// Returns the next complete line of the output or nil.
     ///
     /// A program that does not write a line in time is killed.
     public func line(withinSeconds seconds: Double) -> String? {

@@ -8,7 +8,7 @@ internal import RoostSystem
 public enum Outcome: String, Sendable, CaseIterable {
     /// The operation returned the content of the sound file, or `check` found no damage.
     case same
-    /// The operation failed with a store error.
+    /// The operation failed with a store error, or `check` with another than `corrupted`.
     case error
     /// The operation returned other content, or a copy that cannot be read, without an error.
     case different
@@ -76,7 +76,7 @@ public struct DamageTrials {
     ///   - directory: An empty directory.
     ///   - seed: The seed of the campaign.
     ///   - registry: The types of store.
-    /// - Throws: Errors of reading the sound file.
+    /// - Throws: Errors of using the sound file.
     public init(
         type: String, base: String, directory: String, seed: UInt64, registry: StoreRegistry
     ) throws {

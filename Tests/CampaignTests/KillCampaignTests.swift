@@ -46,7 +46,7 @@ struct KillCampaignTests {
             let types = DamageCampaignTests.types
             return Verb.allCases.flatMap { verb in
                 types.flatMap { source in
-                    // Only a conversion and a migration into another store have two types.
+                    // Only these two verbs are tried with two types.
                     types.filter { [.convert, .migrateInto].contains(verb) || $0 == source }
                         .map { Job(verb: verb, source: source, destination: $0) }
                 }
@@ -88,7 +88,7 @@ struct KillCampaignTests {
         #expect(Set(digests).count == 2)
     }
 
-    /// Copies the stores of a job into a new directory.
+    /// Copies the stores of a job, and the next model, into a new directory.
     private func prepare(_ job: Job, in run: Place) throws {
         let files = FileManager.default
         try files.copyItem(atPath: place.file("base-\(job.source)"), toPath: run.file("s"))
@@ -115,7 +115,7 @@ struct KillCampaignTests {
         return digest
     }
 
-    /// Returns the problems after a kill and after a rerun of the command.
+    /// Runs a killed command again, and returns the problems before and after.
     private func examine(_ job: Job, in run: Place, source original: Data) throws -> [String] {
         var problems: [String] = []
         let migrates = [.migrateInPlace, .migrateWithBackup, .migrateInto].contains(job.verb)

@@ -10,7 +10,7 @@ import Testing
 /// sets the number of runs.
 @Suite("Commands under limits", .serialized)
 struct LimitCampaignTests {
-    /// A limit that the shell sets.
+    /// A conversion under a limit.
     struct Limit: Sendable, CustomStringConvertible {
         enum Kind: String, Sendable { case processes, memory, files }
 
@@ -36,7 +36,7 @@ struct LimitCampaignTests {
 
     /// Whether limits of processes can be tested.
     ///
-    /// They do not apply to root, which must start the command as another user.
+    /// They do not apply to root, which starts the command as another user.
     private static let canLimitProcesses: Bool =
         geteuid() == 0
         && ["/usr/bin/setpriv", "/usr/bin/prlimit"].allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }

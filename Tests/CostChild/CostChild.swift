@@ -7,7 +7,7 @@ import RoostMigration
 
 /// The child process of CostTests, which counts the costs of a store's operations.
 ///
-/// It writes a line for each operation:
+/// Most modes write a line for each operation:
 /// `<name>\t<allocations>\t<bytes>\t<flushes>\t<steps>\t<count>`. The first four numbers are
 /// divided by the last one, the number of objects, reads or commits. It writes no lines if calls
 /// cannot be counted.
@@ -18,10 +18,10 @@ import RoostMigration
 /// - `CostChild graph <type> <directory>`: the operations of a context.
 /// - `CostChild graph-memory <type> <directory>`: the memory of objects, a line for each kind:
 ///   `<name>\t<bytes>`.
-/// - `CostChild graph-times <type> <directory>`: the change sets of 100 000 changed objects, and
-///   undo: `<name>\t<median>\t<least>`, in nanoseconds for each object.
-/// - `CostChild graph-window <type> <number> <directory>`: the memory of windows of a followed
-///   result over that many rows: `<name>\t<bytes>`.
+/// - `CostChild graph-times <type> <directory>`: change sets, undo and redo of 100 000 changed
+///   objects: `<name>\t<median>\t<minimum>`, in nanoseconds for each object.
+/// - `CostChild graph-window <type> <number> <directory>`: the memory of a
+///   `FetchedResultsController` over that many rows, with and without a window: `<name>\t<bytes>`.
 /// - `CostChild convert <from> <to> <directory>`: a conversion.
 /// - `CostChild links <type> <number> <directory>`: a load of links in the order of the end that
 ///   owns them, and again in the order of the other end.

@@ -120,7 +120,7 @@ struct GraphCosts {
         }
     }
 
-    /// Measures a save, and a commit of the same changes.
+    /// Measures change sets, a save, and a commit of similar changes.
     private func saving() throws {
         for round in 0..<2 {
             func run(_ name: String, _ body: () throws -> Void) throws {
@@ -149,7 +149,7 @@ struct GraphCosts {
 
     /// Returns a change set that updates all albums.
     ///
-    /// As in a save, neither a context nor a snapshot is open afterwards.
+    /// As in a save, no snapshot is open afterwards.
     private func changes(plays: Int64) throws -> ChangeSet {
         let snapshot = try store.persistentStore.snapshot()
         defer { snapshot.close() }
@@ -165,8 +165,7 @@ struct GraphCosts {
         return changes
     }
 
-    /// Prints the nanoseconds for each object of the change sets of 100 000 changed objects, and of
-    /// undo and redo of an event that changed them.
+    /// Prints the nanoseconds per object of change sets, undo and redo for 100 000 changed objects.
     func times() throws {
         let count = 100_000
         let filling = container.makeContext()

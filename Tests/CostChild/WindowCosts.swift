@@ -5,7 +5,8 @@ import RoostCore
 import RoostGraph
 
 extension GraphCosts {
-    /// Prints the memory of a followed result after its fetch and after events, and the peak.
+    /// Prints the memory of a `FetchedResultsController` after its fetch and after events, and the
+    /// peak.
     ///
     /// - Parameter count: The number of albums in the store.
     /// - Throws: Errors of the store.

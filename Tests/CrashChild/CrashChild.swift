@@ -7,8 +7,8 @@ import RoostStores
 
 /// A process that CrashTests starts, watches and kills.
 ///
-/// Its arguments are a command, the URL of a store, and options of the store's type as
-/// `name=value`. The commands are:
+/// Its arguments are a command, the location of a store, and options of the store's type as
+/// `name=value`. Each command writes `ready <n>` when it has begun:
 ///
 /// - `commit`: continues the transactions of `CrashWorkload` until it is killed, and writes
 ///   `acked <n>` after each.

@@ -14,11 +14,11 @@ import RoostMigration
 /// - `run <operation> <directory> <source type> <store type>` performs an operation of `CrashLab`
 ///   on `store` and writes the mark `ack` when it is done. At its end, even after an error, it
 ///   prints `calls <n>`, `reports <n>` and `questions <n>`: the numbers of calls in which a fault
-///   can occur, of reports, and of questions to policies. The argument `cancel <n>` ends it at a
-///   report, `failure <n>` at a question.
+///   can occur, of reports, and of questions to policies. The argument `cancel <n>` ends it at
+///   report n, `failure <n>` at question n.
 /// - `check` takes the operation, both types and three digests: before, after and of the source. It
-///   reads lines `<what> <directory>`, where 1 accepts only the new store and 2 only the old store,
-///   and answers each with `ok <names>`, separated by slashes, or with the problem.
+///   reads lines `<what> <directory>`, where 1 accepts only the new store, 2 only the old one, and
+///   others both. It answers each with `ok <names>`, separated by slashes, or with the problem.
 /// - `fail` takes the operation and both types. It reads lines
 ///   `<directory> <classes> <number> <action> <sticky>`, runs the operation in each directory with
 ///   that fault, and answers `0 <calls>` or `3 <calls> <error>`.
@@ -186,7 +186,7 @@ private struct Operation {
 
     /// Returns the problem with the stores of a directory: its kind, a colon and a description.
     ///
-    /// Without a problem, runs the operation again and returns `ok` and the names of the files.
+    /// Without a problem, runs an incomplete operation again and returns `ok` and the file names.
     func check(_ directory: String, outcome what: Substring, digests: Digests) -> String {
         do {
             let found = try digest(of: store(in: directory), describedAs: "store")
@@ -230,7 +230,7 @@ private struct Operation {
 
     /// Examines the structure of a store, and returns the digest of its content.
     ///
-    /// The digest must equal the recorded one, if any.
+    /// The tally must equal the recorded one, if any.
     private func digest(of location: StoreLocation, describedAs noun: String) throws -> String {
         do {
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: 5))
@@ -251,7 +251,7 @@ private struct Operation {
         }
     }
 
-    /// Throws unless the history consists of the transactions that the content consists of.
+    /// Throws unless the history has exactly the transactions that made the content.
     private func requireHistory(of store: any PersistentStore, in snapshot: any StoreSnapshot) throws {
         guard case .int(let count)? = try store.metadata().userMetadata["transaction"] else {
             throw StoreError(.corrupted, "the store does not say which transaction was the last")

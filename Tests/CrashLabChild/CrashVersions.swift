@@ -99,7 +99,7 @@ enum CrashVersions {
     }
 }
 
-/// An early end of a migration: a cancellation at a report, or a policy that fails at a question.
+/// An early end of an operation: a cancellation at a report, or a policy that fails at a question.
 final class Interruption: Sendable {
     enum Kind: String { case cancel, failure }
 

@@ -10,7 +10,8 @@ import RoostMigration
 enum KeptContent {
     static let storeUUID = StoreUUID("0F1E2D3C-4B5A-4697-8879-6A5B4C3D2E1F")
 
-    /// A model with every type of attribute and every kind of relationship, index and constraint.
+    /// Returns a model with every type of attribute and every kind of relationship, index and
+    /// constraint.
     static func model() throws -> ManagedObjectModel {
         try ManagedObjectModel(
             entities: entities, configurations: ["people": ["Band", "Person"]],
@@ -21,7 +22,7 @@ enum KeptContent {
             versionIdentifiers: ["kept 1"], userInfo: ["purpose": "fixtures"])
     }
 
-    /// The model with changes that a mapping model covers.
+    /// Returns the model with changes that a mapping model covers.
     static func nextModel() throws -> ManagedObjectModel {
         var entities = entities
         for index in entities.indices {
@@ -158,7 +159,7 @@ enum KeptContent {
         EntityDescription("Vacancy", attributes: [.init("reason", type: .string)]),
     ]
 
-    /// The commits, in their order.
+    /// Returns the commits, in their order.
     ///
     /// The last two are left in the log of an unclosed store.
     static func commits(_ model: ManagedObjectModel) throws -> [ChangeSet] {

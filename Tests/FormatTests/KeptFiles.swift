@@ -40,7 +40,8 @@ struct KeptStore: Sendable, CustomStringConvertible {
         get throws { try StoreRegistry.standard.type(named: type) }
     }
 
-    /// Copies the store, with its log if any, into a directory, and returns the URL of the copy.
+    /// Copies the store, with its log if any, into a directory, and returns the location of the
+    /// copy.
     func copy(_ name: String = "store", to folder: Folder) throws -> StoreLocation {
         for suffix in ["", "-wal", "-journal"] where KeptFiles.exists("\(self)/\(name)\(suffix)") {
             try FileManager.default.copyItem(
@@ -74,7 +75,7 @@ final class Folder: Sendable {
     func write(_ bytes: [UInt8], to name: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: file(name))) }
 }
 
-/// Returns the error that `body` throws, or nil.
+/// Returns the store error that `body` throws, or nil.
 func error(_ body: () throws -> Void) -> StoreError? {
     do {
         try body()

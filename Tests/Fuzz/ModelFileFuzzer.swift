@@ -6,7 +6,7 @@ import RoostCore
 
 /// Reads each file of libFuzzer; a trap, more than ten seconds and more than 512 MiB are findings.
 ///
-/// The start of a file selects its readers: those of compiled models, archived expressions and
+/// The first byte of a file selects its readers: those of compiled models, archived expressions and
 /// predicates, property lists, models and mapping models in XML, and model documents.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzModelFile(_ start: UnsafePointer<UInt8>, count: Int) -> CInt {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes the first files of the fuzzer, which the tests also use: `seeds DIRECTORY`.
+/// Writes the first files of the fuzzer into a directory: `seeds DIRECTORY`.
 @main
 enum ModelFileSeeds {
     static func main() throws {

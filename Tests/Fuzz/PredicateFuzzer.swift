@@ -4,7 +4,7 @@ import RoostQuery
 /// Reads each text of libFuzzer; a trap is a finding.
 ///
 /// A predicate must be the same after printing and reading, with and without a model. Each text is
-/// also read with arguments.
+/// also read with arguments and as an expression.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPredicate(_ bytes: UnsafePointer<UInt8>, count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)

@@ -9,7 +9,7 @@
         /// Whether a transaction ends with its first error, as in some databases.
         private let endsWithErrors: Bool
         private var hasFailed = false
-        /// Whether the transaction has ended, so that another transaction uses `base`.
+        /// Whether the transaction has ended, so that another one may use `base`.
         var isOver = false
 
         init(_ base: SQLiteConnection, endsWithErrors: Bool) {
@@ -24,7 +24,7 @@
         var changedRowCount: Int { base.changedRowCount }
         var isInTransaction: Bool { base.isInTransaction }
 
-        /// Runs a call of SQLite, unless an earlier call of the transaction failed.
+        /// Runs a call of SQLite, unless an earlier error has ended the transaction.
         func trying<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
             guard !hasFailed else {
                 throw StoreError(.internalInconsistency, "The transaction of '\(base.path)' failed before.")

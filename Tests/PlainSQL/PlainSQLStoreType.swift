@@ -47,7 +47,7 @@
 
         /// Opens a store whose lock is held.
         ///
-        /// Closing the store releases the lock.
+        /// An error, or closing the store, releases the lock.
         private func open(
             _ location: StoreLocation, options: StoreOptions, at path: String, under lock: StoreLock?
         ) throws(StoreError) -> any PersistentStore {
@@ -127,7 +127,7 @@
         /// The companions are SQLite's.
         package func isExpendable(_ file: CompanionFile) -> Bool { SQLiteStoreType().isExpendable(file) }
 
-        /// Moves the log of a store that was not closed into its file.
+        /// Moves the log of an unclosed store into its file, and removes companions.
         package func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
             if StoreFile.hasEntry(at: path + "-wal") {
                 let connection = try PlainDatabase.connect(to: path, options: StoreOptions())

@@ -8,7 +8,7 @@ import Testing
 /// nothing.
 @Suite("Commands on bad input")
 struct BadInputTests {
-    /// Runs every command that reads the store `name`, and expects each to refuse it.
+    /// Runs four commands that read the store `name`, and expects each to refuse it.
     private func expectRefused(
         _ name: String, in place: Workplace, containing text: String = "",
         at location: SourceLocation = #_sourceLocation
@@ -163,8 +163,8 @@ struct BadInputTests {
         #expect(try place.roost("info", "a").code == 0)
     }
 
-    /// The words before a command that run it without the rights of the superuser; nil without
-    /// setpriv.
+    /// The words before a command that run it without the rights of the superuser; nil if setpriv
+    /// is missing.
     private static let asUser: [String]? = {
         guard geteuid() == 0 else { return [] }
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv") else { return nil }

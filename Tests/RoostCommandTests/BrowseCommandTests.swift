@@ -45,7 +45,7 @@
                 "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(headers)\r\n", at: port)
         }
 
-        /// Starts the command, and returns the port and the path of its address.
+        /// Starts the command, and returns it with its port and path.
         private func start(
             _ arguments: [String] = [], in place: Workplace
         ) throws -> (run: RunningCommand, port: UInt16, path: String) {

@@ -189,7 +189,7 @@ struct CompletionScriptTests {
         .enabled(if: path("bash") != nil, "bash is not installed"), arguments: bashCases)
     func bash(line: String, wanted: [String]) throws {
         let place = try place()
-        // The words as Readline separates them, at blanks, colons and equals signs.
+        // The variables of the script, with words split only at blanks.
         let script = """
             source <(roost completions bash)
             complete -p roost

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("roost conformance")
 struct ConformanceCommandTests {
-    /// Runs the command in this process, on types that the program does not know.
+    /// Runs the command in this process, with only these types.
     private static func run(
         _ arguments: [String], on types: [any PersistentStoreType], isCancelled: @escaping () -> Bool = { false }
     ) throws -> (code: ExitCode, output: String) {

@@ -18,7 +18,7 @@ struct DamageCommandTests {
         ])
     }
 
-    /// Creates a store `notes`, a sound copy `sound`, and changes one letter of the text of Note/p3.
+    /// Creates a store `notes` and a copy `sound`; if `damaged`, changes a letter in `notes`.
     private func makeStore(_ type: String = "sqlite", in place: Workplace, damaged: Bool = true) throws {
         let model = try Self.model()
         let store = try StoreRegistry.standard.create(

@@ -37,7 +37,7 @@ import RoostCore
 
         func makeRoom() { unlink("\(path)/ballast") }
 
-        /// Returns the files beside the ballast and the store's own lock file.
+        /// Returns the names of all files except the ballast and the store's lock file.
         func names() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: path).filter { !["ballast", "s.lock"].contains($0) }
                 .sorted()

@@ -19,7 +19,7 @@ struct HistoryCommandTests {
             StoreLocation(type: type, path: place.file("music")), model: try model(), options: options)
     }
 
-    /// Returns a store with three transactions, and the tokens of the first and the last.
+    /// Creates a store with three transactions, and returns the tokens of the first and the last.
     private func makeTransactions(
         _ type: String, in place: Workplace
     ) throws -> (first: HistoryToken, last: HistoryToken) {

@@ -223,7 +223,7 @@ struct OpenStoreInterruptionTests {
         let count = ["fetch", "a", "Track", "--count", "--where=playCount != 99"]
         while try place.start(count).wait().output != "0\n", process.isRunning {}
         kill(process.processIdentifier, signal)
-        // A program that ends at once has ended by now.
+        // If the signal ends the program, that has happened by now.
         _ = try place.start(count).wait()
         let output = try #require(try pipe.fileHandleForReading.readToEnd())
         process.waitUntilExit()

@@ -18,7 +18,7 @@ enum CommandPage {
             + names.filter { $0.hasSuffix(".md") && $0 != "command-line.md" }.sorted().map { "docs/\($0)" }
     }()
 
-    /// Returns the code blocks of a page in the given language; an empty name is a plain block.
+    /// Returns the code blocks of a page in the given language; an empty name selects plain blocks.
     static func blocks(_ page: String, language: String) throws -> [String] {
         let text = try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
         var blocks: [String] = []
@@ -81,7 +81,7 @@ struct PageCommandTests {
     func commandLines(page: String) throws {
         let blocks = try CommandPage.blocks(page, language: "sh") + CommandPage.blocks(page, language: "")
         for line in blocks.flatMap({ $0.split(separator: "\n") }) {
-            // A line with the prompt of the shell is a statement.
+            // A line with the prompt of `roost shell` is a statement.
             guard line.prefixMatch(of: #/roost( \(\d+ changed\))?>/#) == nil else { continue }
             let line = line.hasPrefix("$ ") ? line.dropFirst(2) : line
             for words in CommandPage.commands(String(line)) where words[0] == "roost" && words.count > 1 {
@@ -156,7 +156,7 @@ struct PageCommandTests {
             return place
         }
 
-        /// A prompt of the page with the typed statement, and the lines that follow it.
+        /// Returns the prompts of a session, each with the typed statement and the lines after it.
         private static func steps(_ block: String) -> [(prompt: String, statement: String, lines: [String])] {
             var steps: [(prompt: String, statement: String, lines: [String])] = []
             for line in block.components(separatedBy: "\n") {

@@ -33,7 +33,7 @@ import Testing
 
         /// Runs a command under a limit, then checks the remaining files.
         ///
-        /// - Returns: Whether it succeeded.
+        /// - Returns: Whether the command succeeded.
         private func run(
             _ arguments: [String], of program: String, under limit: [String], in place: Workplace,
             makes name: String? = nil, at location: SourceLocation = #_sourceLocation

@@ -77,7 +77,7 @@ struct UsageTests {
         #expect(!result.errors.contains("Fatal"))
     }
 
-    /// Otherwise, a store's file could get the number of a closed descriptor, and output would be
+    /// A store's file must not get the number of a closed descriptor, because output would be
     /// written into it.
     @Test("a command with closed standard output and error writes into no store", arguments: Workplace.fileTypes)
     func closedOutput(type: String) throws {

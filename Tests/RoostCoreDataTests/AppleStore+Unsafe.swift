@@ -53,7 +53,7 @@ import RoostCore
 
         static func hex(_ bytes: [UInt8]) -> String { "x'" + bytes.map { String(format: "%02x", $0) }.joined() + "'" }
 
-        /// Opens the store for reading, with the connection that made it closed.
+        /// Opens the store for reading; if `closing`, after the connection that made it is closed.
         func open(_ model: ManagedObjectModel?, closing: Bool = true) throws -> CoreDataStore {
             if closing { close() }
             let store = try CoreDataStoreType().open(
@@ -61,7 +61,7 @@ import RoostCore
             return try #require(store as? CoreDataStore)
         }
 
-        /// Returns the names of the files beside the store.
+        /// Returns the names of all files in the directory.
         func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() }
     }
 

@@ -69,7 +69,7 @@ struct ArchiveWriter {
     private var objects: [TestPlist] = [.string("$null")]
     private var classes: [String: TestPlist] = [:]
 
-    /// Reserves a place for an object that refers to itself in a circle.
+    /// Reserves a place for an object in a circle of references.
     mutating func reserve() -> TestPlist {
         objects.append(.string(""))
         return .uid(objects.count - 1)

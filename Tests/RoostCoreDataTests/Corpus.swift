@@ -22,7 +22,7 @@ enum Corpus {
         return walk.compactMap { $0 as? String }.filter(matches).sorted()
     }
 
-    /// The findings of other tools in each store, by path.
+    /// The facts that other tools found in each store.
     static let stores: [StoreFacts] = {
         guard isPresent, let data = FileManager.default.contents(atPath: path + "/_derived/stores.json"),
             let list = try? JSONSerialization.jsonObject(with: data) as? [[String: Any]]

@@ -204,7 +204,7 @@ struct MappingFacts: Sendable, CustomTestStringConvertible {
     }
 
     /// Returns the path of the model file that ends like `projectPath` and is nearest to the
-    /// mapping model.
+    /// mapping model or nil.
     func model(_ projectPath: String?) -> String? {
         guard let parts = projectPath?.split(separator: "/").suffix(2),
             let repository = path.split(separator: "/").first

@@ -135,7 +135,7 @@ struct ExpressionArchive {
         return function(name, of: operand, arguments: arguments)
     }
 
-    /// Adds a comparison, an `NSPredicateOperator` with its number, modifier and options.
+    /// Adds a comparison by the number of its operator, with a modifier and options.
     mutating func comparison(
         _ left: TestPlist, type: Int64, to right: TestPlist, modifier: Int64 = 0, options: (String, Int64)? = nil
     ) -> TestPlist {

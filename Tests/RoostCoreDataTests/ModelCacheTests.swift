@@ -136,7 +136,7 @@ struct ModelCacheTests {
     }
 }
 
-/// SplitMix64.
+/// Random numbers (SplitMix64).
 struct Generator {
     var state: UInt64
 

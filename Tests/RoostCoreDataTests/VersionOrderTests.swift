@@ -147,7 +147,7 @@ struct VersionOrderTests {
         }
         #expect(try names(from: "UserDataModel", to: last).first == "UserDataModel")
         let byNames = try history(at: path).versions.map(\.name)
-        // By its name, this version is newer.
+        // By its name, the target is older.
         #expect(try names(from: last, to: "MultiassetUserDataModel_v2") == byNames)
         let reasons = try history(
             at: path,

@@ -66,7 +66,7 @@ struct HistoryFormatTests {
         return transactions
     }
 
-    /// Records a deletion, an update, an insert and a link.
+    /// Records an update, a deletion, an insert, and an added and a removed link.
     private func recordEverything(_ recorder: inout HistoryRecorder) throws {
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Person", key: 7), version: 1, values: ["email": "e", "age": .int(1)])

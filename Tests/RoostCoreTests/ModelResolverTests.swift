@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Resolved models")
 struct ModelResolverTests {
-    /// Several hierarchies and every way in which a relationship is stored.
+    /// Several hierarchies and every way of storing a relationship.
     static func library() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
@@ -138,7 +138,7 @@ struct ModelResolverTests {
         #expect(shelf.destination == model.entity("Shelf")?.number)
         #expect(shelf.relationship == 11)
         #expect(try model.requireEntity("Shelf").layout.fields.isEmpty)
-        // Two fields of one byte, after a bitmap of two bytes: widths and offsets agree.
+        // Fields follow each other without gaps.
         for (field, next) in zip(fields, fields.dropFirst()) {
             #expect(next.byteOffset == field.byteOffset + field.kind.width)
         }

@@ -2,7 +2,7 @@ import RoostCore
 import Testing
 
 enum ModelSamples {
-    /// The example of MODEL-FORMAT.md.
+    /// Returns the example of MODEL-FORMAT.md.
     static func music() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(

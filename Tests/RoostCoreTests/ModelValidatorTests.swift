@@ -32,7 +32,7 @@ struct ModelValidatorTests {
 
         init(_ message: String, constraint: [String]) { self.init(message, Self.entity(constraints: [constraint])) }
 
-        /// An entity with one property of each kind.
+        /// Returns an entity with one property of each kind.
         static func entity(
             constraints: [[String]] = [], indexes: [FetchIndexDescription] = []
         ) -> EntityDescription {

@@ -26,7 +26,7 @@ struct StoreErrorTests {
         $0.failures = [ValidationFailure(.row(2), entity: "Album", property: "title", kind: .missing)]
     }
 
-    /// The stored properties of an error, by name, without those in `names`.
+    /// Returns the stored properties of an error by name, without those in `names`.
     private func payloads(_ error: StoreError, without names: Set<String>) -> [String: String] {
         var payloads: [String: String] = [:]
         for child in Mirror(reflecting: error).children {

@@ -42,8 +42,8 @@ struct TextCodecTests {
         for bytes in texts {
             for prefix in ["", "QUJD"] {
                 let text = prefix + String(decoding: bytes, as: UTF8.self)
-                // Foundation on Linux also reads padding alone, and a digit after padding, as wrong
-                // bytes.
+                // Foundation on Linux also accepts padding alone, and a digit after padding, and
+                // returns wrong bytes.
                 let padding = text.utf8.drop { $0 != UInt8(ascii: "=") }
                 let isOrderly =
                     padding.count < max(1, text.utf8.count) && padding.allSatisfy { $0 == UInt8(ascii: "=") }

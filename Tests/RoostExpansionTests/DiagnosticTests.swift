@@ -4,7 +4,7 @@
 
     @testable import RoostExpansion
 
-    /// A class that cannot be a model, with `→` before the position of the error.
+    /// A member or class that `@Model` refuses, with `→` before the position of the error.
     struct WrongModel: CustomTestStringConvertible, Sendable {
         let text: String
         let message: String

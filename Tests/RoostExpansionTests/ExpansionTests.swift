@@ -7,7 +7,7 @@
 
     @Suite("Expansions of @Model")
     struct ExpansionTests {
-        /// A class with all syntax that could hide declarations.
+        /// A class with syntax that could hide declarations.
         static let source = ##"""
 
             /// A comment { with var no: Int
@@ -127,7 +127,7 @@
             #expect(try attribute("var size: Int32?", in: text) == #"@_ModelProperty(slot: 0, after: "Band")"#)
         }
 
-        /// The attribute that a member of a class gets.
+        /// Returns the attribute that a member of a class gets.
         private func attribute(_ member: String, in text: String) throws -> String {
             var compiler = Compiler()
             let place = try #require(text.range(of: member)?.lowerBound)

@@ -140,7 +140,7 @@ import Testing
             return result
         }
 
-        /// One property of the objects of an entity, ordered by their keys.
+        /// Returns one property of the objects of an entity, ordered by their keys.
         func values(_ entity: String, of property: String) throws -> [Value] {
             try objects(entity).sorted { $0.key < $1.key }.map { $0.value[property] ?? .null }
         }

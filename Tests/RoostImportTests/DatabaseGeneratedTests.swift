@@ -7,7 +7,7 @@ import Testing
 #if SQLite
     @Suite("Generated databases")
     struct DatabaseGeneratedTests {
-        /// A generator of the same numbers each time.
+        /// A generator of repeatable numbers.
         private struct Numbers {
             var state: UInt64
 

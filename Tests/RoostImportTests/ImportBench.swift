@@ -15,7 +15,7 @@ struct ImportBench {
 
     init(_ configure: (inout TextImportOptions) -> Void = { _ in }) { configure(&options) }
 
-    /// Returns a text as an input, in pieces of a size.
+    /// Returns a text as an input, in pieces of at most `pieceByteCount` bytes.
     static func input(_ bytes: [UInt8], pieceByteCount: Int = .max) throws -> ImportInput {
         var rest = bytes[...]
         return try ImportInput(spooling: "rows", inOneOf: [NSTemporaryDirectory(), "/tmp"]) {
@@ -71,7 +71,7 @@ struct ImportBench {
         do { return "no error: \(try rows(text))" } catch { return (error as? StoreError)?.message ?? "\(error)" }
     }
 
-    /// Returns the type that is inferred for a column of one letter.
+    /// Returns the type that is inferred for a column with these cells.
     func type(_ cells: String...) throws -> AttributeType? {
         try content(Array(("a,b\n" + cells.map { "\($0),\n" }.joined()).utf8)).model.entity("Row")?.attribute("a")?.type
     }

@@ -73,7 +73,7 @@
 
         deinit {
             guard let quoted = try? session.quoted(name) else { return }
-            // An import that was not sent has locked the tables. They end with the server.
+            // An import that was not sent still locks the tables, which then stay on the server.
             _ = try? session.execute("SET lock_timeout = 500; DROP SCHEMA IF EXISTS \(quoted) CASCADE")
         }
 

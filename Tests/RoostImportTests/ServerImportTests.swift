@@ -210,7 +210,7 @@
             let name = try writer.quoted(schema.name)
             try writer.execute("SET search_path = \(name); SET lock_timeout = 200")
             try writer.execute("DELETE FROM b WHERE id % 2 = 0; UPDATE a SET x = 2; INSERT INTO a VALUES (5000, 5)")
-            // Until the import ends, its tables can neither be emptied nor changed.
+            // Until the import ends, its tables cannot be truncated, altered or dropped.
             for statement in ["TRUNCATE b", "ALTER TABLE b ADD COLUMN c int", "DROP TABLE b"] {
                 do {
                     try writer.execute(statement)

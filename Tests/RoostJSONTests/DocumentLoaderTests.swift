@@ -6,7 +6,7 @@ import Testing
 @testable import RoostJSON
 @testable import RoostKeyValue
 
-/// A model without subentities and constraints, with every kind of link.
+/// Returns a model without subentities and constraints, with every kind of link.
 func flatModel() throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [
         EntityDescription(
@@ -63,7 +63,7 @@ struct DocumentLoaderTests {
         case links(LinkBatch)
     }
 
-    /// Loads parts into a new store; by the engine's own loader if `isPlain`.
+    /// Loads parts into a new store, with the engine's own loader if `isPlain` is set.
     private func load(
         _ parts: [Part], into name: String, isPlain: Bool, lastKeys: [EntityName: Int64] = [:]
     ) throws -> StoreTally {
@@ -82,7 +82,7 @@ struct DocumentLoaderTests {
         return try loader.finish()
     }
 
-    /// Returns the same store without direct writing of documents.
+    /// Returns an empty store without direct writing of documents.
     private func engine(of store: any PersistentStore, named name: String) throws -> any PersistentStore {
         try store.close()
         try FileManager.default.removeItem(atPath: bench.path(name))
@@ -112,7 +112,7 @@ struct DocumentLoaderTests {
         return .links(batch)
     }
 
-    /// Everything in the document's order, in several batches.
+    /// Returns everything in the document's order, in several batches.
     private func inOrder() throws -> [Part] {
         [
             try records(of: "Album", keys: 1...4), try records(of: "Album", keys: 5...9),

@@ -6,7 +6,7 @@ import Testing
 @testable import RoostJSON
 @testable import RoostKeyValue
 
-/// Hierarchies whose subentities come before and after their root in a document, with unique
+/// Returns a model whose subentities come before and after their root in a document, with unique
 /// values.
 private func hierarchyModel() throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RoostJSON
 
-/// Numbers that follow from a seed.
+/// Random numbers that a seed determines.
 private struct Numbers {
     var state: UInt64
 

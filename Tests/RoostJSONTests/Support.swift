@@ -78,7 +78,8 @@ final class Bench {
     }
 }
 
-/// A model with a hierarchy, a constraint, ordered and plain links, and a to-one relationship.
+/// Returns a model with a hierarchy, a constraint, ordered and plain links, and a to-one
+/// relationship.
 func libraryModel() throws -> ManagedObjectModel {
     try ManagedObjectModel(
         entities: [
@@ -113,7 +114,7 @@ extension PersistentStore {
         _ = try commit(changes)
     }
 
-    /// Two authors, an editor, three books, two tags and three links.
+    /// Commits two authors, an editor, three books, two tags and three links.
     func fill() throws {
         try change { changes in
             try changes.insert(ObjectID("Author", key: 1), values: ["name": "Ada", "code": "a"])
@@ -147,7 +148,7 @@ extension PersistentStore {
         }
     }
 
-    /// The digest and generation of the content, computed from every record and link.
+    /// Returns the tally of all records and links, which the recorded one must equal.
     func state() throws -> StoreTally {
         let snapshot = try snapshot()
         defer { snapshot.close() }

@@ -59,7 +59,7 @@ struct JSONEncodingTests {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         let text = String(decoding: try encoder.encode(value), as: UTF8.self)
-        // Roost has no blank before a colon, and no line breaks in an empty list.
+        // Roost has no blank before a colon, and no line breaks in an empty list or object.
         return text.replacing("\" : ", with: "\": ").replacing(/\[\s+\]/, with: "[]").replacing(/\{\s+\}/, with: "{}")
     }
 

@@ -22,7 +22,7 @@ struct JSONTextTests {
         9_007_199_254_740_994, 1e15, 1e16, 1e17, 123_456_789.000_000_1, 1e22, 1e23,
     ]
 
-    /// Numbers with few digits, and the adjacent numbers, which have many.
+    /// Returns random numbers with few digits, and the adjacent numbers, which have many.
     private static func decimals(_ random: inout SeededNumbers) -> [Double] {
         let mantissa = Double(
             UInt64.random(in: 0..<UInt64(1) << UInt64.random(in: 1...60, using: &random), using: &random))

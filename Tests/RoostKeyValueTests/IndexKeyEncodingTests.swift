@@ -163,7 +163,8 @@ struct IndexKeyEncodingTests {
             encode: { place in
                 var key = StorageKey()
                 key.append(place: place)
-                // An object's key always follows, so an entry without a place begins with the key.
+                // An object's key always follows. Place 0 has no bytes, so its entry begins with
+                // that key.
                 key.append(key: 1)
                 return key.bytes
             }, precedes: <)

@@ -17,7 +17,7 @@ import RoostCore
     struct LMDBDamageTests {
         let directory = Result { try LMDBDirectory() }
 
-        /// A store with branch pages, overflow pages and a free list.
+        /// Returns a file with branch pages, overflow pages and a free list.
         private func sample() throws -> Data {
             let directory = try directory.get()
             let storage = try directory.create()
@@ -32,7 +32,7 @@ import RoostCore
             return try directory.bytes()
         }
 
-        /// Opens the store, and returns all entries, or the code of the error.
+        /// Opens the store, and returns all entries, or the error.
         private func contents() throws -> Result<[String], StoreError> {
             do throws(StoreError) {
                 let storage = try LMDBStorage.open(
@@ -86,7 +86,7 @@ import RoostCore
             let expectedCount = try contents().get().count
             var generator = SystemRandomNumberGenerator()
             var refused = 0
-            // All positions of the meta pages, then positions in the whole file.
+            // All used bytes of the meta pages, then random later positions.
             let places =
                 Array(0..<160) + Array(4096..<4096 + 160)
                 + (0..<700).map { _ in Int.random(in: 8192..<good.count, using: &generator) }
@@ -174,7 +174,7 @@ import RoostCore
             let directory = try directory.get()
             let storage = try directory.open()
             #expect(try storage.integrityFindings().isEmpty)
-            // Changes the page number of the first leaf, without the open storage.
+            // Changes the page number of the first leaf in the file.
             let handle = try #require(FileHandle(forUpdatingAtPath: directory.store))
             var page = 2
             while page < good.count / 4096, good[page * 4096 + 10] != 2 { page += 1 }

@@ -41,7 +41,7 @@ import RoostCore
         }
     }
 
-    /// The code of the error that `body` throws; nil if it throws none.
+    /// Returns the code of the error that `body` throws; nil if it throws none.
     func errorCode(_ body: () throws -> Void) -> StoreError.Code? {
         do { try body() } catch let error as StoreError { return error.code } catch {
             return StoreError.Code("\(error)")
@@ -60,7 +60,7 @@ import RoostCore
             return found
         }
 
-        /// All entries of a space, in order.
+        /// Returns all entries of a space in order, as `key=value`.
         func entries(_ space: KeySpace = .records) throws -> [String] {
             let cursor = try cursor(in: space)
             var entries: [String] = []

@@ -280,7 +280,7 @@ private struct PlanSample {
     static let numbers: [Int64] = [0, 1, -1, 2, 3, 5, 100, .max, .min, 9007199254740993, 9007199254740992]
     static let decimals = ["0", "1", "-1", "1.5", "-1.5", "NaN", "0.001", "1000000000000000000000", "2"]
 
-    /// Items and special items with an index of every kind.
+    /// A model with an index of every kind.
     private static func makeModel() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
@@ -358,7 +358,7 @@ private struct PlanSample {
         snapshot = try store.snapshot()
     }
 
-    /// Returns the result of reading everything.
+    /// Returns the keys found by reading everything.
     func scanned(_ request: FetchRequest) throws -> [Int64] {
         let source = try snapshot.records(of: request.entity, after: nil)
         let batch = try snapshot.all(
@@ -385,7 +385,7 @@ private struct PlanSample {
         }
     }
 
-    /// A value that a property is compared with, perhaps of another type of number.
+    /// Returns a value to compare a property with; for a number, perhaps of another type.
     static func constant(_ name: String, using generator: inout SeededGenerator) -> Value {
         if Int.random(in: 0..<12, using: &generator) == 0 { return .null }
         let isNumber = ["number", "small", "part", "plain", "extra", "real", "single", "price", "flag"].contains(name)

@@ -141,7 +141,7 @@ struct SnapshotTests {
         try test.storage.write(timeoutSeconds: 0, body)
     }
 
-    /// The first key of a space that starts with a number.
+    /// Returns the first key of a space.
     private static func firstKey(of space: KeySpace, in reader: any KeyValueReader) throws(StoreError) -> StorageKey {
         let cursor = try reader.cursor(in: space)
         guard try cursor.next() else { throw StoreError(.notFound, "the space is empty") }

@@ -10,7 +10,7 @@ import Testing
     struct StorageWriterTests {
         private let directory = Result { try LMDBDirectory() }
 
-        /// The error of a wrong result, which ends the transaction and the test.
+        /// Returns the error of a wrong result, which ends the transaction and the test.
         private static func differs(_ what: String) -> StoreError { StoreError(.internalInconsistency, what) }
 
         /// Puts, inserts, appends, deletes and reads in random order, and compares with a

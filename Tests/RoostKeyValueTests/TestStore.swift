@@ -5,8 +5,7 @@ import RoostMemory
 import RoostSystem
 import Testing
 
-/// A model with everything the engine keeps: a hierarchy, constraints, indexes, and relationships
-/// of every kind.
+/// A model with everything the engine keeps.
 func musicModel() throws -> ManagedObjectModel {
     try ManagedObjectModel(
         entities: [
@@ -118,7 +117,7 @@ struct TestStore {
     func album(_ key: Int64) -> ObjectID { ObjectID("Album", key: key) }
     func genre(_ key: Int64) -> ObjectID { ObjectID("Genre", key: key) }
 
-    /// Two artists, a band, three albums and two genres; keys 1… in each hierarchy.
+    /// Commits two artists, a band, three albums and two genres; keys 1… in each hierarchy.
     func fill() throws {
         try commit { changes in
             try changes.insert(artist(1), values: ["name": "Ada", "code": "a", "rank": 2])
@@ -192,7 +191,7 @@ extension StoreSnapshot {
     }
 }
 
-/// The code of the error that `body` throws; nil if it throws none.
+/// Returns the code of the store error that `body` throws; nil if it throws none.
 func code(_ body: () throws -> Void) -> StoreError.Code? {
     do {
         try body()

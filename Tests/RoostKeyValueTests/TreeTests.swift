@@ -42,7 +42,7 @@ extension KeyValueReader {
         return all
     }
 
-    /// Returns the same entries by ``KeyValueCursor/visit(_:)``, some in each call.
+    /// Returns all entries, read by ``KeyValueCursor/visit(_:)``, at most `count` in each call.
     fileprivate func visitedEntries(_ space: KeySpace, atOnce count: Int) throws -> SortedArray {
         var all = SortedArray()
         let cursor = try cursor(in: space)

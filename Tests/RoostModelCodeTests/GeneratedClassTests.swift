@@ -17,7 +17,7 @@ struct GeneratedClassTests {
         #expect(try String(contentsOf: committed, encoding: .utf8) == file.text)
     }
 
-    /// The class of the entity `Album` of ``Samples/music()``.
+    /// Returns the class of the entity `Album` of ``Samples/music()``.
     private static func albumText(
         title: RecordLayout.Field, rating: RecordLayout.Field, year: RecordLayout.Field
     ) -> String {
@@ -64,7 +64,7 @@ struct GeneratedClassTests {
         """ + albumConstants(title: title, rating: rating, year: year)
     }
 
-    /// The constants of the class that ``albumText(title:rating:year:)`` returns.
+    /// Returns the constants of the class in ``albumText(title:rating:year:)``.
     private static func albumConstants(
         title: RecordLayout.Field, rating: RecordLayout.Field, year: RecordLayout.Field
     ) -> String {
@@ -134,7 +134,7 @@ struct GeneratedClassTests {
         #expect(text.contains("            Person.self,\n            Employee.self,\n            Boss.self,\n"))
     }
 
-    /// Two levels of inheritance, with classes written by hand at both.
+    /// A model whose first and last classes are written by hand.
     private func handwritten() throws -> ManagedObjectModel {
         var entities = try Samples.people().entities.map(\.declaration)
         for index in entities.indices where entities[index].name != "Employee" {

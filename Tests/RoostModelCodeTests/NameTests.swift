@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Names in generated code")
 struct NameTests {
-    /// Every word that has a meaning in Swift.
+    /// Words that have a meaning in Swift.
     static let words = [
         "actor", "any", "as", "associatedtype", "async", "await", "borrowing", "break", "case", "catch", "class",
         "consuming", "continue", "convenience", "default", "defer", "deinit", "didSet", "do", "dynamicType", "each",

@@ -4,7 +4,7 @@ import Testing
 
 /// Models and shortcuts that several tests use.
 enum Samples {
-    /// A model of flat entities.
+    /// Returns a model of flat entities.
     static func music() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
@@ -16,7 +16,7 @@ enum Samples {
         ])
     }
 
-    /// A model with two levels of inheritance.
+    /// Returns a model with two levels of inheritance.
     static func people() throws -> ManagedObjectModel {
         var person = EntityDescription(
             "Person", attributes: [.string("name", isOptional: false), .date("born")],
@@ -31,7 +31,7 @@ enum Samples {
         ])
     }
 
-    /// A model with one entity, whose attributes have all types, optional and mandatory.
+    /// Returns a model with an entity whose attributes have all types, optional and mandatory.
     static func types(superentity: Bool) throws -> ManagedObjectModel {
         var attributes: [AttributeDescription] = []
         for type in AttributeType.allCases {
@@ -72,14 +72,14 @@ enum Samples {
         try ModelCode(model, source: source, access: access).files(layout).map(\.text)
     }
 
-    /// The message of the error that generating code throws.
+    /// Returns the message of the error that generating code throws.
     static func message(_ model: ManagedObjectModel, source: String = "Music.roostmodel.json") throws -> String {
         let error = try #require(throws: StoreError.self) { try texts(model, source: source) }
         #expect(error.code == .invalidModel)
         return error.message
     }
 
-    /// A model with one entity and one string attribute.
+    /// Returns a model with one entity and one string attribute.
     static func attribute(_ name: String, of entity: String = "Thing") throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [EntityDescription(entity, attributes: [.string(name)])])
     }

@@ -25,7 +25,7 @@ final class TemporaryDirectory: Sendable {
 
     func text(_ name: String) throws -> String { try String(contentsOfFile: file(name), encoding: .utf8) }
 
-    /// The names in a directory below this one, sorted; empty if it does not exist.
+    /// Returns the sorted names in a directory below this one; none if it does not exist.
     func names(in directory: String) throws -> [String] {
         guard FileManager.default.fileExists(atPath: file(directory)) else { return [] }
         return try FileManager.default.contentsOfDirectory(atPath: file(directory)).sorted()

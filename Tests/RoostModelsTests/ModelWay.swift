@@ -75,7 +75,7 @@
         static let all = [Way(type: MacroWay.self), Way(type: GeneratedWay.self)]
     }
 
-    /// Types of stores, each in a new directory.
+    /// Stores of several types in a new directory.
     enum Backends {
         static func run(
             isInFile: Bool = false, sourceLocation: SourceLocation = #_sourceLocation,

@@ -105,7 +105,7 @@ struct Library {
             ])
     }
 
-    /// The keys of the objects of an entity that meet a predicate.
+    /// Returns the keys of the objects of an entity that meet a predicate.
     func keys(_ entity: EntityName, where predicate: FetchRequest.Predicate) throws -> [Int64] {
         let matcher = try RecordFilter(FetchRequest(entity, where: predicate), model: model).matcher(over: graph)
         var keys: [Int64] = []
@@ -115,7 +115,7 @@ struct Library {
         return keys
     }
 
-    /// The value of an expression for one object.
+    /// Returns the value of an expression for one object.
     func value(_ expression: FetchRequest.Expression, of id: ObjectID) throws -> Value {
         let evaluator = try CompiledExpression(expression, for: id.entity, model: model).evaluator(over: graph)
         var value: Value?

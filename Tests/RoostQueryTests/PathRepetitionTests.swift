@@ -35,7 +35,7 @@ private struct Layers {
         graph = BatchGraph(records, links: [RelationshipName("Node", name: "next"): next])
     }
 
-    /// The names in a path through `count` layers.
+    /// Returns the names in a path through `count` layers.
     static func path(_ count: Int = depth, rest: [String] = ["number"]) -> [String] {
         Array(repeating: "next", count: count) + rest
     }

@@ -108,8 +108,8 @@ enum RowSamples {
         ])
     }
 
-    /// Two artists, three albums (the third without an artist), eight tracks (the last two without
-    /// an album).
+    /// Two artists, three albums (the third without artist) and eight tracks (the last two without
+    /// album).
     static func library() throws -> BatchSnapshot {
         var batch = RecordBatch(model: try model.get())
         for (key, name) in ["Ann", "Bob"].enumerated() {
@@ -149,14 +149,14 @@ enum RowSamples {
         return rows
     }
 
-    /// The rows of a request for tracks of the library.
+    /// Returns the rows of a request for tracks of the library.
     static func rows(_ configure: (inout RowRequest) -> Void) throws -> [[Value]] {
         var request = RowRequest(FetchRequest("Track"))
         configure(&request)
         return try rows(request, of: library())
     }
 
-    /// The error of a request for tracks of the library.
+    /// Returns the error of a request for tracks of the library.
     static func refusal(_ configure: (inout RowRequest) -> Void) throws -> StoreError {
         var request = RowRequest(FetchRequest("Track"))
         configure(&request)

@@ -46,7 +46,7 @@ private final class ListGraph: ObjectGraph {
 
 @Suite("Sorting")
 struct SortTests {
-    /// The documented order of two texts.
+    /// Returns the documented order of two texts.
     private static func localizedOrder(_ left: String, _ right: String) -> Int {
         enum Part: Equatable {
             case number(String)
@@ -117,7 +117,7 @@ struct SortTests {
         }
     }
 
-    /// Values of a type that are equal, similar and different.
+    /// Returns null or one of a few similar values.
     static func value(_ name: String, using random: inout SeededGenerator) -> Value {
         guard Int.random(in: 0..<6, using: &random) > 0 else { return .null }
         switch name {

@@ -24,7 +24,7 @@ private func matches(
     return try Array(text.utf8).withUnsafeBytes { bytes in try matcher.matches(bytes) }
 }
 
-/// `LIKE` by its definition, however slow.
+/// `LIKE` by its definition.
 private func like(_ text: ArraySlice<Unicode.Scalar>, pattern: ArraySlice<Unicode.Scalar>) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
     let rest = pattern.dropFirst()
@@ -38,7 +38,7 @@ private func like(_ text: ArraySlice<Unicode.Scalar>, pattern: ArraySlice<Unicod
     }
 }
 
-/// `LIKE` by a table, for long patterns.
+/// `LIKE` by a table, for long patterns without escapes.
 private func fitsByTable(_ text: [Unicode.Scalar], pattern: [Unicode.Scalar]) -> Bool {
     // For each length of a prefix of the text, whether the pattern so far matches it.
     var fits = [true] + [Bool](repeating: false, count: text.count)

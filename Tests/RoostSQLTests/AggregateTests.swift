@@ -32,7 +32,7 @@ struct AggregateTests {
             && .less("i32", than: 1),
     ]
 
-    /// The rows of a request over records that are read one by one.
+    /// Returns the rows of a request, from records read one by one.
     private static func reference(_ request: RowRequest, in store: any PersistentStore) throws -> [[Value]] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

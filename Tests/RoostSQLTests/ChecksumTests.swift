@@ -376,8 +376,8 @@ struct ChecksumTests {
 
     // MARK: Older formats
 
-    /// A store in format version 2, with every type of attribute, links and an object at version 2
-    /// and above.
+    /// Copies a store in format version 2 that has every type of attribute, links, and objects at
+    /// higher versions than 1.
     private func copyFixture() throws {
         let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Fixtures/format-2.sqlite")

@@ -81,7 +81,7 @@ struct DamagedLogTests {
 
     /// Opens the store `w` from several threads at once.
     ///
-    /// Returns each thread's number of notes, or the code of its error.
+    /// Returns each thread's number of notes, or its error.
     private func openAtOnce(isReadOnly: Bool) -> [Result<Int, StoreError>] {
         let found = Mutex<[Result<Int, StoreError>]>([])
         let location = directory.location("w")
@@ -415,7 +415,8 @@ struct SQLiteFileLockTests {
     }
 }
 
-/// The number of handles that this process has on a file; -1 if the system does not report it.
+/// Returns the number of handles that this process has on a file; -1 if the system does not report
+/// it.
 private func openHandleCount(_ path: String) -> Int {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") else { return -1 }
     return names.count { (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == path }

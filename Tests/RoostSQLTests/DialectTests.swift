@@ -21,7 +21,7 @@ private struct LeastDialect: SQLDialect {
 
 @Suite("SQL dialects")
 struct DialectTests {
-    /// Words of SQLite that no other database has, or that mean something else there.
+    /// Words of SQLite that some other database lacks, or reads in another way.
     private static let words = [
         "pragma", "sqlite", "rowid", "or replace", "or fail", "typeof", #"\bglob\b"#, "json_each", "on conflict",
         #"\bstrict\b"#, #" is not \\\("#, #"\?[0-9\\]"#, #"\bx'"#,

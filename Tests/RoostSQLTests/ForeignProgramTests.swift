@@ -141,7 +141,7 @@ struct ForeignProgramTests {
         #expect(findings.contains { $0.contains("Note/p2") })
         #expect(findings.contains { $0.contains("Note/p9") })
         #expect(findings.contains { $0.contains("'Note'") && $0.contains("recorded") })
-        // Later commits keep the tally correct, so exactly the shell's changes remain as findings.
+        // A commit that updates an edited object ends its finding.
         try store.change {
             try $0.update(ObjectID("Note", key: 2), version: 1, values: ["text": "healed"])
             try $0.update(ObjectID("Note", key: 9), version: 1, values: ["text": "adopted"])

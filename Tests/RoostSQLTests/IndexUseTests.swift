@@ -48,7 +48,7 @@ struct IndexUseTests {
         return try snapshot.explain(request, executing: true)
     }
 
-    /// Inserts 1200 albums and a few titles like `gold`.
+    /// Inserts 1200 albums, a few with titles like `gold`.
     private static func fill(_ store: any PersistentStore) throws {
         var changes = ChangeSet(model: store.model)
         let titles = ["Gold", "gold", "GOLD", "go\u{308}ld", "Göld", "Goldfinger", "\u{212A}", "ö"]

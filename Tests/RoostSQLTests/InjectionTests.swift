@@ -134,7 +134,7 @@ struct InjectionTests {
             && text.utf8.elementsEqual(text.precomposedStringWithCanonicalMapping.utf8)
     }.prefix(60)
 
-    /// Requests with `name` as the name of an attribute, in a path and as a variable.
+    /// Returns requests with `name` as the name of an attribute, in a path and as a variable.
     private static func requests(_ name: String) -> [FetchRequest] {
         [
             FetchRequest("x'\"; DROP--", where: .equal(name, to: .string(name + "1")), sortedBy: [.init(name)]),

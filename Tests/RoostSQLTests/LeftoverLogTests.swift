@@ -61,7 +61,7 @@ struct LeftoverLogTests {
         try crash("b", keys: 1...41, more: 42...46)
         let log = try directory.bytes("a-wal")
         #expect(log.count > 0)
-        // An older copy, from before the log was begun.
+        // Another store, which is empty.
         let old = try type.create(directory.location("old"), model: try Models.note(), options: StoreOptions())
         try old.close()
         try expectRefusal(file: try directory.bytes("old"), log: log, "another store, empty")
@@ -81,7 +81,7 @@ struct LeftoverLogTests {
         }
     }
 
-    /// The operations that meet another store's log beside a store.
+    /// The operations that meet a leftover log beside a store.
     enum Use: String, CaseIterable { case reading, writing, destroying, replacing, moving }
 
     private func attempt(_ use: Use, of name: String) throws {

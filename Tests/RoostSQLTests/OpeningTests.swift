@@ -58,7 +58,7 @@ struct OpeningTests {
         try reopened.close()
     }
 
-    /// Writes a file that is not a store of this version, under its own name.
+    /// Writes a file that is not a store of this version, named after its kind.
     private func writeOtherFile(_ name: String) throws {
         switch name {
         case "foreign": try tool("CREATE TABLE t(a); INSERT INTO t VALUES (1)", on: name)

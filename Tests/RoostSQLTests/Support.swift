@@ -22,7 +22,8 @@ final class TemporaryDirectory {
 }
 
 enum Models {
-    /// Every type of attribute, a hierarchy, every kind of relationship, a constraint and an index.
+    /// A model with every type of attribute and relationship, a hierarchy, a constraint and an
+    /// index.
     static func music() throws -> ManagedObjectModel {
         var album = EntityDescription(
             "Album",
@@ -129,7 +130,7 @@ extension PersistentStore {
     }
 }
 
-/// The code of the error that `body` throws; nil if it throws none.
+/// Returns the code of the store error that `body` throws; nil if it throws none.
 func code(_ body: () throws -> Void) -> StoreError.Code? {
     do {
         try body()

@@ -72,7 +72,7 @@ struct TwinStores {
         _ = try sql.commit(changes)
     }
 
-    /// Links of random albums to tags and to similar albums.
+    /// Adds random links of albums to tags and to similar albums.
     private static func addLinks(
         count: Int64, to changes: inout ChangeSet, using random: inout SeededRandom
     ) throws {
@@ -175,8 +175,8 @@ struct RandomPredicates {
         }
     }
 
-    /// A path from an entity to an attribute of a kind, through to-one relationships and, if
-    /// requested, to-many relationships.
+    /// Returns a random path to an attribute of a kind, through to-many relationships only if
+    /// `isToMany`.
     private mutating func path(
         from entity: String, to kind: Kind, isToMany: Bool
     ) -> [String]? {

@@ -210,7 +210,7 @@ struct WriteAheadLogTests {
         #expect(count == 0 || noticed * 100 >= count * 95, "\(noticed) of \(count), seed \(seed)")
     }
 
-    /// The ends of the frames that end a transaction.
+    /// Returns the ends of the frames that end a transaction.
     private func commitEnds(_ log: [UInt8]) throws -> [Int] {
         var (ends, offset) = ([Int](), 32)
         let end = try content(of: log).committedByteCount
@@ -263,7 +263,7 @@ struct WriteAheadLogTests {
         #expect(count > 30)
     }
 
-    /// A log of many commits, and the ends of their frames.
+    /// Returns a log of many commits, and the end of each commit.
     private func longLog() throws -> (log: [UInt8], ends: [Int]) {
         let images = try images(11, steps: 25)
         let image = try #require(images.max { $0.commits < $1.commits })

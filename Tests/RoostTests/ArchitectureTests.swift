@@ -13,7 +13,7 @@ struct ArchitectureTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The rows `` | `Folder/Module` | what it is | `A`, `B` | `` of ARCHITECTURE.md.
+    /// Returns the rows `` | `Folder/Module` | what it is | `A`, `B` | `` of ARCHITECTURE.md.
     private static func modules() throws -> [Module] {
         let page = try String(contentsOf: root.appendingPathComponent("ARCHITECTURE.md"), encoding: .utf8)
         return page.matches(of: /(?m)^\| `([\w\/]+)` \|[^|\n]*\|([^|\n]*)\|$/).map { row in
@@ -26,7 +26,7 @@ struct ArchitectureTests {
         }
     }
 
-    /// The modules of this package that the sources in a folder import.
+    /// The modules of this package that a folder imports.
     private static func imports(in folder: URL, among names: Set<String>) throws -> [(file: String, module: String)] {
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
         return try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.flatMap { file in

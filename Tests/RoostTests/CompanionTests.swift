@@ -79,7 +79,7 @@ struct CompanionTests {
         }
     }
 
-    /// Returns the kind and the bytes of every entry, except genuine lock files.
+    /// Returns the bytes or kind of every entry except genuine lock files.
     private func entries(_ folder: Folder, around place: Place) throws -> [String: [UInt8]] {
         var result: [String: [UInt8]] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
@@ -109,7 +109,7 @@ struct CompanionTests {
         #expect(refusal?.message.contains("x\(place.suffix)'") == true, "\(refusal?.message ?? "")")
         #expect(refusal?.message.contains("move it away") == true, "\(refusal?.message ?? "")")
         #expect(try entries(folder, around: place) == before)
-        // The advice works.
+        // Following the advice works.
         try FileManager.default.removeItem(atPath: folder.file("x" + place.suffix))
         try attempt(use, on: location, source: source)
     }

@@ -32,7 +32,7 @@ struct HardLinkTests {
         return try snapshot.count(FetchRequest("Artist"))
     }
 
-    /// Creates a closed store `a` of one object.
+    /// Creates and closes a store of one object.
     private func store(_ type: String, in folder: Folder, name: String = "a") throws -> StoreLocation {
         let location = StoreLocation(type: type, path: folder.file(name))
         let store = try StoreRegistry.standard.create(location, model: try model(), options: StoreOptions())
@@ -49,7 +49,7 @@ struct HardLinkTests {
 
     private func unlink(_ location: StoreLocation) throws { try FileManager.default.removeItem(atPath: location.path) }
 
-    /// The bytes of every file except the lock files.
+    /// Returns the bytes of every file except the lock files.
     private func contents(_ folder: Folder) throws -> [String: [UInt8]] {
         Dictionary(
             uniqueKeysWithValues: try folder.names().filter { !$0.hasSuffix(".lock") }.map {

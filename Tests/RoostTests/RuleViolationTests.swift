@@ -34,7 +34,7 @@ struct RuleViolationTests {
         ])
     }
 
-    /// An entity with a rule of each kind.
+    /// Returns an entity with a rule of each kind.
     private func person() -> EntityDescription {
         let day = Date(timeIntervalSinceReferenceDate: 1000)
         return EntityDescription(

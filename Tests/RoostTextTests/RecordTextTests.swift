@@ -314,7 +314,7 @@ struct RecordTextTests {
 
     // MARK: Links
 
-    /// A model with links between two ordered ends, and with unordered ones.
+    /// Returns a model with links between two ordered ends, and with unordered ones.
     private func linkModel() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription("A", relationships: [.toMany("b", to: "B", inverse: "a", isOrdered: true)]),

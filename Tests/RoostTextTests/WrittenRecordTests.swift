@@ -55,7 +55,7 @@ struct WrittenRecordTests {
         return result
     }
 
-    /// An array of random records of an entity, each on a line of its own.
+    /// Returns an array of random records of an entity, each on its own line, and their number.
     private func document(_ entity: EntityName, using random: inout SeededNumbers) throws -> (text: [UInt8], count: Int)
     {
         var batch = RecordBatch(model: model)

@@ -5,18 +5,17 @@
 
 /// The counted calls of a process to the system and to SQLite so far.
 struct callcounter_counts {
-    /// Blocks of memory that were allocated or made larger.
+    /// Calls that allocate or resize a block of memory.
     uint64_t allocations;
     /// Bytes written to files, sockets and pipes.
     uint64_t written_bytes;
-    /// Files that were flushed to the medium.
+    /// Calls of fsync, fdatasync, syncfs and msync.
     uint64_t flushes;
     /// Calls of sqlite3_step.
     uint64_t sqlite_steps;
 };
 
-/// Whether calls are counted: only with glibc and without a sanitizer, so that a program can
-/// replace functions of the C library.
+/// Whether calls are counted: only with glibc and without a sanitizer.
 int callcounter_works(void);
 
 /// The counts of all threads up to now.

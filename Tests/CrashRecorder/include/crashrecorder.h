@@ -30,7 +30,7 @@ enum crashrecorder_class {
     crashrecorder_sync_directory = 256
 };
 
-/// Actions beside an errno.
+/// Actions besides an errno.
 enum crashrecorder_action {
     /// The call does nothing, but returns success; for syncs.
     crashrecorder_skip = -1,
@@ -62,14 +62,13 @@ enum crashrecorder_kind {
 /// The flag of a write that is durable when it returns.
 enum { crashrecorder_durable = 1 };
 
-/// Whether calls are recorded: only with glibc and without a sanitizer, so that a program can
-/// replace functions of the C library.
+/// Whether calls are recorded: only with glibc and without a sanitizer.
 int crashrecorder_works(void);
 
 /// Adds a mark to the trace.
 void crashrecorder_mark(const char *text);
 
-/// Returns the number of calls of the fault's classes.
+/// Returns the number of calls of the fault's classes since it was set.
 int64_t crashrecorder_count(void);
 
 /// Sets the fault like CRASHRECORDER_FAULT, and restarts the count. Without a class, there is no
