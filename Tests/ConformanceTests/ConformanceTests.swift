@@ -12,7 +12,7 @@ struct ConformanceTests {
         if case .failed(let failure) = result.outcome { throw failure }
     }
 
-    @Test("records copy between any two built-in stores", arguments: StoreFixture.pairs)
+    @Test("records copy between any two writable stores", arguments: StoreFixture.pairs)
     func copying(from source: StoreFixture, to target: StoreFixture) throws {
         try CrossStoreChecks.copy(from: source, to: target, seed: 2_026)
     }

@@ -32,7 +32,7 @@ struct ProcessTests {
     }
 
     @Test(
-        "an LMDB store reads and writes on after another process enlarges the map",
+        "an LMDB store still reads and writes after another process enlarges the map",
         .enabled(if: hasLMDB, "this build has no LMDB"))
     func mapGrowth() throws {
         let bench = try Bench()

@@ -40,7 +40,7 @@ struct DamageCommandTests {
         try place.write(bytes, to: "notes")
     }
 
-    @Test("commands that would copy a changed value name its object and write no file", arguments: Workplace.fileTypes)
+    @Test("commands refuse a changed value, name its object and write no file", arguments: Workplace.fileTypes)
     func refuses(type: String) throws {
         let place = try Workplace()
         try makeStore(type, in: place)

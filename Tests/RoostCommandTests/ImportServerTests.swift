@@ -155,7 +155,7 @@ import Testing
 #else
     @Suite("roost import of a PostgreSQL database, without the trait")
     struct ImportServerTests {
-        @Test("a program without PostgreSQL says so")
+        @Test("imports need the PostgreSQL trait")
         func missing() throws {
             let place = try Workplace()
             try place.roost("import", "postgresql://ada:secret@localhost/shop", "sqlite:x").expectError(

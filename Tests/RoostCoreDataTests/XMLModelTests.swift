@@ -177,7 +177,7 @@ struct XMLModelTests {
         #expect(text.warnings.isEmpty)
     }
 
-    @Test("the limits of a date are read as seconds since 2001, before their text")
+    @Test("date limits are read from seconds since 2001, else from text")
     func dateLimits() throws {
         let date = try attribute(
             "attributeType=\"Date\" minDateTimeInterval=\"407847600\" minValueString=\"12/4/2013\" maxDateTimeInterval=\"439470000\"/>"

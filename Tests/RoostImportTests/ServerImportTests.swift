@@ -348,7 +348,7 @@
             }
         }
 
-        @Test("a server that does not answer is a clear error")
+        @Test("an import without a server is an ioFailure")
         func noServer() {
             do throws(StoreError) {
                 _ = try DatabaseImport(

@@ -78,7 +78,7 @@ import RoostCore
         }
 
         @Test(
-            "a flipped byte in an LMDB file gives an error or leaves its keys whole",
+            "a flipped byte in an LMDB file is an error or keeps the entry count",
             arguments: [UInt8(0x01), 0x80, 0xFF])
         func survivesFlippedBytes(mask: UInt8) throws {
             let good = try sample()

@@ -138,7 +138,7 @@ struct TreeTests {
         }
     }
 
-    @Test("keys inserted in descending order into a B+tree are found and deleted", arguments: [1, 8, 600])
+    @Test("keys inserted nearly in descending order into a B+tree are found", arguments: [1, 8, 600])
     func insertsInDescendingOrder(byteCount: Int) throws {
         let storage = MemoryStorage()
         var expected = SortedArray()

@@ -197,7 +197,7 @@
             return changes
         }
 
-        @Test("a commit waits for an unfinished one that it depends on, and then succeeds", arguments: Meet.allCases)
+        @Test("a commit is busy beside an unfinished one that it depends on", arguments: Meet.allCases)
         func waitsForShared(meet: Meet) throws {
             let meeting = try Meeting(nodeCount: 3)
             defer { meeting.destroy() }
@@ -220,7 +220,7 @@
             try meeting.requireSound()
         }
 
-        @Test("a bulk load and a commit wait for each other")
+        @Test("a bulk load and a commit exclude each other")
         func waits() throws {
             let meeting = try Meeting(nodeCount: 3)
             defer { meeting.destroy() }

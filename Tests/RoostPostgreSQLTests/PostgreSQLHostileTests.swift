@@ -250,7 +250,7 @@
             #expect(try psql("SELECT count(*) FROM \(schema).customers") == "10")
         }
 
-        @Test("a damaged store is removed only after foreign tables in it")
+        @Test("a damaged store with a foreign table is not removed")
         func damagedStoreWithForeignTable() throws {
             let damaged = PostgreSQLServer.location("damaged")
             let name = try #require(damaged.path.split(separator: "=").last)

@@ -70,7 +70,7 @@
         ///
         /// `ROOST_POSTGRES_KILLS` sets the number of kills.
         @Test(
-            "a killed server keeps each acknowledged commit once, and the open store continues",
+            "a killed server keeps each acknowledged commit, and the open store continues",
             arguments: [true, false],
             PostgreSQLProfile.allCases)
         func killed(isWholeServer: Bool, profile: PostgreSQLProfile) throws {

@@ -55,7 +55,7 @@ struct ChecksumTests {
         try store.close()
     }
 
-    @Test("a damaged object hides no missing reference of an object with its key in another hierarchy")
+    @Test("a missing reference is found beside a damaged object with its key in another hierarchy")
     func damageBesideMissingReference() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("A", relationships: [.toOne("b", to: "B", inverse: "a")]),

@@ -44,7 +44,7 @@ struct VisitTests {
     ]
 
     @Test(
-        "a fetch through an index costs what it finds; without one, the table")
+        "a fetch costs what it finds with an index, the whole table without")
     func visitsWhatItFinds() throws {
         let sample = try Sample(count: Self.count)
         for (name, request) in Self.cheap {

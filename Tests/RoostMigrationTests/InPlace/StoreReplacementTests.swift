@@ -15,7 +15,7 @@ struct StoreReplacementTests {
 
     /// Two processes that close a store at the same time each see the other, so the log remains.
     @Test(
-        "locking a store for replacement settles again a log that appears meanwhile",
+        "locking a store for replacement settles a log that appears meanwhile",
         arguments: ["-wal", "-shm", "-journal"])
     func settledAgain(suffix: String) throws {
         let directory = try TemporaryDirectory()
