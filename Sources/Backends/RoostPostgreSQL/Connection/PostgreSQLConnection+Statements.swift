@@ -20,7 +20,6 @@
 
         package func attempting<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
             try query("SAVEPOINT roost")
-            let unusedCount = unusedCursors.count
             do throws(StoreError) {
                 let result = try body()
                 try query("RELEASE SAVEPOINT roost")
@@ -29,8 +28,9 @@
                 // The caller reports the first error. If the rollback fails, the transaction cannot
                 // continue, and the next statement reports that.
                 abandonWork()
-                // The rollback removes the cursors that `body` declared.
-                unusedCursors.removeLast(max(0, unusedCursors.count - unusedCount))
+                // The rollback removes the cursors that `body` declared. Earlier ones end with the
+                // transaction.
+                unusedCursors = []
                 _ = try? query("ROLLBACK TO SAVEPOINT roost; RELEASE SAVEPOINT roost")
                 throw error
             }

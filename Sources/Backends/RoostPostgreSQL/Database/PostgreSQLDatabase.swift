@@ -246,7 +246,8 @@
                 )
             }
             do throws(StoreError) {
-                while let pooled = state.withLock({ $0[keyPath: idle].popLast() }) {
+                // Another commit may have returned a connection since the pool was emptied.
+                while purpose != .writingAlone, let pooled = state.withLock({ $0[keyPath: idle].popLast() }) {
                     do throws(StoreError) { return (pooled, try begin(purpose, on: pooled)) } catch {
                         pooled.close()
                         // The server ended the connection while it was idle.
