@@ -39,6 +39,18 @@ extension SQLPredicateTranslator {
     }
 }
 
+extension FetchRequest.Predicate {
+    /// Whether a conjunct compares folded texts.
+    fileprivate var hasFoldedConjunct: Bool {
+        switch self {
+        case .comparison(let comparison):
+            !comparison.options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive])
+        case .and(let members): members.contains { $0.hasFoldedConjunct }
+        default: false
+        }
+    }
+}
+
 extension FetchRequest.Expression {
     /// The constant text or URI; nil for any other expression.
     fileprivate var constantText: String? {
@@ -73,8 +85,9 @@ extension SQLFetchStatement {
     static func foldedSearch(
         of request: FetchRequest, entity: ManagedObjectModel.Entity, schema: SQLSchema, count: SQLRowCount
     ) throws(StoreError) -> FetchRequest.Predicate? {
+        guard let predicate = request.predicate, predicate.hasFoldedConjunct else { return nil }
         let translator = SQLPredicateTranslator(schema: schema, request: request, entity: entity)
-        let conjuncts = request.predicate?.conjuncts ?? []
+        let conjuncts = predicate.conjuncts
         guard !conjuncts.contains(where: { translator.isLookup($0) }) else { return nil }
         var counted = 0
         for conjunct in conjuncts where counted < maximumCounted {
