@@ -121,18 +121,11 @@ struct ConcurrencyTests {
         let context = container.makeContext()
         let (artist, friend): (Artist, Artist) = (try context.insert(), try context.insert())
         (artist.name, friend.name) = ("a", "b")
-        let (starts, started) = AsyncStream.makeStream(of: Void.self)
-        let gate = DispatchSemaphore(value: 0)
-        control.beforeNextCommit {
-            started.yield()
-            gate.wait()
+        let error = try await control.save(context) {
+            artist.friends.insert(friend)
+            artist.rank = 77
         }
-        let save = Task { @MainActor in try await context.saveInBackground() }
-        for await _ in starts { break }
-        artist.friends.insert(friend)
-        artist.rank = 77
-        gate.signal()
-        try await save.value
+        #expect(error == nil)
         try context.save()
         #expect(try container.makeContext().count(FetchRequest("Artist", where: "rank == 77")) == 1)
     }
@@ -152,19 +145,11 @@ struct ConcurrencyTests {
         #expect(artist.friends.count == 1)
         artist.friends.insert(stranger)
         artist.friends.remove(friend)
-        let (starts, started) = AsyncStream.makeStream(of: Void.self)
-        let gate = DispatchSemaphore(value: 0)
-        control.beforeNextCommit { () throws(StoreError) in
-            started.yield()
-            gate.wait()
-            throw StoreMeter.error
+        let error = try await control.save(context, commitError: StoreMeter.error) {
+            artist.friends.remove(stranger)
+            artist.friends.insert(friend)
         }
-        let save = Task { @MainActor in try await context.saveInBackground() }
-        for await _ in starts { break }
-        artist.friends.remove(stranger)
-        artist.friends.insert(friend)
-        gate.signal()
-        await #expect(throws: StoreError.self) { try await save.value }
+        #expect(error?.code == .busy)
         #expect(artist.friends.map(\.objectID) == [friend.objectID])
         #expect(!artist.hasPersistentChangedValues)
         try context.save()

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Foundation
 internal import RoostCore
 internal import RoostGraph
@@ -88,23 +87,8 @@ extension GraphCheck {
         func save(
             _ context: ManagedObjectContext, allowing code: StoreError.Code? = nil, during body: () throws -> Void
         ) async throws {
-            let (starts, started) = AsyncStream.makeStream(of: Void.self)
-            let gate = DispatchSemaphore(value: 0)
-            let fails = fails
-            meter.beforeNextCommit { () throws(StoreError) in
-                started.yield()
-                gate.wait()
-                if fails { throw StoreError(.busy, "The commit fails, because the check says so.") }
-            }
-            let save = Task { @MainActor () -> StoreError? in
-                do throws(StoreError) { try await context.saveInBackground() } catch { return error }
-                return nil
-            }
-            for await _ in starts { break }
-            let result = Result { try body() }
-            gate.signal()
-            let error = await save.value
-            try result.get()
+            let failure = StoreError(.busy, "The commit fails, because the check says so.")
+            let error = try await meter.save(context, commitError: fails ? failure : nil, during: body)
             if let code, error?.code == code { return }
             try expectEqual(error?.code, fails ? .busy : nil, "the error of the save")
         }

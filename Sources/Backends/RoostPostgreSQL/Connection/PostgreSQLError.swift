@@ -26,17 +26,13 @@
             state.isEmpty || state.hasPrefix("08") || ["57P01", "57P02", "57P03"].contains(state)
         }
 
-        /// Whether the transaction failed because of concurrent writers.
-        ///
-        /// It may succeed on a retry.
-        var isSerializationFailure: Bool { ["40001", "40P01"].contains(state) }
-
-        /// Whether a transaction failed because of concurrent transactions.
+        /// Whether the transaction failed because of concurrent transactions, and may succeed on a
+        /// retry.
         ///
         /// In the portable profile, the transactions of a PostgreSQL server share the memory for
         /// their locks. The end of other transactions frees some.
         func isTransient(in profile: PostgreSQLProfile) -> Bool {
-            isSerializationFailure || profile == .portable && state == "53200"
+            ["40001", "40P01"].contains(state) || profile == .portable && state == "53200"
         }
 
         /// The corresponding error code; see

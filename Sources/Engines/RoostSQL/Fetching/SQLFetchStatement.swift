@@ -10,9 +10,8 @@ struct SQLFetchStatement {
     /// The JOINs and conditions if the keys of a range are collected from its index; nil if that is
     /// not useful.
     private let fromRange: String?
-    /// A SELECT that counts the rows of the range, up to a limit in its last parameter; nil if the
-    /// count is not needed.
-    private(set) var rangeCount: (sql: String, values: [SQLValue])?
+    /// A SELECT of the rows of the range; nil if their number does not matter.
+    private(set) var rangeRows: (sql: String, values: [SQLValue])?
     /// Whether the statement collects the keys of the range, because the range is small enough.
     var usesRange = true
     /// ORDER BY and LIMIT.
@@ -90,7 +89,7 @@ struct SQLFetchStatement {
             let others = conditions.terms.filter { !range.conditions.contains($0) }
             fromRange = joins + Self.words(["t0._id IN (SELECT t0._id \(rows))"] + others)
             if range.ends != [.lower, .upper] {
-                rangeCount = Self.rangeCount(range.predicate, of: request, entity: entity, schema: schema)
+                rangeRows = Self.rows(of: range.predicate, request: request, entity: entity, schema: schema)
             }
         } else {
             fromRange = nil
@@ -100,18 +99,17 @@ struct SQLFetchStatement {
         pushed = conditions.pushed
     }
 
-    /// Returns the statement that counts the rows of a range up to a limit, and its values.
+    /// Returns a SELECT of the rows of a range, and its values.
     ///
     /// The range is translated separately, so that the statement uses all its parameters.
     /// PostgreSQL refuses a statement with unused parameters.
-    private static func rangeCount(
-        _ range: FetchRequest.Predicate, of request: FetchRequest, entity: ManagedObjectModel.Entity, schema: SQLSchema
+    static func rows(
+        of range: FetchRequest.Predicate, request: FetchRequest, entity: ManagedObjectModel.Entity, schema: SQLSchema
     ) -> (sql: String, values: [SQLValue]) {
-        var counting = SQLPredicateTranslator(schema: schema, request: request, entity: entity)
-        let conditions = words(counting.conditions(range).terms)
-        let limit = schema.dialect.limit(schema.dialect.parameter(counting.values.count + 1), offset: nil)
+        var translator = SQLPredicateTranslator(schema: schema, request: request, entity: entity)
+        let conditions = words(translator.conditions(range).terms)
         let table = schema.table(of: entity.number).quotedName
-        return ("SELECT COUNT(*) FROM (SELECT 1 FROM \(table) AS t0\(conditions) \(limit)) AS matches", counting.values)
+        return ("SELECT 1 FROM \(table) AS t0\(conditions)", translator.values)
     }
 
     /// The SELECT statement of the records.

@@ -134,7 +134,9 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         return try SQLFetchStatement(
             request, schema: schema,
             count: { (sql, values, limit) throws(StoreError) in
-                try rowCount(sql, values: values, limit: limit, of: request.request)
+                // Compares with a given limit before reading anything else.
+                if let limit { return try rowCount(sql, values: values, below: limit) }
+                return try rowCount(sql, values: values, below: usefulCount(request.request))
             }
         ) { (column, table) throws(StoreError) in
             guard let search = schema.dialect.findIrregularNaN(column, in: table.quotedName) else { return false }
@@ -142,21 +144,14 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         }
     }
 
-    /// Counts the rows of a SELECT, up to a limit.
-    ///
-    /// Without a limit, counts as many rows as are looked up faster than all objects of the request
-    /// are scanned. Small tables are always scanned, and a request with a limit ends its scan early.
-    private func rowCount(
-        _ sql: String, values: [SQLValue], limit given: Int64?, of request: FetchRequest
-    ) throws(StoreError) -> Int64? {
+    /// Counts the rows of a SELECT; returns nil if there are not fewer than a limit.
+    private func rowCount(_ sql: String, values: [SQLValue], below limit: Int64) throws(StoreError) -> Int64? {
         try FetchCancellation.check()
-        let limit: Int64
-        if let given { limit = given } else { limit = try usefulCount(request) }
         guard limit > 0 else { return nil }
         let ending = schema.dialect.limit(schema.dialect.parameter(values.count + 1), offset: nil)
-        let counting = "SELECT COUNT(*) FROM (\(sql) \(ending)) AS matches"
         let connection = try open()
-        let count = try connection.withStatement(counting) { (statement) throws(StoreError) -> Int64 in
+        let count = try connection.withStatement("SELECT COUNT(*) FROM (\(sql) \(ending)) AS matches") {
+            (statement) throws(StoreError) -> Int64 in
             try statement.bind(values + [.integer(limit)])
             return try connection.endingWithTask { () throws(StoreError) in
                 try statement.step() ? try statement.integer(at: 0) : limit
@@ -165,16 +160,13 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         return count < limit ? count : nil
     }
 
-    /// Returns the number of rows below which looking them up is faster than a scan.
+    /// Returns the number of rows from which on a scan is faster than looking them up.
+    ///
+    /// Small tables are always scanned, and a request with a limit ends its scan early.
     private func usefulCount(_ request: FetchRequest) throws(StoreError) -> Int64 {
-        let count: Int
-        do throws(StoreError) { count = try objectCount(try model.requireEntity(request.entity)) } catch {
-            // A fetch need not read the tallies, so it works if they are damaged.
-            guard error.code == .corrupted else { throw error }
-            return 0
-        }
+        let count = try objectCount(try model.requireEntity(request.entity))
         guard count > 1000 else { return 0 }
-        return Int64(min(count / 8, request.fetchLimit == nil ? 100_000 : 1000))
+        return min(count / 8, request.fetchLimit == nil ? 100_000 : 1000)
     }
 
     /// Like `statement(for:)`, for reading records: also decides whether to collect the keys of a
@@ -190,22 +182,24 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
     private func chooseRange(
         _ statement: inout SQLFetchStatement, entity: ManagedObjectModel.Entity
     ) throws(StoreError) {
-        guard let (sql, values) = statement.rangeCount else { return }
+        guard let (sql, values) = statement.rangeRows else { return }
         // If a range contains a large part of the table, reading the table is faster than
         // collecting keys.
         let most = try objectCount(entity) / 8 + 1000
-        let count = try open().withStatement(sql) { (statement) throws(StoreError) -> Int64 in
-            try statement.bind(values + [.integer(Int64(most))])
-            return try statement.step() ? try statement.integer(at: 0) : 0
-        }
-        statement.usesRange = count < most
+        statement.usesRange = try rowCount(sql, values: values, below: most) != nil
     }
 
     /// Returns the number of objects of an entity and its subentities that the last commit
-    /// recorded.
-    private func objectCount(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
-        let tally = try SQLTallies.read(try open(), store: store)
-        return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
+    /// recorded; 0 if the record is damaged.
+    ///
+    /// Only the choice of a plan depends on the number, so a fetch need not fail.
+    private func objectCount(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> Int64 {
+        do throws(StoreError) {
+            let tally = try SQLTallies.read(try open(), store: store)
+            return entity.selfAndSubentities.reduce(0) { $0 + Int64(tally.entities[$1].count) }
+        } catch  where error.code == .corrupted {
+            return 0
+        }
     }
 }
 

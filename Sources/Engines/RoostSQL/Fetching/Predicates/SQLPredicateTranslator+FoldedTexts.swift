@@ -26,11 +26,6 @@ extension SQLPredicateTranslator {
         return Self.chain(terms, word: "OR")
     }
 
-    /// Returns whether a predicate is a range of an index.
-    func isRange(_ predicate: FetchRequest.Predicate) -> Bool {
-        if case .range = search(predicate) { true } else { false }
-    }
-
     /// Returns the SELECT of the keys in the ranges of a folded comparison.
     mutating func foldedSearch(_ predicate: FetchRequest.Predicate) -> String? {
         guard let ranges = ranges(ofFolded: predicate, alias: "i") else { return nil }
@@ -61,10 +56,10 @@ extension FetchRequest.Expression {
     }
 }
 
-/// Counts the rows of a SELECT with parameters, up to a limit.
+/// Counts the rows of a SELECT with parameters.
 ///
-/// Returns nil if there are as many rows as the limit, or more. Without a limit, an index is useful
-/// for up to as many rows.
+/// Returns nil for as many rows as the limit or more. Without a limit, returns nil for more rows
+/// than an index finds faster than a scan.
 typealias SQLRowCount = (_ sql: String, _ values: [SQLValue], _ limit: Int64?) throws(StoreError) -> Int64?
 
 extension SQLFetchStatement {
@@ -97,10 +92,8 @@ extension SQLFetchStatement {
             guard let few = try count(sql, counting.values, nil) else { continue }
             let ranges = conjuncts.filter { translator.isRange($0) }
             guard !ranges.isEmpty else { return conjunct }
-            var others = translator
-            let conditions = words(others.conditions(.and(ranges)).terms)
-            let table = schema.table(of: entity.number).quotedName
-            let isFewer = try count("SELECT t0._id FROM \(table) AS t0\(conditions)", others.values, few) != nil
+            let others = rows(of: .and(ranges), request: request, entity: entity, schema: schema)
+            let isFewer = try count(others.sql, others.values, few) != nil
             return isFewer ? nil : conjunct
         }
         return nil

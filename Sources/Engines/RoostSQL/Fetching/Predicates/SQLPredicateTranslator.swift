@@ -107,8 +107,13 @@ struct SQLPredicateTranslator {
         if case .lookup = search(predicate) { true } else { false }
     }
 
+    /// Returns whether a predicate is a range of an index.
+    func isRange(_ predicate: FetchRequest.Predicate) -> Bool {
+        if case .range = search(predicate) { true } else { false }
+    }
+
     /// The search in an index of the object's own table that finds the rows of a condition.
-    enum Search {
+    private enum Search {
         /// A range of an index whose first column is given.
         case range(String, SQLRange.Ends)
         /// A look-up of given values or given objects.
@@ -116,7 +121,7 @@ struct SQLPredicateTranslator {
     }
 
     /// Returns the index search for a predicate; nil if no index finds its rows.
-    func search(_ predicate: FetchRequest.Predicate) -> Search? {
+    private func search(_ predicate: FetchRequest.Predicate) -> Search? {
         guard case .comparison(let comparison) = predicate, comparison.modifier == .direct, comparison.isSearch else {
             return nil
         }
