@@ -23,6 +23,8 @@
 
         /// The maximum number of idle connections of each kind.
         private static let mostIdle = 16
+        /// The maximum pause before a transaction begins again, in microseconds.
+        private static let longestPauseMicroseconds: UInt32 = 64_000
         /// The number of commits after which old commit keys are removed.
         private static let commitsPerSweep = 4096
 
@@ -273,6 +275,7 @@
         ) throws(StoreError) -> PostgreSQLIncarnation.Row {
             connection.lease = leaseClock
             let deadline = ContinuousClock.now + settings.timeout
+            var pause: UInt32 = 1000
             while true {
                 do throws(StoreError) { return try beginOnce(purpose, on: connection) } catch {
                     // In the portable profile, another transaction in the same place was committed.
@@ -282,7 +285,10 @@
                         connection.close()
                         throw error
                     }
-                    usleep(.random(in: 0...2000))
+                    // A commit ends all transactions that wait for its place. If they returned at
+                    // once, most of them would be ended again.
+                    pause = min(pause * 2, Self.longestPauseMicroseconds)
+                    usleep(.random(in: 0...pause))
                 }
             }
         }
