@@ -191,9 +191,11 @@ import RoostCore
             for text in expected { #expect(report.description.contains("warning   \(text)")) }
         }
 
-        @Test("a Core Data store whose end is missing is corrupted", arguments: [1, 2, 100, 1000, 4095])
-        func truncated(missing: Int) throws {
-            let files = try Self.store()
+        @Test(
+            "a Core Data store whose end is missing is corrupted",
+            arguments: [1, 2, 100, 1000, 4095], [4096, 65536])
+        func truncated(missing: Int, pageSize: Int) throws {
+            let files = try Self.store("PRAGMA page_size = \(pageSize); VACUUM;")
             let data = try #require(FileManager.default.contents(atPath: files.path))
             let copy = files.directory.file("short.sqlite")
             try data.dropLast(missing).write(to: URL(fileURLWithPath: copy))

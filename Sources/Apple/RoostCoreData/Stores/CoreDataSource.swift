@@ -91,7 +91,8 @@ internal import RoostForeignSQLite
                 head.starts(with: "SQLite format 3\0".utf8)
             else { return }
             // The value 1 means 65536. SQLite refuses a size that is not a power of two.
-            let pageSize = Int64(head[16]) << 8 | Int64(head[17])
+            let stored = Int64(head[16]) << 8 | Int64(head[17])
+            let pageSize = stored == 1 ? 65536 : stored
             guard pageSize >= 512, size % pageSize != 0 else { return }
             throw StoreError(
                 .corrupted, "'\(path)' ends within a page, so its end is missing. Restore it from a backup.")

@@ -92,13 +92,21 @@ internal import RoostCore
             defer { _ = close(input) }
             let output = open(destination, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard output >= 0 else { throw failure(errno, what: "Cannot create a private copy of '\(source)'") }
-            defer { _ = close(output) }
+            var isOpen = true
+            defer { if isOpen { _ = close(output) } }
             var piece = [UInt8](repeating: 0, count: 1 << 20)
             while true {
                 let taken = piece.withUnsafeMutableBytes { read(input, $0.baseAddress, $0.count) }
                 if taken < 0, errno == EINTR { continue }
                 guard taken >= 0 else { throw failure(errno, what: "Cannot read '\(source)'") }
-                if taken == 0 { return }
+                if taken == 0 {
+                    // A network file system may report a failed write only here.
+                    isOpen = false
+                    guard close(output) == 0 || errno == EINTR else {
+                        throw failure(errno, what: "Cannot write a private copy of '\(source)'")
+                    }
+                    return
+                }
                 var written = 0
                 while written < taken {
                     let count = piece.withUnsafeBytes { bytes in
