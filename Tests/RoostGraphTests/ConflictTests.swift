@@ -326,6 +326,30 @@ struct ConflictTests {
         #expect(try container.makeContext().existingObject(artist.id).name == "theirs")
     }
 
+    @Test("a custom policy can keep an object that its context deleted")
+    func keptDelete() throws {
+        let container = try Music.container()
+        let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
+        let artist: Artist = try mine.insert()
+        artist.name = "a"
+        try mine.save()
+        let copy = try other.existingObject(artist.id)
+        (copy.name, copy.rank) = ("theirs", 5)
+        try other.save()
+        mine.delete(artist)
+        mine.mergePolicy = MergePolicy(
+            "keeping",
+            resolve: { conflict in
+                #expect(conflict.mine == nil)
+                return .keep(["name": "kept", "rank": 7])
+            }, resolveConstraint: { _ in .fail })
+        try mine.save()
+        #expect(!artist.isDeleted && !mine.hasChanges)
+        let saved = try container.makeContext().existingObject(artist.id)
+        #expect(saved.name == "kept" && saved.rank == 7)
+        #expect(artist.name == "kept" && artist.rank == 7)
+    }
+
     @Test("deleting an unread object that another context deleted leaves nothing pending")
     func deletedTwice() throws {
         let container = try Music.container()

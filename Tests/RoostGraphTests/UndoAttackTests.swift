@@ -244,6 +244,24 @@ struct UndoAttackTests {
             ], configurations: ["shapes", "labels"])
     }
 
+    @Test("a batch delete by IDs deletes objects of one store, and is refused for two stores")
+    func deleteInStores() throws {
+        let container = try shapes()
+        let context = container.makeContext()
+        let ids = try ["Circle", "Label", "Label"].map { try context.insert($0) }
+        try context.save()
+        let error = #expect(throws: StoreError.self) {
+            try container.execute(BatchDeleteRequest(objectIDs: ids.map(\.objectID)))
+        }
+        #expect(error?.code == .invalidRequest)
+        #expect(try context.fetch(FetchRequest("Label")).count == 2)
+        for part in [ids.suffix(2), ids.prefix(1)] {
+            #expect(try container.execute(BatchDeleteRequest(objectIDs: part.map(\.objectID))).count == part.count)
+        }
+        #expect(try container.makeContext().count(FetchRequest("Shape")) == 0)
+        #expect(try container.makeContext().count(FetchRequest("Label")) == 0)
+    }
+
     @Test("undo steps and child contexts keep references to subentities, with two stores")
     func subentities() throws {
         let container = try shapes()

@@ -201,16 +201,32 @@ public final class PersistentContainer: Sendable {
 
     /// Executes a request that deletes objects, and notifies contexts that merge automatically.
     ///
-    /// - Throws: The same errors as `Store.execute(_:)-(BatchDeleteRequest)`.
+    /// - Throws: `invalidRequest` if the request has IDs of objects in several stores; the same
+    ///   errors as `Store.execute(_:)-(BatchDeleteRequest)`.
     @discardableResult
     public func execute(_ request: BatchDeleteRequest) throws(StoreError) -> BatchResult {
-        let name: EntityName? =
-            switch request.selection {
-            case .fetched(let fetch): fetch.entity
-            case .objectIDs(let ids): ids.first?.entity
-            }
-        let number = if let name { try model.requireEntity(name).number } else { 0 }
-        return try base.storeSet.store(ofEntity: number).execute(request)
+        try base.storeSet.stores[try storeIndex(for: request)].execute(request)
+    }
+
+    /// Returns the position of the store with the objects that a request deletes.
+    private func storeIndex(for request: BatchDeleteRequest) throws(StoreError) -> Int {
+        let ids: [ObjectID]
+        switch request.selection {
+        case .fetched(let fetch):
+            return base.storeSet.storeOfEntity[try model.requireEntity(fetch.entity).number]
+        case .objectIDs(let given): ids = given
+        }
+        guard stores.count > 1, let first = ids.first else { return 0 }
+        func index(_ id: ObjectID) throws(StoreError) -> Int {
+            base.storeSet.storeOfEntity[try model.requireEntity(id.entity).number]
+        }
+        let found = try index(first)
+        for id in ids where try index(id) != found {
+            throw StoreError(
+                .invalidRequest,
+                "\(first) and \(id) are in different stores; delete the objects of each store with a separate request.")
+        }
+        return found
     }
 
     // MARK: IDs as text

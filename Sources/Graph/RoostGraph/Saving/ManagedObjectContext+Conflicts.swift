@@ -123,6 +123,8 @@ extension ManagedObjectContext {
         switch decision {
         case .merge(let values):
             guard let current = conflict.current else { return }
+            // A custom policy keeps an object that this context deleted.
+            if object.flags.contains(.deleted) { try core.accept(current, object: object) }
             try core.setContent(of: object, to: values, merging: current)
             // Replace the row last. If a value is invalid, the next save then still detects the
             // conflict.

@@ -97,8 +97,8 @@ public struct MergeConflict: Sendable {
 public enum MergeResolution: Sendable {
     /// The object gets the given values.
     ///
-    /// Missing properties become null. If another context deleted the object, this context's values
-    /// are inserted instead.
+    /// Missing properties become null. If this context deleted the object, the object is kept. If
+    /// another context deleted it, this context's values are inserted instead.
     case keep([String: Value])
     /// The state in the store is accepted, even if another context deleted the object.
     case acceptTheirs
