@@ -166,8 +166,9 @@ bench-postgresql: setup
 		--traits PostgreSQL --product RoostBenchmarks
 	cd Benchmarks && .build/postgresql/release/RoostBenchmarks $(if $(QUICK),--quick) $(or $(ONLY),postgresql)
 
-# Compares commits of 1 to 8 concurrent threads with C, on that server or a temporary one. Exits
-# with 1 below the limit.
+# Compares commits of 1 to 8 concurrent threads with C, on that server or a temporary one, which
+# flushes. Exits with 1 below the limit.
+bench-writers: export ROOST_POSTGRES_OPTIONS ?= -c fsync=on -c full_page_writes=on
 bench-writers: setup
 	@./Scripts/setup-benchmarks
 	$(SWIFT_BUILD) --package-path Benchmarks --scratch-path $(POSTGRESQL_BUILD) --configuration release \
