@@ -90,7 +90,8 @@ internal import RoostForeignSQLite
             guard let head = StoreFile.read(prefix: 18, of: path), head.count == 18,
                 head.starts(with: "SQLite format 3\0".utf8)
             else { return }
-            // The value 1 means 65536. SQLite refuses a size that is not a power of two.
+            // The value 1 means 65536; a file with such pages is not checked. SQLite refuses a size
+            // that is not a power of two.
             let pageSize = Int64(head[16]) << 8 | Int64(head[17])
             guard pageSize >= 512, size % pageSize != 0 else { return }
             throw StoreError(
@@ -172,7 +173,7 @@ internal import RoostForeignSQLite
         }
 
         /// Throws `busy` if the files changed since the connection was opened, and `storeReplaced`
-        /// if the file was removed or replaced.
+        /// if the main file was removed or replaced.
         func verify() throws(StoreError) {
             let now = try FileStamp(at: path)
             guard let now, now.inode == main?.inode, now.device == main?.device else { throw Self.replaced(path) }
