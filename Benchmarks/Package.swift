@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// The same settings as those of the package that is measured.
+/// The settings, equal to those of the measured package.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -23,7 +23,7 @@ let package = Package(
     targets: [
         // The objects of both sides, computed from their numbers, and the checksum of reads.
         .target(name: "CTracks"),
-        // A module map, which only the trait uses.
+        // A module map, used only with the trait.
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
         // Programs in C with the same libraries, or in C++ if a library requires it.
         .target(

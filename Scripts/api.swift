@@ -4,8 +4,8 @@
 // the names of types that it exports from other modules. Their members are in the lists of those
 // modules.
 //
-// Only declarations with a separate line count. Cases of enumerations, requirements of protocols
-// and members inherited from a protocol do not count.
+// The counts exclude cases of enumerations, requirements of protocols, and members that come from a
+// protocol.
 import Foundation
 
 /// The maximum number of public declarations in all modules.

@@ -13,7 +13,7 @@ struct Limits: Codable {
 
 /// The fraction by which a count may grow without a failure.
 let tolerance = 0.03
-/// A further fraction, for machines with other processors.
+/// An additional fraction, for machines with other processors.
 let slack = (ProcessInfo.processInfo.environment["SLACK"].flatMap(Double.init) ?? 0) / 100
 
 func output(_ program: String, _ arguments: [String]) -> String {

@@ -13,7 +13,8 @@ let pairs: Set<[String]> = [
     ["left", "right"], ["first", "second"], ["a", "b"], ["old", "new"],
 ]
 
-/// Functions with other clear pairs, or that look like the expectations of test frameworks.
+/// Functions with other clear pairs, and functions that look like the expectations of test
+/// frameworks.
 let exceptions: Set<String> = [
     // The ID of a check and its sentence.
     "ConformanceCheck.swift: init(_:_:on:needs:_:)", "GraphCheck.swift: init(_:_:_:needs:_:)",

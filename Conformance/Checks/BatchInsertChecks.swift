@@ -51,8 +51,8 @@ extension ConformanceCheck {
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let folder = ObjectID("Folder", key: 1)
             try store.change { try $0.insert(folder, values: [:]) }
-            // The rows need more than one part. The first part already has places when the other
-            // batch runs.
+            // Rows are processed in chunks. The first chunk already has places when the other batch
+            // runs.
             var number = 0
             let rows = AnyIterator<BatchInsertRequest.Row> {
                 number += 1
@@ -85,7 +85,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.insert.handler",
-            "A handler fills one row after the other. The row of its last call is not inserted, and an error inserts none."
+            "A handler fills one row per call. The row of its last call is not inserted, and if it throws, no row is."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func insert(

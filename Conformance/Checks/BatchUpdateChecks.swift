@@ -175,7 +175,7 @@ extension ConformanceCheck {
             }
             _ = try store.run(
                 BatchUpdateRequest("Image", set: ["folder": .constant(.null), "width": .constant(5)]))
-            // An ID may contain the name of a superentity.
+            // The ID names superentity `File`, and object 4 is an `Image`.
             _ = try store.run(
                 BatchUpdateRequest(
                     "Folder", where: .equal("name", to: "shortcut"),

@@ -93,7 +93,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "changes.receipt.previous",
-            "A receipt names the generation before its commit, which is that of the last commit by any writer."
+            "A receipt names the generation before its commit: the generation of the last commit by any writer."
         ) { bench in
             let store = try bench.create()
             let isShared = bench.fixture.capabilities.contains(.multipleProcesses)

@@ -205,7 +205,7 @@ extension ConformanceCheck {
         },
         unique(
             "inherited",
-            behavior: "A constraint binds objects of the subentities too, together with those of its own entity."
+            behavior: "A constraint applies to the objects of its entity and of all subentities together."
         ) { store in
             try store.change { try $0.insert(ObjectID("Admin", key: 1), values: ["email": "a", "badge": 7]) }
             try expectViolations([

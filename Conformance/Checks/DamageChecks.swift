@@ -26,7 +26,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.records-verified",
-            "Each record that is read from a damaged file is a record that was written. For any other, an error names the object.",
+            "A record read from a damaged file is as it was written, or an error names its object.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -105,7 +105,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.cut-anywhere",
-            "A closed store's file that was cut off anywhere is detected, has lost nothing, or holds the content of the last whole commit.",
+            "If a closed store's file is truncated, the store detects it, has lost nothing, or has the content of the last whole commit.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -206,7 +206,7 @@ private func filledStore(_ bench: Workbench) throws -> FilledStore {
     return FilledStore(contents: contents, answers: answers, bytes: bytes, history: history)
 }
 
-/// Returns the results of requests that use indexes, which scans do not read.
+/// Returns the results of reads that use indexes instead of scans.
 private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
     var answers = [
         try snapshot.keys(FetchRequest("Indexed", where: .less("i64", than: -5), sortedBy: [.init("str")])),
@@ -227,7 +227,7 @@ private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
     return answers
 }
 
-/// Returns copies of a file with one changed bit each, and their damage.
+/// Returns copies of a file, each with one changed bit and a description of the damage.
 ///
 /// The bits are in nonzero bytes of every region, and the same in every run.
 private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)] {
@@ -245,7 +245,7 @@ private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)]
 
 /// Runs `body` with a store of these bytes.
 ///
-/// A store error ends `body` and must report damage.
+/// A store error, on opening or in `body`, must report damage.
 private func openDamaged(
     _ bench: Workbench, bytes: [UInt8], damage: String, isReadOnly: Bool = true,
     _ body: (any PersistentStore) throws -> Void

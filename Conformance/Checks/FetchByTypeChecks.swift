@@ -170,7 +170,8 @@ extension ConformanceCheck {
         }
     }
 
-    /// Inserts an object with each value into both entities, and returns the objects.
+    /// Inserts objects of `Everything` and `Indexed` with these values, and returns those of
+    /// `Everything`.
     private static func insert(
         _ stored: [Value], as attribute: String, into store: any PersistentStore
     ) throws -> [(id: ObjectID, values: [String: Value])] {
@@ -196,7 +197,7 @@ extension ConformanceCheck {
     }
 }
 
-/// A comparison of requests on one attribute with a plain evaluation.
+/// A test of requests on one attribute against a plain evaluation.
 private struct AttributeComparison {
     let entity: EntityName
     /// The attribute; an element of a composite has a dotted path.
@@ -212,7 +213,8 @@ private struct AttributeComparison {
         try expectEqual(try snapshot.count(request), expected.count, "the count of \(entity) for \(request)")
     }
 
-    /// Compares requests with one operator and each constant, or with lists of constants.
+    /// Tests requests that compare the attribute with each constant or, for `IN`, with lists of
+    /// constants.
     func compare(using comparison: FetchRequest.Comparison.Operator) throws {
         if comparison == .isIn {
             for size in 0...3 {
@@ -234,7 +236,7 @@ private struct AttributeComparison {
         }
     }
 
-    /// Compares requests that are sorted by the attribute, in both directions.
+    /// Tests requests that are sorted by the attribute, in both directions.
     func compareOrders() throws {
         for ascending in [true, false] {
             let order = [FetchRequest.SortDescriptor(attribute, ascending: ascending)]

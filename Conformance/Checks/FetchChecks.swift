@@ -3,11 +3,12 @@ internal import RoostCore
 internal import RoostPredicates
 
 extension ConformanceCheck {
-    /// Fetch requests as a whole.
+    /// Fetch requests: predicates, orders, limits and offsets.
     static let fetching: [ConformanceCheck] = [
         fetch(
             "two-valued-logic",
-            behavior: "Null follows two-valued logic: a comparison with it is false, and only != and NOT match it."
+            behavior:
+                "Predicates are true or false, never unknown. Null is unequal to every other value and has no order."
         ) { snapshot, entity in
             // Objects 1 to 4 have str = "x", "y", "" and null. The table was written by hand.
             let table: [(FetchRequest.Predicate, [Int64])] = [
@@ -97,7 +98,9 @@ extension ConformanceCheck {
                     "the objects with \(comparison)")
             }
         },
-        fetch("nan", behavior: "NaN equals nothing, itself included, and has no order; it differs from everything.") {
+        fetch(
+            "nan", behavior: "NaN does not equal any value, not even itself, and is neither less nor greater than any."
+        ) {
             snapshot, entity in
             // Objects 1 to 4 have dbl = 1, NaN, -0.0 and null.
             let table: [(FetchRequest.Predicate, [Int64])] = [
@@ -165,7 +168,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "fetch.limit-and-offset",
-            "Limit and offset select a part of the ordered result. Past its end the part is empty."
+            "Limit and offset select a part of the ordered result. An offset past its end selects nothing."
         ) { bench in
             let store = try filled(30, on: bench)
             try store.view { snapshot in

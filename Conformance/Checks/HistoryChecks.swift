@@ -58,7 +58,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "history.update.reference",
-            "A changed reference, or a changed place of one, is recorded with the relationship's name.",
+            "A changed reference, or its changed place in an ordered relationship, is recorded with the relationship's name.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -118,7 +118,8 @@ extension ConformanceCheck {
             try expectEqual(changes.element(1).preservedValues, [:], "the values of an object without marked values")
         },
         ConformanceCheck(
-            "history.delete.exact-values", "Preserved values keep every bit: texts, empty ones, and data of any size.",
+            "history.delete.exact-values",
+            "Preserved values keep every bit, including those of empty and of large texts.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -157,7 +158,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "history.mixed",
-            "Updates, deletes and inserts of one commit are one transaction, each in the order of keys.",
+            "The updates, deletes and inserts of one commit are one transaction, each kind in the order of keys.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()

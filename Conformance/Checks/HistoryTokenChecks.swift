@@ -113,7 +113,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "history.closed",
-            "The history of a closed snapshot cannot be read, and that of a closed store cannot be removed.",
+            "The history of a closed snapshot cannot be read, and the history of a closed store cannot be removed.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -130,7 +130,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "history.second-opening", "Commits of another opening are recorded, and read by both.",
+            "history.second-opening",
+            "Commits through either of two open instances of a store are recorded, and both instances read them.",
             needs: [.history, .multipleProcesses]
         ) { bench in
             let store = try bench.createRecording()
@@ -143,7 +144,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "history.time.monotonic", "Times never decrease, even if the clock does, and after reopening.",
+            "history.time.monotonic",
+            "Transaction times never decrease, even if the clock does or the store is reopened.",
             needs: [.history]
         ) { bench in
             let clock = CheckClock(1000)

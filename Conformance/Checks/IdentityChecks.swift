@@ -28,8 +28,8 @@ extension ConformanceCheck {
                 !dog.overlaps(robot) && !robot.overlaps(being) && !dog.overlaps(being),
                 "no key is given out twice in the hierarchy")
             try store.view { snapshot in
-                // A store may reserve more keys than requested, so the last key may be higher, but
-                // never lower.
+                // The last key may be above the returned keys, because a store may reserve more
+                // than requested.
                 try expect(
                     try snapshot.lastKey(of: "Animal") >= being.upperBound - 1,
                     "the last key of the hierarchy is none below the reserved ones")
@@ -164,7 +164,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "identity.read.after",
-            "Reading continues after an ID of the same hierarchy. An ID of another one fails with `invalidRequest`, of no entity with `unknownEntity`."
+            "Reading continues after an ID of the same hierarchy. An ID of another hierarchy throws `invalidRequest`, and an ID of an unknown entity throws `unknownEntity`."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in

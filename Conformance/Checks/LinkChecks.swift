@@ -180,7 +180,9 @@ extension ConformanceCheck {
             try expectEqual(try store.view { try $0.allLinks(of: tracks) }, [Link(1, 1, order: 2)], "the links")
         },
         linked(
-            "reflexive", behavior: "A relationship that is its own inverse holds both ways; each pair is walked once."
+            "reflexive",
+            behavior:
+                "A link of a relationship that is its own inverse is visible from both ends, and a scan returns it once."
         ) {
             store in
             try store.change { changes in
@@ -429,7 +431,7 @@ extension ConformanceCheck {
         },
         linked(
             "requests",
-            behavior: "Links of unknown relationships, of to-one and of derived ones are refused with their codes."
+            behavior: "Reading the links of an unknown, to-one or derived relationship fails with the matching code."
         ) { store in
             try store.view { snapshot in
                 try expectError(.unknownEntity, in: "links of an unknown entity") {
@@ -504,7 +506,7 @@ extension ConformanceCheck {
         linked(
             "grouped",
             behavior:
-                "The links of several objects come object by object, in the requested order, each as from that object alone."
+                "The links of several objects are returned object by object in the requested order, as if each object were read alone."
         ) { store in
             try store.change { changes in
                 for link in [Link(1, 1), Link(1, 2), Link(3, 3), Link(2, 1)] { try changes.add(link, to: tagged) }

@@ -263,7 +263,7 @@ private final class NoticeLog: Sendable {
     /// Whether commits of other processes are detected without polling.
     var isWatched: Bool { source.withLock { $0?.isWatched ?? false } }
 
-    /// Waits until the notices meet a condition, for at most a minute.
+    /// Returns the notices once they meet a condition; fails after a minute.
     func wait(until isWanted: ([SaveNotice]) -> Bool) throws -> [SaveNotice] {
         let end = DispatchTime.now() + 60
         while true {

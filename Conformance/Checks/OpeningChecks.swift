@@ -493,7 +493,7 @@ private func expectWholeCommits(
             throw Mismatch(expected: "a store that was cut off keeps what is committed afterwards", actual: difference)
         }
     } catch let error as StoreError {
-        // The store opened, so its content must be correct.
+        // The store opened, so every later error is a failure.
         throw Mismatch(
             expected: "a store that was cut off and opens takes a commit and opens again", actual: "\(error)")
     }

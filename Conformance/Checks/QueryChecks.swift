@@ -22,7 +22,7 @@ extension ConformanceCheck {
         },
         onRows(
             "null",
-            behavior: "Null equals null only; every other comparison with it is false, and NOT is the plain opposite.",
+            behavior: "Null equals only null, and an order comparison with null is false. NOT inverts every result.",
             rows: [["str": "x", "i64": 1], ["i64": 2], ["str": "y"], ["str": ""]],
             table: [
                 ("str == nil", [2]), ("str != nil", [1, 3, 4]), ("nil == str", [2]), (#"str == "x""#, [1]),
@@ -55,7 +55,8 @@ extension ConformanceCheck {
                 ("FALSEPREDICATE OR i16 == 0 AND TRUEPREDICATE", [1, 2, 3, 4]),
             ]),
         onRows(
-            "between", behavior: "BETWEEN includes both ends. With the greater end first it is false.",
+            "between",
+            behavior: "BETWEEN includes both bounds. If the first bound is greater than the second, it is false.",
             rows: [1, 2, 3, 4].map { ["i64": .int($0), "dbl": .double(Double($0) / 2), "str": .string("\($0)")] },
             table: [
                 ("i64 BETWEEN {2, 3}", [2, 3]), ("i64 BETWEEN {3, 2}", []), ("i64 BETWEEN {2, 2}", [2]),
@@ -161,7 +162,8 @@ extension ConformanceCheck {
         },
         onRows(
             "numbers",
-            behavior: "Numbers compare exactly by value across types. Booleans are 0 and 1, and NaN equals nothing.",
+            behavior:
+                "Numbers of different types compare exactly by value. Booleans compare as 0 and 1, and NaN does not equal any value.",
             rows: [
                 ["i64": 9_007_199_254_740_993, "dbl": 9_007_199_254_740_992, "dec": .decimal(1), "flag": true],
                 ["i64": 1, "dbl": 1, "dec": decimal("1.5"), "flag": false],

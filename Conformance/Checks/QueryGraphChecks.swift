@@ -177,7 +177,7 @@ extension ConformanceCheck {
         onGraph(
             "order",
             behavior:
-                "Orders may follow to-one relationships. An object without a related object comes first, and ties are ordered by key.",
+                "Sort keys may follow to-one relationships. In ascending order, objects without a related object come first, and ties are ordered by key.",
             entity: "Node", table: []
         ) { snapshot in
             let table: [([FetchRequest.SortDescriptor], [Int64])] = [
@@ -217,9 +217,9 @@ extension ConformanceCheck {
         }
     }
 
-    /// Inserts nodes a, b, c, one without a name, and e, with related objects.
+    /// Inserts nodes a, b, c, a nameless node, and e, with related objects.
     ///
-    /// Node a is the parent of b and c. Node b is the parent of the node without a name.
+    /// Node a is the parent of b and c. Node b is the parent of the nameless node.
     static func fillGraph(_ changes: inout ChangeSet) throws {
         func id(_ entity: EntityName, key: Int64) -> Value { .objectID(ObjectID(entity, key: key)) }
         let names: [Value] = ["a", "b", "c", .null, "e"]

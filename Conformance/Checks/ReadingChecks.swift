@@ -114,7 +114,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.walk",
-            "A to-many relationship gives the members of an object in its order, and none for no object."
+            "A to-many relationship returns the members of an object in order, and no members for an object that does not exist."
         ) { sample in
             try sample.view { snapshot in
                 for relationship in sample.model.relationships {
@@ -254,7 +254,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.digest",
-            "The digest computed from a store is that of its content, the same each time, and the recorded digest."
+            "The digest computed from a store equals the digest of its content, each time, and the recorded digest."
         ) { sample in
             try sample.view { snapshot in
                 let tally = try snapshot.computeTally()
@@ -305,7 +305,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.closed",
-            "After a snapshot or its store is closed, every call of it and of its cursors throws `closed`."
+            "After a snapshot or its store is closed, every call of the snapshot and of its cursors throws `closed`."
         ) { sample in
             for closesStore in [false, true] {
                 let snapshot = try sample.store.snapshot()
@@ -330,7 +330,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.refuses-writing",
-            "A store that cannot be written refuses every change with `unsupported`, or with `readOnly` if it was opened so.",
+            "A store that cannot be written refuses every change with `unsupported`; a store that was opened read-only, with `readOnly`.",
             needs: [.persistence], isReadOnly: true
         ) { sample in
             let code: StoreError.Code = sample.bench.fixture.capabilities.contains(.writing) ? .readOnly : .unsupported

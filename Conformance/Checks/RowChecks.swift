@@ -106,7 +106,7 @@ extension ConformanceCheck {
         rows(
             "groups",
             behavior:
-                "Objects with equal values form one group, in the order of the first object. Conditions and orders name columns."
+                "Objects with equal values form one group, and groups are in the order of their first objects. Conditions on groups and orders name columns."
         ) {
             check in
             let count = FetchRequest.FetchedProperty("n", expression: .function(.count, [.evaluatedObject]))

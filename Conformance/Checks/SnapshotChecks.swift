@@ -14,7 +14,7 @@ extension ConformanceCheck {
             let before = try StoreContents(of: snapshot)
             let tally = try snapshot.recordedTally()
             let metadata = try snapshot.userMetadata()
-            // This snapshot is not read before the change. So a view that begins with its first
+            // This snapshot is not read before the change. So a snapshot that begins at its first
             // read fails the check.
             let unread = try store.snapshot()
             defer { unread.close() }

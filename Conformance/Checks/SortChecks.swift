@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 
 extension ConformanceCheck {
-    /// Orders through relationships, of folded text, and in the localized standard order.
+    /// Orders by attributes of related objects, by folded text, and by localized text.
     static let sorting: [ConformanceCheck] = [
         ConformanceCheck(
             "fetch.sort.paths",
@@ -116,7 +116,8 @@ extension ConformanceCheck {
 
     /// Runs `body` on objects with these texts and keys from 1.
     ///
-    /// `body` receives a function that returns the keys, sorted with the given options.
+    /// `body` receives a function that sorts the objects by text with given options and returns
+    /// their keys.
     private static func texts(
         _ bench: Workbench, texts: [String?],
         _ body: ((FetchRequest.Comparison.Options) throws -> [Int64]) throws -> Void

@@ -233,7 +233,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Doubles that are difficult for formats.
+    /// Doubles that storage formats may alter.
     static let extremeDoubles: [Double] = [
         0, -0.0, 1, -1, 0.1, -0.1, .pi, 1.0 / 3, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, .leastNormalMagnitude,
         .leastNormalMagnitude.nextDown, .greatestFiniteMagnitude, -.greatestFiniteMagnitude, .ulpOfOne, 0x1p53, 0x1p63,

@@ -86,7 +86,7 @@ final class AddingRecordCursor: RecordCursor {
     }
 }
 
-/// A cursor that continues with the records of an unfinished load.
+/// A cursor that returns the sound cursor's records, then those of an unfinished load.
 final class ChainedRecordCursor: RecordCursor {
     private let base: any RecordCursor
     private var unfinished: RecordBatch

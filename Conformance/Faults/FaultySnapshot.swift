@@ -31,7 +31,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
 
     func close() {
         isClosed = true
-        // The cursors use the sound snapshot, which is released with the cursors and this object.
+        // With `leaksCursors`, cursors read the sound snapshot until it is deallocated.
         if fault != .leaksCursors { own.close() }
     }
 

@@ -115,7 +115,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
                 try snapshot.objects(of: model.entities[root].name).last?.id.key ?? 0
             }
             return memory.withLock { memory in
-                // Never above the keys that the sound store reserved, so that keys do not run out.
+                // The sound store has reserved keys at least this high, so keys do not run out.
                 let first = memory.nextKeys[root] ?? last + 1
                 memory.nextKeys[root] = first + Int64(count)
                 return first..<first + Int64(count)
@@ -216,7 +216,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         return try body(snapshot)
     }
 
-    /// Returns the change set with the current versions.
+    /// Returns the change set with the current versions of its objects.
     private func current(_ changes: ChangeSet) throws(StoreError) -> ChangeSet {
         try readBase { snapshot throws(StoreError) in
             var updated = changes
@@ -254,8 +254,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         }
     }
 
-    /// Writes the rejected objects without the unique values in use, and remembers their intended
-    /// values.
+    /// Commits the changes without the unique values in use, and remembers the rejected records.
     private func admit(_ changes: ChangeSet, violations: [ConstraintViolation]) throws(StoreError) -> CommitReceipt {
         var plain = changes
         var admitted: [ObjectID: Record] = [:]

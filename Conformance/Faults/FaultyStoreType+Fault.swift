@@ -38,7 +38,7 @@ extension FaultyStoreType {
         case startsOver = "starts-over"
         /// A record cursor keeps the old content of the first batch that it fills.
         case keepsBatchContents = "keeps-batch-contents"
-        /// A scan of an entity returns objects of subentities without their own properties.
+        /// A scan of an entity returns objects of subentities without the subentities' properties.
         case cutsSubentities = "cuts-subentities"
         /// Sort descriptors are ignored.
         case ignoresOrder = "ignores-order"
@@ -53,7 +53,7 @@ extension FaultyStoreType {
         case foldsASCIIOnly = "folds-ascii-only"
         /// ALL has the meaning of ANY.
         case ignoresQuantifiers = "ignores-quantifiers"
-        /// Different objects of a SUBQUERY may meet its two conditions.
+        /// Each condition of a SUBQUERY may be met by a different object.
         case partsSubqueries = "parts-subqueries"
         /// `@count` leaves out nulls.
         case leavesNullsOut = "leaves-nulls-out"
@@ -86,9 +86,9 @@ extension FaultyStoreType {
         case overlooksLinks = "overlooks-links"
         /// An error about missing objects does not list them.
         case namesNoMissingObject = "names-no-missing-object"
-        /// A conflict names only one object.
+        /// A conflict error names only one object.
         case namesOneConflict = "names-one-conflict"
-        /// A violation names only one pair.
+        /// A constraint-violation error names only one pair.
         case namesOneViolation = "names-one-violation"
         /// A unique value in use is accepted.
         case admitsTakenValues = "admits-taken-values"
@@ -100,7 +100,7 @@ extension FaultyStoreType {
         case leavesLinks = "leaves-links"
         /// Links are removed after the new links are added.
         case removesLinksLast = "removes-links-last"
-        /// The user's metadata of commits are dropped.
+        /// The user's metadata in a commit are dropped.
         case forgetsMetadata = "forgets-metadata"
         /// Every commit gives the same generation.
         case repeatsGenerations = "repeats-generations"
@@ -108,7 +108,7 @@ extension FaultyStoreType {
         case forgetsPreviousGeneration = "forgets-previous-generation"
         /// A receipt lists no objects.
         case forgetsTouchedObjects = "forgets-touched-objects"
-        /// The recorded tally of more than three objects is that of an empty store.
+        /// A store of more than three objects has the recorded tally of an empty store.
         case recordsOldDigest = "records-old-digest"
         /// Errors of commits show the inserted values.
         case leaksValues = "leaks-values"
@@ -128,7 +128,7 @@ extension FaultyStoreType {
 
         /// Reserved keys are reserved again.
         case reusesKeys = "reuses-keys"
-        /// After reopening, used keys without an object count as unused.
+        /// After reopening, keys above the last existing object's key are reserved again.
         case forgetsUsedKeys = "forgets-used-keys"
 
         // MARK: Isolation
@@ -172,7 +172,7 @@ extension FaultyStoreType {
 
         /// The second transaction of a history is left out.
         case losesTransaction = "loses-transaction"
-        /// A transaction has a different author from its commit.
+        /// A transaction's author differs from its commit's.
         case misnamesAuthor = "misnames-author"
         /// The times of transactions decrease.
         case turnsTimeBack = "turns-time-back"
@@ -182,7 +182,7 @@ extension FaultyStoreType {
         case forgetsProperty = "forgets-property"
         /// The values of deleted objects are left out.
         case forgetsDeletedValues = "forgets-deleted-values"
-        /// Removed transactions remain.
+        /// Removing history has no effect.
         case keepsPurged = "keeps-purged"
         /// A token of another store is treated as no token.
         case acceptsForeignTokens = "accepts-foreign-tokens"

@@ -59,7 +59,7 @@ package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
     /// Calls the sound type.
     package func destroy(_ location: StoreLocation) throws(StoreError) { try base.destroy(location) }
 
-    /// Replaces a store as the sound type does, or with the fault of overwriting.
+    /// Replaces a store; with fault `replacesUnasked`, it always overwrites.
     package func replace(_ destination: StoreLocation, with source: StoreLocation, overwriting: Bool) throws(StoreError)
     {
         try base.replace(destination, with: source, overwriting: overwriting || fault == .replacesUnasked)

@@ -144,8 +144,9 @@ struct LockStepReplay {
     private var lanes: [LockStepLane] = []
     private var index = 0
     private var writeCount = 0
-    /// The number of writes between comparisons of contents, which cost far more than comparisons
-    /// of digests and find few more differences.
+    /// The number of writes between comparisons of contents.
+    ///
+    /// Comparing contents costs far more than comparing digests, and finds few more differences.
     private static let writesBetweenContents = 50
 
     init(on fixtures: [StoreFixture], model: ManagedObjectModel) {
@@ -181,7 +182,7 @@ struct LockStepReplay {
         }
     }
 
-    /// Compares everything once more and examines the stores.
+    /// Compares all contents once more and examines the stores.
     mutating func finish() -> Failure? {
         if let failure = makeLanes() { return failure }
         return each { lane in

@@ -215,7 +215,7 @@ struct LockStepGenerator {
         }
     }
 
-    /// Returns the value of a random object, or a random value or null if it has none.
+    /// Returns the value of a random object or, if it has none, a random value or null.
     private mutating func value(_ attribute: String, entity: EntityName, state: LockStepModel) -> Value {
         guard let entity = state.reference.model.entity(entity) else { return .null }
         let records = state.reference.records(of: entity)

@@ -60,7 +60,7 @@ struct LockStepShrinker {
 
     /// Tries only the last operations of a long sequence, because most objects exist only briefly.
     private mutating func takeTheEnd(of operations: [LockStepOperation]) {
-        // With more comparisons, the same failure may be of another kind. The first failure found
+        // More comparisons may show the same failure as another kind, so the first failure found
         // here sets the kind.
         var count = 50
         while count < operations.count, !isOver {
@@ -191,7 +191,7 @@ extension LockStepOperation {
 }
 
 extension [String: Value] {
-    /// The values without one or all of them, or with a simpler one.
+    /// Copies that lack one value or all values, or have one simpler value.
     fileprivate var simpler: [[String: Value]] {
         let names = keys.sorted()
         var result: [[String: Value]] = names.count > 1 ? [[:]] : []

@@ -57,7 +57,7 @@ public struct MigrationFixture: Sendable {
         for suffix in ["-wal", "-journal"] where files.fileExists(atPath: original + suffix) {
             throw StoreError(
                 .invalidRequest,
-                "The stored store '\(original)' is not one file: '\(original)\(suffix)' is there; open and close it once, and store it then."
+                "The fixture '\(original)' is not one file: '\(original)\(suffix)' exists. Open and close the store, then copy it again."
             )
         }
         let path = directory.appendingPathComponent(URL(fileURLWithPath: store.path).lastPathComponent).path

@@ -7,8 +7,9 @@ internal import RoostStores
 ///
 /// It reads one command per line from its standard input, runs it, and answers with one line: `ok`,
 /// `ok <words>`, or `error <code> <message>`. A command without end reports its progress as `acked
-/// <n>`. It ends at the end of its input, after an error that is not of a store, or by a signal at
-/// any time. The commands are private to the suite: program and suite must have the same version.
+/// <n>`. The process ends at the end of its input, after an error that is not of a store, or by a
+/// signal at any time. The commands are private to the suite: program and suite must have the same
+/// version.
 public final class ConformancePeer {
     private let types: [any PersistentStoreType]
     private let answer: (String) throws -> Void
@@ -16,7 +17,7 @@ public final class ConformancePeer {
     private var held: (any StoreSnapshot)?
     private var loader: (any BulkLoader)?
 
-    /// Serves stores of these types from standard input to standard output until the input ends.
+    /// Runs the commands of standard input on stores of these types until the input ends.
     ///
     /// - Returns: The exit status: 0, or 1 after an invalid command or an error that is not of a
     ///   store.
@@ -144,7 +145,7 @@ public final class ConformancePeer {
         try loader.append(batch)
     }
 
-    /// Inserts numbered tracks with a context, saves after each part, and reports its progress.
+    /// Inserts numbered tracks in a context, saves every `part` tracks, and reports each save.
     private func importTracks(from first: Int64, by part: Int64) throws {
         let container = try PersistentContainer(try Store(try opened(), registry: StoreRegistry(types)))
         try container.performAndWait { context in

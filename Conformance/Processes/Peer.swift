@@ -21,8 +21,8 @@ final class Peer {
 
     /// Sends a command and returns the words of the answer after `ok`.
     ///
-    /// - Throws: The store error of the peer; a mismatch for another answer or for none within a
-    ///   minute.
+    /// - Throws: The store error of the peer; a mismatch for another answer, for none within a
+    ///   minute, or for the end of the process.
     @discardableResult
     func ask(_ command: String) throws -> [String] {
         try tell(command)

@@ -1,9 +1,8 @@
 internal import Foundation
 
-/// A program that checks start as a second process, and that calls ``ConformancePeer``.
+/// A program that calls ``ConformancePeer`` and is the second process of checks.
 ///
-/// Checks of the interaction and the death of processes require a second process. The author of a
-/// store type:
+/// Checks of interacting or killed processes require a second process. The author of a store type:
 ///
 /// 1. adds an executable of one line to the package: `exit(ConformancePeer.main([MyStoreType()]))`
 /// 2. lets the tests depend on it

@@ -26,7 +26,7 @@ enum ProcessCalls {
         try check(setrlimit(openFiles, &limit), call: "setrlimit(RLIMIT_NOFILE)")
     }
 
-    /// Switches to a user without rights if the user is root.
+    /// Switches to a user without rights if the process runs as root.
     static func dropPrivileges() throws {
         guard geteuid() == 0 else { return }
         let nobody: uid_t = 65534

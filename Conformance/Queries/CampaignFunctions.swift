@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// The functions of a program that random requests call.
+/// Registered functions that random requests call.
 ///
 /// Stores and plain evaluation both call them.
 enum CampaignFunctions {
@@ -12,7 +12,7 @@ enum CampaignFunctions {
     static let number = "roostCampaignNumber"
     /// The name of a function that reverses a text.
     static let text = "roostCampaignText"
-    /// The name of a function that returns a regular expression for texts with a prefix.
+    /// The name of a function that returns a regular expression for texts with a given prefix.
     static let pattern = "roostCampaignPattern"
 
     static let all: [String: Function] = [
@@ -43,7 +43,7 @@ enum CampaignFunctions {
         } catch { return .failure(error) }
     }()
 
-    /// Returns the text of the last argument, which follows the target.
+    /// Returns the text of the last argument; the first is the target of the call.
     private static func text(of arguments: [Value]) -> String? {
         switch arguments.last {
         case .string(let text), .uri(let text): text

@@ -6,14 +6,14 @@ internal import RoostQuery
 /// ``PlainRows``.
 ///
 /// A world is a model with random indexes and random objects. Each world gets many requests. Every
-/// result must equal that of plain evaluation. Some results are also computed without indexes, and
-/// compared with each other:
+/// result must equal that of plain evaluation. Some requests also run without indexes. For some,
+/// the results of related requests must agree:
 ///
 /// - A predicate and its negation divide the objects.
 /// - A request with a limit and an offset gives a part of the whole result.
 /// - A predicate that was printed and parsed again selects the same objects.
 ///
-/// All stores refuse a meaningless request with the same code.
+/// All stores must refuse a meaningless request with the same code.
 package enum QueryCampaign {
     /// The counts of a campaign.
     package struct Summary: Sendable, CustomStringConvertible {

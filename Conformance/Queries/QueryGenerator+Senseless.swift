@@ -2,8 +2,9 @@ internal import Foundation
 internal import RoostCore
 
 extension QueryGenerator {
-    /// Returns a request that every store must refuse with the same code: wrong names, types,
-    /// argument counts or positions.
+    /// Returns a request with a wrong name, type, argument count or position.
+    ///
+    /// Every store must refuse it with the same code.
     mutating func senselessRequest() -> FetchRequest {
         var request = FetchRequest("Person", where: senseless())
         // The error may be in a part of the predicate that evaluation would not reach.

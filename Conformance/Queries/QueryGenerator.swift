@@ -7,7 +7,7 @@ struct QueryGenerator {
     typealias Expression = FetchRequest.Expression
     typealias Comparison = FetchRequest.Comparison
 
-    /// The context of an expression: the entity of key paths and the variables.
+    /// The context of an expression: the entity where key paths start, and the variables.
     struct Scope {
         let entity: ManagedObjectModel.Entity
         var variables: [(name: String, entity: ManagedObjectModel.Entity)] = []
@@ -215,7 +215,7 @@ struct QueryGenerator {
             .init(left: left, operator: random.oneIn(2) ? .equal : .notEqual, right: object(entity.root, scope: scope)))
     }
 
-    /// Returns an `IN` or `CONTAINS` with lists and collections.
+    /// Returns an `IN` or `CONTAINS` comparison with a list or a collection.
     private mutating func membership(_ scope: Scope) -> Predicate {
         let kind = random.pick(Kind.allCases)
         let options = kind == .text ? options() : []
@@ -328,14 +328,14 @@ struct QueryGenerator {
         return (names, current)
     }
 
-    /// Returns the path of a field of a kind, from the object itself.
+    /// Returns a path from the object itself to a field of a kind.
     mutating func path(_ kind: Kind, entity: ManagedObjectModel.Entity) -> Expression? {
         let (names, end) = toOneSteps(entity)
         let fields = fields(of: end, kind: kind)
         return fields.isEmpty ? nil : .keyPath(names + random.pick(fields))
     }
 
-    /// Returns the path of a to-one relationship.
+    /// Returns a path that ends with a to-one relationship.
     mutating func toOnePath(_ entity: ManagedObjectModel.Entity) -> Expression? {
         let (names, end) = toOneSteps(entity)
         let ends = end.relationships.filter { !$0.isToMany }

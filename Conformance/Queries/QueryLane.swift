@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// One type of store in a campaign: a store of the world with indexes, and one without.
+/// Two stores of one type with the objects of a world: one with indexes, and one without.
 struct QueryLane {
     let fixture: StoreFixture
     private let bench: Workbench
@@ -85,7 +85,7 @@ struct QueryLane {
         }
     }
 
-    /// Returns the keys of the IDs that a store returns without records.
+    /// Returns the keys of the IDs that a store returns without records, or the refusal.
     private static func ids(_ request: RowRequest, snapshot: any StoreSnapshot) -> Answer {
         do throws(StoreError) {
             return .keys(try snapshot.objectIDs(request.fetchRequest).map(\.key))
@@ -121,7 +121,7 @@ struct QueryLane {
         try expect("the IDs without indexes", Self.ids(request, snapshot: plain), expected)
     }
 
-    /// Compares results with each other, by rules that hold for every predicate.
+    /// Compares the store's answers to related requests with each other.
     func compareRelated(_ request: RowRequest, salt: UInt64) throws {
         var all = request
         (all.fetchLimit, all.fetchOffset) = (nil, nil)

@@ -121,15 +121,15 @@ struct QueryShrinker {
 extension QueryLane.Difference {
     /// The properties that must stay the same while a failure is shrunk.
     fileprivate var kind: [String] {
-        // Keys may change. An error must stay the same, so that no other invalid request replaces
-        // it.
+        // Keys may change, but an error must not. Otherwise, another invalid request could replace
+        // the failing one.
         func cause(_ text: String) -> String { text.hasPrefix("[") ? "" : text }
         return [subject.filter { !$0.isNumber }, cause(expected), cause(actual)]
     }
 }
 
 extension QueryWorld {
-    /// Worlds without some of the objects, links or values; first those without many objects.
+    /// Worlds that lack some objects, links or values; the first worlds lack the most objects.
     fileprivate var smaller: [QueryWorld] {
         var result: [QueryWorld] = []
         func add(_ change: (inout QueryWorld) -> Void) {

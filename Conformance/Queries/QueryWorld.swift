@@ -42,7 +42,7 @@ struct QueryWorld: Sendable {
             for _ in 0..<count { keys[root, default: []].append((name, Int64(keys[root]?.count ?? 0) + 1)) }
         }
         for root in model.roots {
-            // Subentities are mixed, so that the order of keys differs from that of entities.
+            // Entities are mixed, so that keys are not in the order of entities.
             let names = (keys[root] ?? []).map(\.0).shuffled(using: &random)
             for (index, name) in names.enumerated() {
                 let entity = try model.requireEntity(name)

@@ -16,7 +16,8 @@ package enum CrashWorkload {
     /// The model of the stores.
     package static var model: ManagedObjectModel { get throws(StoreError) { try ConformanceModel.standard.get() } }
 
-    /// Returns the changes of transaction `n` (1, 2, …), which require all earlier ones.
+    /// Returns the changes of transaction `n` (1, 2, …), which require that all earlier
+    /// transactions were applied.
     ///
     /// - Parameters:
     ///   - n: The number.

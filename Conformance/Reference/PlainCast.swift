@@ -33,7 +33,7 @@ enum PlainCast {
         }
         guard let text = value.plainText else { return .null }
         if let whole = Int64(text) { return .int(whole) }
-        // In comparisons with doubles, the nearest double is equivalent to the number.
+        // The nearest double gives the same result in comparisons with doubles.
         return text.contains { $0.isNumber } ? Double(text).map { .double($0) } ?? .null : .null
     }
 

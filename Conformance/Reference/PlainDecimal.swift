@@ -40,7 +40,7 @@ enum PlainDecimal {
             exponent: Int(left.exponent) + Int(right.exponent))
     }
 
-    /// Returns the quotient by a number that is not zero, or nil if it does not fit into a decimal.
+    /// Returns the quotient, or nil if it does not fit into a decimal; `b` must not be zero.
     static func quotient(_ a: Decimal, _ b: Decimal) -> Decimal? {
         guard !a.isNaN, !b.isNaN else { return .nan }
         guard let left = DecimalNumber(a), let right = DecimalNumber(b) else { return nil }

@@ -43,12 +43,14 @@ struct PlainFetch {
 }
 
 extension PlainPredicate {
-    /// Returns the keys of the given objects that a request fetches; they have no relationships.
+    /// Returns the keys of the given objects that a request fetches.
+    ///
+    /// The objects have no links.
     static func keys(
         _ request: FetchRequest, among objects: [(id: ObjectID, values: [String: Value])], in model: ManagedObjectModel
     ) throws(StoreError) -> [Int64] {
         var request = request
-        // The objects may be those of another entity with the same properties.
+        // The objects may be of another entity with the same properties.
         if let id = objects.first?.id, model.entity(id.entity)?.root != model.entity(request.entity)?.root {
             request.entity = id.entity
         }

@@ -165,7 +165,7 @@ enum PlainNumber {
 
     /// Returns the result of `-a`, `abs`, `floor`, `ceiling` or `trunc`.
     ///
-    /// It has the type of the value if the result fits.
+    /// The result has the type of the value if it fits.
     static func alter(_ function: FetchRequest.Function, value: Value) -> Value {
         switch counted(value) {
         case .int(let number):
@@ -273,7 +273,8 @@ enum PlainNumber {
 
     /// Returns the sum of numbers.
     ///
-    /// Without doubles, the sum is exact, and rounded once if a decimal has too few digits.
+    /// Without doubles, the exact sum is rounded once, and only if it does not fit the digits of a
+    /// decimal.
     private static func sum(_ values: [Value]) -> Value {
         func sumOfDoubles() -> Value { .double(values.reduce(0) { $0 + (double($1) ?? .nan) }) }
         if values.contains(where: { if case .double = $0 { true } else { false } }) { return sumOfDoubles() }
@@ -284,9 +285,9 @@ enum PlainNumber {
         return .decimal(sum)
     }
 
-    /// Returns the order of a double and an equal number, by the double's text.
+    /// Returns the order of two numbers that compare as equal, by their decimal texts.
     ///
-    /// Sorting rows requires this order.
+    /// Sorting requires this order.
     static func orderAsWritten(_ left: Value, _ right: Value) -> Int {
         guard let a = written(left), let b = written(right) else { return 0 }
         return a < b ? -1 : (a == b ? 0 : 1)

@@ -245,8 +245,8 @@ struct PlainPredicate {
         return value
     }
 
-    /// Returns the number of the entity of an expression's objects, or nil if it does not give
-    /// objects.
+    /// Returns the number of the entity of an expression's objects, or nil if the expression gives
+    /// none.
     private func entity(of expression: FetchRequest.Expression, scope: Scope) throws(StoreError) -> Int? {
         switch expression {
         case .evaluatedObject: return scope.entity

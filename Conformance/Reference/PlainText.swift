@@ -74,8 +74,8 @@ final class PlainText {
         let key = Folding(text: Array(pattern.utf8), options: options.rawValue)
         if patterns[key] == nil {
             let options: NSRegularExpression.Options = options.contains(.caseInsensitive) ? [.caseInsensitive] : []
-            // The pattern is first compiled alone, because parentheses could make an invalid
-            // pattern valid.
+            // The pattern is first compiled alone, because the added parentheses could make an
+            // invalid pattern valid.
             guard (try? NSRegularExpression(pattern: pattern, options: options)) != nil else { return false }
             patterns[key] = try? NSRegularExpression(pattern: "(?:\(pattern))\\z", options: options)
         }

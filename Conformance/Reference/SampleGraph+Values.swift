@@ -81,7 +81,7 @@ extension SampleGraph {
     /// - Parameters:
     ///   - entity: The entity; relationships get no value.
     ///   - random: The random number generator.
-    ///   - nullOneIn: The average number of values for each null; nil for no nulls.
+    ///   - nullOneIn: Makes one value in `nullOneIn` null on average; nil for no nulls.
     /// - Returns: The values by name; nulls are left out.
     package static func randomValues(
         for entity: ManagedObjectModel.Entity, using random: inout SeededGenerator, nullOneIn: Int?
@@ -139,7 +139,8 @@ extension SampleGraph {
         }
     }
 
-    /// Returns random bits in half of the cases, including NaNs with payloads and denormals.
+    /// Returns a double, in half of the cases from random bits, including NaN payloads and
+    /// denormals.
     private static func randomDouble(_ random: inout SeededGenerator) -> Double {
         random.oneIn(2)
             ? Double(bitPattern: random.next())

@@ -1,11 +1,11 @@
 extension ConformanceCheck {
     /// Returns whether the check's ID contains `filter` or, if `filter` has asterisks, matches it.
     ///
-    /// An asterisk matches any text. `links` finds `links.order` and `bulk.links-any-order`, and
-    /// `links.*` only the checks of group `links`.
+    /// An asterisk matches any text. `links` finds `links.order` and `bulk.links-any-order`;
+    /// `links.*` finds only checks of group `links`.
     package func matches(_ filter: String) -> Bool { id.isFound(by: filter) }
 
-    /// The first part of the ID, which is the subject of the check.
+    /// The part of the ID before the first dot.
     package var group: String { String(id.prefix { $0 != "." }) }
 }
 

@@ -73,7 +73,7 @@ extension ConformanceCheck {
         try expectEqual(try bench.files(), [], "no files")
     }
 
-    /// Checks that opening a store again is refused with `busy` or `unsupported`, or shows the same
+    /// Checks that opening an open store again throws `busy` or `unsupported`, or shows the same
     /// store.
     private static func checkSingleProcess(on bench: Workbench) throws {
         let store = try bench.create()

@@ -7,7 +7,7 @@ package import RoostCore
 public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// The stable name, `group.subject.detail`.
     public let id: String
-    /// The behavior of a store, in one sentence.
+    /// The behavior of a store, in one to three sentences.
     public let behavior: String
     /// The capabilities that a store needs for the behavior to apply.
     ///

@@ -62,7 +62,7 @@ package struct ConformanceCounts: Sendable, Hashable, CustomStringConvertible {
     /// The number of all checks.
     package var total: Int { passed + opposites + excluded + failed }
 
-    /// `150 checks: 144 passed, 3 passed as opposites, 1 excluded, 2 failed`.
+    /// A line such as `150 checks: 144 passed, 3 passed as opposites, 1 excluded, 2 failed`.
     package var description: String {
         "\(total) \(total == 1 ? "check" : "checks"): \(passed) passed, \(opposites) passed as opposites, \(excluded) excluded, \(failed) failed"
     }

@@ -13,8 +13,8 @@ extension ConformanceRunner {
     /// exit(ConformanceRunner.main([StoreFixture(SortedFileStoreType())]))
     /// ```
     ///
-    /// `--help` prints the arguments. The program also serves as the second process of checks, for
-    /// fixtures without a `StoreFixture.peer`.
+    /// `--help` prints the arguments. If a fixture has no `StoreFixture.peer`, checks of several
+    /// processes start this program as the second process.
     ///
     /// - Parameters:
     ///   - fixtures: The types of store under test.
@@ -29,7 +29,7 @@ extension ConformanceRunner {
             writeError: { try? FileHandle.standardError.write(contentsOf: Data($0.utf8)) })
     }
 
-    /// The argument that makes the program a second process.
+    /// The argument with which checks start the program as a second process.
     static let peerArgument = "--conformance-peer"
 
     static func main(
@@ -52,14 +52,14 @@ extension ConformanceRunner {
     }
 
     private static let help = """
-        Runs the conformance suite. Exits with 0 if every check passes, 1 if a check fails, 2 for wrong arguments, and 3 if the suite
+        Runs the conformance suite. Exits with 0 if every check passes, 1 if a check or a self-test fails, 2 for invalid arguments, and 3 if the suite
         cannot run.
 
           --format=FORMAT  Print text, tap, junit or markdown (default: text).
           --filter=TEXT    Run only checks whose ID contains TEXT; an asterisk matches any text. Can be repeated.
           --store=NAME     Run only on the store type NAME. Can be repeated.
           --list           Print the ID and the behavior of each check, and run nothing.
-          --self-test      Add one fault after the other to the stores, and show that the check of each fails.
+          --self-test      Add one fault at a time to the stores, and report whether the check for it fails.
           --quiet          Print only failures.
           --verbose        Print the behavior and the duration of each check.
           --help           Print this help.
@@ -113,7 +113,7 @@ extension ConformanceRunner {
             for store in stores where !fixtures.contains(where: { $0.name == store }) {
                 let names = fixtures.map(\.name)
                 throw ConformanceArgumentError(
-                    "no store type under test is called '\(store)'; there are \(names.joined(separator: ", "))")
+                    "no store type under test is called '\(store)'; the types are \(names.joined(separator: ", "))")
             }
             let peer = Bundle.main.executablePath.map { PeerProgram(path: $0, arguments: [peerArgument]) }
             let wanted = stores
@@ -203,7 +203,7 @@ extension ConformanceCheck {
             let hint =
                 nearestName(to: filter, among: names).map { "did you mean '\($0)'?" }
                 ?? "docs/conformance.md lists them all"
-            throw ConformanceArgumentError("no check has an ID that '--filter=\(filter)' finds; \(hint)")
+            throw ConformanceArgumentError("no check matches '--filter=\(filter)'; \(hint)")
         }
         return all.filter { check in filters.isEmpty || filters.contains { check.matches($0) } }
     }

@@ -33,7 +33,7 @@ package enum CrossStoreChecks {
             let metadata = ConformanceCheck.everyMetadataValue
             let original = try from.create(model) { $0.userMetadata = metadata }
             try graph.load(into: original)
-            // Some earlier changes: versions above 1, a deleted key and reserved keys.
+            // Changes before the copy: a version above 1, a deleted key and reserved keys.
             try original.change { changes in
                 try changes.update(ObjectID("Genre", key: 1), version: 1, values: ["name": "renamed"])
                 changes.delete(ObjectID("Playlist", key: 1), version: 1)
@@ -77,7 +77,7 @@ package enum CrossStoreChecks {
 
 /// A minimal copy of one store into another of the same model.
 ///
-/// Tests compare conversions, which do more, with this copy.
+/// It omits the additional work of a conversion, for example verification.
 package enum StoreCopy {
     /// Copies all records, links and last keys, and returns the tally of the target.
     @discardableResult

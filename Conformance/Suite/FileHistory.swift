@@ -3,9 +3,9 @@ internal import RoostMigration
 
 /// A store's file and content after each of its commits.
 ///
-/// If a file is cut off, a store that appends commits to it cannot know whether a crash interrupted
-/// a commit. So the store may open without its last commits. The history has the content that the
-/// store must then have.
+/// A store that appends commits to its file cannot distinguish a truncated file from a commit that
+/// a crash interrupted. So it may open without its last commits. The history has the content that
+/// it must then show.
 struct FileHistory {
     /// The state of a store after a commit.
     struct State {
@@ -34,14 +34,14 @@ struct FileHistory {
         states.removeAll { $0.bytes.isEmpty || !bytes.starts(with: $0.bytes) }
     }
 
-    /// The position of the end of each commit that is a state of this history.
+    /// The file size in bytes after each commit of this history.
     var ends: [Int] { states.map(\.bytes.count) }
 
     /// Returns the allowed state of a store whose file was changed to `bytes`: the state after the
     /// last whole commit.
     ///
-    /// Returns nil if the store must detect the damage: it does not append, the first state is not
-    /// whole, or a commit after the damaged one is whole.
+    /// Returns nil if the store must detect the damage: if it does not append commits, if its first
+    /// state is damaged, or if a whole commit follows the damaged one.
     func state(allowedFor bytes: [UInt8]) -> State? {
         guard let last = states.lastIndex(where: { bytes.starts(with: $0.bytes) }) else { return nil }
         var start = states[last].bytes.count

@@ -4,7 +4,8 @@ internal import RoostSystem
 
 /// The model of checks of histories.
 enum HistoryModel {
-    /// Persons with values that deletions preserve in the history, a subentity, and relationships.
+    /// A model with relationships, a subentity, and attributes whose values the history preserves
+    /// on deletion.
     static let model: Result<ManagedObjectModel, StoreError> = {
         let marked = { (attribute: AttributeDescription) in
             attribute.with { $0.preservesValueInHistoryOnDeletion = true }
@@ -79,7 +80,7 @@ extension PersistentStore {
 
     func historyToken() throws -> HistoryToken { try view { try $0.historyToken() } }
 
-    /// Inserts persons with these keys, by an author.
+    /// Inserts persons with these keys in one commit of an author.
     @discardableResult
     func addPeople(_ keys: ClosedRange<Int64>, by author: String? = nil) throws -> CommitReceipt {
         try change { changes in

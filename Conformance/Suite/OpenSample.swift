@@ -65,7 +65,7 @@ struct OpenSample {
         }
     }
 
-    /// Returns the values of a property that are not null, in the order of the objects.
+    /// Returns the non-null values of a property, in the order of the objects.
     func values(of property: String, in entity: ManagedObjectModel.Entity) -> [Value] {
         entries(of: entity).compactMap { $0.values[property] }.filter { !$0.isNull }
     }

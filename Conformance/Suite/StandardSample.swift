@@ -131,7 +131,7 @@ package enum StandardSample {
                 "year": .int(1970 + key % 30), "isLive": key % 8 == 0 ? .null : .bool(key % 3 == 0),
             ]
             if key % 6 != 0 {
-                // The order differs from that of the keys.
+                // Tracks in an album are not in the order of their keys.
                 values["album"] = .objectID(ObjectID("Album", key: key % albumCount + 1))
                 values["album#order"] = .int((trackCount - key) * 16 + key % 2 * 2000)
             }

@@ -16,7 +16,7 @@ package struct StoredObject: Hashable, Sendable {
         self.record = record
     }
 
-    /// The values of all properties that are not null.
+    /// The non-null values, by property.
     package var values: [String: Value] { record.values() }
 }
 

@@ -20,8 +20,8 @@ public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     package let exclusions: [ConformanceExclusion]
     /// The program for a second process; without it, checks of processes fail with a message.
     package let peer: PeerProgram?
-    /// Creates a store with known content in a directory, for the checks of reading; nil if the
-    /// suite creates it itself.
+    /// The function that creates a sample in a directory, for the checks of reading; if nil, the
+    /// suite creates its own sample.
     public var sample: (@Sendable (_ directory: String) throws -> StoreSample)?
     /// Returns the location of the named store in a run's directory (default: the file of that name
     /// in the directory).

@@ -4,7 +4,7 @@ public import RoostCore
 ///
 /// A type that cannot write provides a sample with its ``StoreFixture``, so that its reading can be
 /// checked. For other types the suite creates a sample (`StandardSample`). The checks cover only
-/// features of the sample, so it should have:
+/// what the sample contains, so it should have:
 ///
 /// - several entities and subentities
 /// - attributes of every type, with nulls
@@ -15,7 +15,7 @@ public struct StoreSample: Sendable {
     package let location: StoreLocation
     /// The options for opening it, instead of the fixture's options.
     package let options: StoreOptions
-    /// The content: its model, its objects with their versions, its links and the user's metadata.
+    /// The content: the model, the objects with their versions, the links and the user's metadata.
     package let content: ReferenceStore
 
     /// Creates the description of an existing, closed store.

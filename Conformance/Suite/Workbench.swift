@@ -44,7 +44,7 @@ package final class Workbench {
             let exists = FileManager.default.fileExists(atPath: place.path)
             throw StoreError(
                 exists ? .permissionDenied : .missingDirectory,
-                "Cannot create a directory in '\(place.path)', which \(exists ? "cannot be written" : "does not exist"); set TMPDIR to a directory that can be written",
+                "Cannot create a directory in '\(place.path)', which \(exists ? "is not writable" : "does not exist"); set TMPDIR to a writable directory",
                 underlying: error)
         }
     }
@@ -97,7 +97,7 @@ package final class Workbench {
         try openApart(location: location(name), configure: configure)
     }
 
-    /// Opens a store at a location like ``openApart(name:configure:)``.
+    /// Opens the store at a location as ``openApart(name:configure:)`` does.
     func openApart(location: StoreLocation, configure: (inout StoreOptions) -> Void = { _ in }) throws
         -> any PersistentStore
     {
@@ -167,7 +167,7 @@ package final class Workbench {
         } catch let error as StoreError where error.code == .busy { return nil }
     }
 
-    /// Starts a second process that opens or creates the store of the default name.
+    /// Starts a second process that opens or creates the store with the default name.
     func startPeer(_ verb: String) throws -> Peer {
         let peer = try startPeer()
         try peer.ask(command(verb))

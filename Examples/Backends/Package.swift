@@ -10,7 +10,7 @@ let package = Package(
         .library(name: "CSV", targets: ["CSV"]),
     ],
     dependencies: [
-        // No traits: no backend of Roost's own, so neither libsqlite3 nor liblmdb is needed.
+        // Without traits, Roost needs neither libsqlite3 nor liblmdb.
         .package(name: "Roost", path: "../..", traits: [])
     ],
     targets: [
@@ -30,7 +30,7 @@ let package = Package(
         .executableTarget(
             name: "SortedFilePeer",
             dependencies: ["SortedFile", .product(name: "RoostConformance", package: "Roost")]),
-        // The whole suite as a program.
+        // A program that runs the whole suite.
         .executableTarget(
             name: "SortedFileSuite",
             dependencies: ["SortedFile", .product(name: "RoostConformance", package: "Roost")]),

@@ -17,7 +17,7 @@ public import RoostStores
 
 /// Limits the memory of the built-in store types' C libraries, for the whole process.
 ///
-/// Only SQLite supports a limit, which includes all other uses of SQLite in the process; see
+/// Only SQLite supports a limit. It also covers other uses of SQLite in the process; see
 /// `SQLiteStoreType.limitMemory`. A statement that exceeds the limit fails with code
 /// `outOfResources`. Call this function once, at the start of a program. A library should not call
 /// it.
@@ -50,11 +50,12 @@ public func stopCountingLibraryMemory() -> Bool {
 extension StoreRegistry {
     /// The default registry.
     ///
-    /// It contains Roost's store types: `json` and `memory`; `sqlite` and `coredata`, `lmdb`, and
-    /// `postgresql` if their traits are on. A program adds its own types with ``register(_:)``.
+    /// It contains `json` and `memory`. The trait `SQLite` adds `sqlite` and `coredata`, `LMDB`
+    /// adds `lmdb`, and `PostgreSQL` adds `postgresql`. A program adds its own types with
+    /// ``register(_:)``.
     public static let standard: StoreRegistry = {
-        // Files are offered to the types in this order. `sqlite` does not recognize a Core Data
-        // store, because its header differs.
+        // The first type that recognizes a file opens it. `sqlite` does not recognize the header of
+        // a Core Data store.
         var types: [any PersistentStoreType] = []
         #if SQLite
             types.append(SQLiteStoreType())
@@ -80,6 +81,6 @@ extension MigrationManager {
 }
 
 extension StoreMaintenance {
-    /// Creates a manager for the store types in `RoostCore.StoreRegistry.standard`.
+    /// Prepares maintenance for the store types in `RoostCore.StoreRegistry.standard`.
     public init() { self.init(registry: .standard) }
 }

@@ -8,10 +8,9 @@ extension ModelFile {
     /// Returns the versions of an Apple bundle (`.xcdatamodeld`, `.momd`), oldest first, or nil for
     /// a model with one version.
     ///
-    /// A bundle does not record the order of its versions, only the current one. Without other
-    /// evidence, they are in the natural order of their names, in which `Notes 10` follows
-    /// `Notes 9`. Versions with the current version's first word come last. Versions after the
-    /// current one are included.
+    /// A bundle records its current version, but not the order of its versions. The order is the
+    /// natural order of the names, in which `Notes 10` follows `Notes 9`, but versions with the
+    /// current version's first word come last. Versions after the current one are included.
     /// - Parameter path: The bundle.
     /// - Returns: A history without mapping models.
     /// - Throws: The errors of ``read(_:version:registry:)``, with the name of the unreadable
@@ -76,8 +75,8 @@ extension ModelFile {
     ///
     /// From a bundle, reads the version of the given store.
     ///
-    /// The version of a Core Data store is found by Apple's version hashes, the model in the store,
-    /// or its tables. The version of any other store is found by Roost's version hashes.
+    /// Apple's version hashes, the model in the store, or the store's tables identify the version
+    /// of a Core Data store. Roost's version hashes identify the version of any other store.
     ///
     /// - Parameters:
     ///   - path: The same paths as in ``read(_:version:registry:)``.

@@ -40,8 +40,8 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - configuration: The configuration; nil to search for it (see ``RoostConfiguration``).
-    ///   - names: The names of stores in the configuration; nil for the default store. If there are
-    ///     several, each is also the name of a configuration of the model.
+    ///   - names: The names of stores in the configuration; nil for the default store. Each of
+    ///     several names is also the name of a configuration of the model.
     ///   - model: The program's model; nil for the configured model.
     ///   - types: The classes of the entities.
     ///   - incompatible: The rule for a store of another version of the model.
@@ -66,7 +66,7 @@ extension PersistentContainer {
         }
     }
 
-    /// Opens the store at a location on a thread of Roost.
+    /// Opens a store on a thread of Roost.
     public static func open(
         _ location: StoreLocation, model: ManagedObjectModel, types: [any ManagedObjectClass.Type] = [],
         options: StoreOptions = StoreOptions(), ifIncompatible incompatible: IncompatibleStoreRule = .refuse

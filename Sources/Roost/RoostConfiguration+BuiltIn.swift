@@ -7,7 +7,7 @@ extension RoostConfiguration {
     /// - Parameters:
     ///   - file: The path of the file; nil to search for it.
     ///   - workingDirectory: The directory where the search begins; nil for the process's
-    ///     directory. `file` and paths in variables are relative to it.
+    ///     directory. `file` and paths in environment variables are relative to it.
     ///   - environment: The environment; nil for the process's.
     ///   - registry: The store types that the configuration may name.
     /// - Throws: Only `invalidConfiguration`: for an unreadable `file`, or with every problem of

@@ -114,7 +114,7 @@ extension Store {
 
     /// Throws `notFound` for a missing store.
     ///
-    /// Ignores other errors of reading it, which opening the store reports.
+    /// Ignores other errors, which opening the store reports.
     private static func requireExisting(_ description: PersistentStoreDescription) throws(StoreError) {
         let type = try StoreRegistry.standard.type(named: description.location.type)
         do throws(StoreError) {

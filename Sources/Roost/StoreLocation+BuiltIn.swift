@@ -30,7 +30,7 @@ extension StoreLocation {
     /// Returns the location of a JSON store.
     public static func json(_ path: String) -> StoreLocation { StoreLocation(type: "json", path: path) }
 
-    /// An unnamed store in memory, which cannot be opened a second time.
+    /// The location of a new, unnamed store in memory, which cannot be opened again.
     public static let memory = StoreLocation(type: "memory", path: "")
 
     /// Returns the location of a named store in memory, which the whole process can open.

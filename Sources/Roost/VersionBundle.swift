@@ -169,7 +169,7 @@ package struct VersionBundle {
         return (from.name, to.name)
     }
 
-    /// Returns the version in a path of a project: `Model 2` for
+    /// Returns the version that a model's path names: `Model 2` for
     /// `App/Model.xcdatamodeld/Model 2.xcdatamodel`.
     private static func versionName(_ path: String) -> String {
         let name = path.split(separator: "/").last.map(String.init) ?? path
@@ -184,11 +184,11 @@ extension VersionOrder.Reason {
         switch self {
         case .stated: "the stated order"
         case .numbers: "the numbers in the names"
-        case .mappingModel: "a mapping model leads there"
+        case .mappingModel: "a mapping model has it as its destination"
         case .currentVersion: "it is named like the current version"
         case .names: "the order of names that begin alike"
         case .store: "a store is to be migrated to it"
-        case .unknown: "nothing says so; the versions are sorted by name"
+        case .unknown: "nothing indicates it; the versions are sorted by name"
         }
     }
 }

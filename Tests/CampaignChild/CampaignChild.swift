@@ -3,10 +3,11 @@ import Foundation
 import Roost
 import RoostCore
 
-/// The child process of `DamageCampaign`, which tries damaged files.
+/// The child process of `DamageCampaign`; it tries damaged files.
 ///
-/// Its arguments are `TYPE BASE DIRECTORY SEED FIRST STEP LAST`. With `reproduce` as first
-/// argument, it tries only the damaged file FIRST, which remains as DIRECTORY/d.
+/// Its arguments are `TYPE BASE DIRECTORY SEED FIRST STEP LAST`; the last three select the files by
+/// number. With `reproduce` as first argument, it tries only file FIRST, which remains as
+/// DIRECTORY/d.
 @main
 struct CampaignChild {
     static func main() {

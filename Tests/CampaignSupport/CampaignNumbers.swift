@@ -1,8 +1,8 @@
 import Foundation
 
-/// The lengths and seeds of campaigns, from environment variables or else defaults.
+/// The lengths and the seed of campaigns, from environment variables or defaults.
 public enum CampaignNumbers {
-    /// Returns the number in an environment variable, or `usually` if it has none.
+    /// Returns the number in an environment variable, or else `usually`.
     public static func count(_ variable: String, usually: Int) -> Int {
         ProcessInfo.processInfo.environment[variable].flatMap { Int($0) } ?? usually
     }

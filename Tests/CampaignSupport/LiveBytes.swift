@@ -1,8 +1,8 @@
-/// The bytes of a file that hold content: cells of SQLite's b-trees, nodes of LMDB's, or names and
-/// values of a JSON document.
+/// The bytes of a file that hold content: cells of SQLite b-trees, nodes of LMDB trees, or names
+/// and values of a JSON document.
 ///
-/// Random mutations would mostly hit free pages and unused space. Live bytes are found by parsing
-/// the file, which must be sound.
+/// Most mutations aim at live bytes, because random positions mostly hit free pages and unused
+/// space. Parsing finds the live bytes; the file must be sound.
 public struct LiveBytes: Sendable {
     /// The cells, each with several pieces if its value continues on other pages.
     public private(set) var cells: [[Range<Int>]] = []
@@ -61,7 +61,7 @@ public struct LiveBytes: Sendable {
     }
 }
 
-/// Parses a sound file.
+/// A parser of sound files.
 private struct Finder {
     let bytes: [UInt8]
     var cells: [[Range<Int>]] = []

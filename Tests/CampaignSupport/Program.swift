@@ -3,13 +3,13 @@ public import Foundation
 internal import RoostCore
 import RoostSystem
 
-/// One run of a program that was built with the tests.
+/// One run of a program.
 public final class Program {
     /// The result of a run.
     public struct End: Sendable, CustomStringConvertible {
         /// The exit status, or the negated number of a signal.
         public var status: Int32
-        /// Whether it was killed because it took too long.
+        /// Whether the program was killed because it took too long.
         public var isHanging: Bool
         /// Its standard error output.
         public var errors: String
@@ -64,7 +64,7 @@ public final class Program {
         throw StoreError(.notFound, "\(name) is in none of \(folders.map(\.path)); build all products first.")
     }
 
-    /// Returns the next complete line of the output or nil.
+    /// Returns the next complete line of the output, or nil at its end.
     ///
     /// A program that does not write a line in time is killed.
     public func line(withinSeconds seconds: Double) -> String? {

@@ -8,7 +8,7 @@ internal import RoostSystem
 public enum Outcome: String, Sendable, CaseIterable {
     /// The operation returned the content of the sound file, or `check` found no damage.
     case same
-    /// The operation failed with a store error, or `check` with another than `corrupted`.
+    /// The operation failed with a store error; for `check`, with a code other than `corrupted`.
     case error
     /// The operation returned other content, or a copy that cannot be read, without an error.
     case different
@@ -42,7 +42,7 @@ public struct Trial: Sendable {
         (outcomes, remarks) = ([:], [])
     }
 
-    /// Reads a trial from a line; nil for another text.
+    /// Reads a trial from a line; nil for any other text.
     init?(_ text: String) {
         let words = text.split(separator: " ").map(String.init)
         guard words.count == 6, words[0] == "end", let number = Int(words[1]),
@@ -181,7 +181,7 @@ public struct DamageTrials {
         as name: String, type: String, _ body: (StoreLocation) throws(StoreError) -> Void
     ) throws -> Outcome {
         do throws(StoreError) { try body(location(name, type: type)) } catch { return .error }
-        // The operation succeeded, so an error of reading its copy is not a refusal.
+        // After success, a copy that cannot be read counts as `different`, not as `error`.
         return try dump(name, type: type) == expected ? .same : .different
     }
 

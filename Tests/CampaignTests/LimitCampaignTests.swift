@@ -36,7 +36,7 @@ struct LimitCampaignTests {
 
     /// Whether limits of processes can be tested.
     ///
-    /// They do not apply to root, which starts the command as another user.
+    /// The limits do not apply to root, so tests run by root start the command as another user.
     private static let canLimitProcesses: Bool =
         geteuid() == 0
         && ["/usr/bin/setpriv", "/usr/bin/prlimit"].allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
@@ -99,7 +99,7 @@ struct LimitCampaignTests {
         let all = try limits(base)
         var chosen = all
         if wanted < all.count {
-            // The seed selects the part to test.
+            // The seed selects the limits to test.
             let step = max(1, all.count / wanted)
             let first = Int(CampaignNumbers.seed % UInt64(step))
             chosen = stride(from: first, to: all.count, by: step).map { all[$0] }

@@ -17,9 +17,8 @@ enum AppendedFileFault: String, CaseIterable, Sendable {
 
 /// A log-structured file: commits are appended to it, and opening it reads all of them.
 ///
-/// It has a header of 24 bytes and a frame for each commit: size, checksum, number and entries. A
-/// whole frame after a damaged one is found by its checksum, which shows that the damage is not a
-/// torn end.
+/// It has a header of 24 bytes and a frame for each commit: size, checksum, number and entries. If
+/// a whole frame, found by its checksum, follows a damaged one, the damage is not a torn end.
 struct AppendedFile: Sendable {
     static let magic = Array("appended file 1\n".utf8)
     static let headByteCount = magic.count + 8
@@ -84,8 +83,7 @@ struct AppendedFile: Sendable {
         RecordHash.wide(bytes(commit) + bytes(identity) + bytes(UInt64(payload.count)) + payload).low
     }
 
-    /// Returns the payload and the number of the later commit whose whole frame starts here, or
-    /// nil.
+    /// Returns the payload and the number of the whole later commit that starts here, or nil.
     private func frame(at start: Int, in bytes: [UInt8]) -> (payload: Range<Int>, commit: UInt64)? {
         guard bytes.count - start >= Self.frameHeadByteCount else { return nil }
         let count = Self.number(bytes[start...])

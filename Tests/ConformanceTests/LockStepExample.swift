@@ -2,7 +2,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// The exact code that a lock-step failure printed for a store that keeps links of deleted objects.
+/// Runs the code that a lock-step failure printed for a store that keeps links of deleted objects.
 func lockStepExample(on fixture: StoreFixture) throws {
     let bench = try Workbench(fixture)
     defer { bench.discard() }

@@ -58,7 +58,7 @@ private final class ScanningStore: StructureCheckingStore, IntegrityCheckingStor
     func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
     func snapshot() throws(StoreError) -> any StoreSnapshot { OnlyRecords(try base.snapshot()) }
 
-    /// Returns generations without an order, like a server with parallel writers.
+    /// Commits and returns a generation without an order, like a server with parallel writers.
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         func unordered(_ generation: Generation) -> Generation {
             Generation(number: generation.number &* 0x9E37_79B9_7F4A_7C15)

@@ -7,7 +7,7 @@ import RoostCore
 extension StoreFixture {
     /// Every registered backend that needs no server.
     ///
-    /// RoostPostgreSQLTests has those with a server.
+    /// RoostPostgreSQLTests has the backends with a server.
     static let all: [StoreFixture] = {
         return StoreRegistry.standard.withoutServers.map {
             StoreFixture.builtIn($0, peer: peer)

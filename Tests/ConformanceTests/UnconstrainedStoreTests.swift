@@ -2,7 +2,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// A type of stores in memory without uniqueness constraints, as third parties may have one.
+/// A type of stores in memory without uniqueness constraints, like some third-party types.
 private struct UnconstrainedStoreType: PersistentStoreType {
     let base: any PersistentStoreType
 

@@ -5,14 +5,14 @@ import RoostConformance
 import RoostCore
 import RoostMigration
 
-/// The child process of CostTests, which counts the costs of a store's operations.
+/// The child process of CostTests; it counts the costs of a store's operations.
 ///
 /// Most modes write a line for each operation:
 /// `<name>\t<allocations>\t<bytes>\t<flushes>\t<steps>\t<count>`. The first four numbers are
-/// divided by the last one, the number of objects, reads or commits. It writes no lines if calls
-/// cannot be counted.
+/// divided by the last one, the number of objects, reads or commits. The child writes no lines if
+/// calls cannot be counted.
 ///
-/// - `CostChild <type> <directory>`: the operations of the contract.
+/// - `CostChild <type> <directory>`: the operations of the store contract, `PersistentStore`.
 /// - `CostChild door <type> <directory>`: the operations of a `Store`, each beside the same
 ///   operation of the contract.
 /// - `CostChild graph <type> <directory>`: the operations of a context.
@@ -96,7 +96,7 @@ struct CostChild {
         let location = StoreLocation(type: typeName, path: directory.appendingPathComponent("store").path)
         let graph = try SampleGraph(seed: 1, objectCount: 5_000)
         let store = try type.create(location, model: graph.model, options: Self.options(typeName))
-        // Created first, so that only the work of the store is counted.
+        // The batches are created first, so that only the work of the store is counted.
         var (records, links) = ([RecordBatch](), [LinkBatch]())
         try graph.forEachRecordBatch { records.append($0) }
         try graph.forEachLinkBatch { links.append($0) }

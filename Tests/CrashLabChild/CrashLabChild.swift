@@ -16,9 +16,9 @@ import RoostMigration
 ///   prints `calls <n>`, `reports <n>` and `questions <n>`: the numbers of calls in which a fault
 ///   can occur, of reports, and of questions to policies. The argument `cancel <n>` ends it at
 ///   report n, `failure <n>` at question n.
-/// - `check` takes the operation, both types and three digests: before, after and of the source. It
-///   reads lines `<what> <directory>`, where 1 accepts only the new store, 2 only the old one, and
-///   others both. It answers each with `ok <names>`, separated by slashes, or with the problem.
+/// - `check` takes the operation, both types and the digests of the old store, the new store and
+///   the source. It reads lines `<what> <directory>`: 1 accepts only the new store, 2 only the old
+///   one, 0 both. It answers each with `ok <names>`, separated by slashes, or with the problem.
 /// - `fail` takes the operation and both types. It reads lines
 ///   `<directory> <classes> <number> <action> <sticky>`, runs the operation in each directory with
 ///   that fault, and answers `0 <calls>` or `3 <calls> <error>`.
@@ -104,8 +104,8 @@ private struct Operation {
         case commitWithHistory
     }
 
-    /// The digests of `store` before (several possible ones, separated by commas) and after, and of
-    /// `source`, if any.
+    /// The digests of `store` before the operation (several if separated by commas) and after it,
+    /// and of `source`, if any.
     struct Digests {
         let old: String
         let new: String
@@ -179,14 +179,15 @@ private struct Operation {
             policies: [
                 "headings": { HeadingPolicy(interruption) }, "numbers": { NumberPolicy(interruption) },
             ])
-        // Without memory for them, all associations go to the file.
+        // With this limit, only 16 runs of associations stay in memory; more go to a file.
         options.associationByteCount = 0
         return options
     }
 
     /// Returns the problem with the stores of a directory: its kind, a colon and a description.
     ///
-    /// Without a problem, runs an incomplete operation again and returns `ok` and the file names.
+    /// Runs the operation again, except a completed replacement. Without a problem, returns `ok`
+    /// and the file names.
     func check(_ directory: String, outcome what: Substring, digests: Digests) -> String {
         do {
             let found = try digest(of: store(in: directory), describedAs: "store")

@@ -6,9 +6,9 @@ import RoostMigration
 
 /// The model of the lab's stores in three versions, with the migrations between them.
 ///
-/// The model is small, because each written page adds states. It has to-one and to-many
-/// relationships, an index, a uniqueness constraint, and values that need several pages of their
-/// own or none.
+/// The model is small, because each written page adds states to check. It has to-one and to-many
+/// relationships, an index, a uniqueness constraint, and values with and without pages of their
+/// own.
 enum CrashVersions {
     private static let entities: [EntityDescription] = [
         EntityDescription(
@@ -28,7 +28,7 @@ enum CrashVersions {
     /// Returns the first model of the stores.
     static func first() throws -> ManagedObjectModel { try ManagedObjectModel(entities: entities) }
 
-    /// Returns the model with one more attribute and entity, to which the migration is inferred.
+    /// Returns the model with one more attribute and entity; the migration to it is inferred.
     static func second() throws -> ManagedObjectModel {
         var entities = entities
         entities[0].attributes.append(.string("subtitle", isOptional: true, default: "none"))

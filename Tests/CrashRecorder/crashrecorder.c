@@ -1,6 +1,6 @@
-// Functions with the names of functions of the C library. The dynamic linker finds these first.
-// Each calls the real function. Below the recorded directory, calls of all threads have one order,
-// and changes are recorded.
+// Functions that replace those of the C library: the dynamic linker finds them first. Each calls
+// the real function. Below the recorded directory, calls that change files run one at a time and
+// are recorded.
 
 #if defined(__linux__)
 #define _GNU_SOURCE
@@ -8,7 +8,7 @@
 
 #include "crashrecorder.h"
 
-// Sanitizers replace the same functions.
+// Sanitizers replace the same functions, so nothing is recorded with them.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SANITIZED 1

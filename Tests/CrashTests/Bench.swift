@@ -6,7 +6,7 @@ import RoostCore
 /// The writable backends that keep a store in a file.
 enum FileBackends {
     static let all = names([.writing, .persistence, .file])
-    /// Those whose stores several processes may write at the same time.
+    /// The backends whose stores several processes may write at the same time.
     static let shared = names([.writing, .persistence, .file, .multipleProcesses])
 
     private static func names(_ capabilities: [StoreCapability]) -> [String] {

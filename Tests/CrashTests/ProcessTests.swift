@@ -53,7 +53,7 @@ struct ProcessTests {
         while let more = try child.number("acked") { acked = more }
         _ = child.wait()
         // A child that is killed after it wrote its last meta page, and before it informed readers,
-        // leaves a commit that the next writer finds first.
+        // leaves a commit that only the next writer finds.
         _ = try store.reserveKeys(1, for: "Track")
         let found = CrashWorkload.number(in: try store.metadata())
         #expect(found == acked || found == acked + 1)

@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-/// Writes the fixtures of the current format versions that do not exist yet.
+/// A test that writes missing fixtures of the current format versions.
 ///
 /// Run it with `ROOST_WRITE_FIXTURES=1` before merging a new version of a format, and commit the
 /// files. Existing files are never overwritten.

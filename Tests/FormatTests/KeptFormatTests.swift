@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Stores that older programs wrote")
 struct KeptFormatTests {
-    /// Versions that this program refuses; their remedy is the dump of the program that wrote them.
+    /// The versions that this program refuses; the programs that wrote them can dump them.
     private static let refused: Set<String> = ["sqlite-1", "lmdb-1"]
     static let readable = KeptFiles.stores.filter { !refused.contains("\($0)") }
     private static let unreadable = KeptFiles.stores.filter { refused.contains("\($0)") }

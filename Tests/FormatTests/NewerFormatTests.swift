@@ -25,7 +25,7 @@ struct NewerFormatTests {
     }
 
     private func raised(_ bytes: [UInt8], of kept: KeptStore) throws -> [UInt8] {
-        // Stores that require features have the version after the kept one.
+        // The version after the kept one is known: stores that require features have it.
         let next = kept.version + 2
         switch kept.type {
         case "sqlite":

@@ -6,8 +6,8 @@ import RoostCore
 
 /// Reads each file of libFuzzer; a trap, more than ten seconds and more than 512 MiB are findings.
 ///
-/// The first byte of a file selects its readers: those of compiled models, archived expressions and
-/// predicates, property lists, models and mapping models in XML, and model documents.
+/// The first byte of a file selects its readers: `b` for binary property lists and archives, `<`
+/// for XML, and any other byte for model and mapping documents.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzModelFile(_ start: UnsafePointer<UInt8>, count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
@@ -29,7 +29,7 @@ public func fuzzModelFile(_ start: UnsafePointer<UInt8>, count: Int) -> CInt {
     return 0
 }
 
-/// Writes the model as a document, which must be read as the same model.
+/// Reads a model and writes it as a document, which must be read as the same model.
 private func use(_ read: () throws(StoreError) -> ManagedObjectModel) {
     guard let model = try? read() else { return }
     guard (try? ManagedObjectModel(document: model.document())) == model else { fatalError("not inverse") }

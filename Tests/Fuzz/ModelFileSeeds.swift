@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes the first files of the fuzzer into a directory: `seeds DIRECTORY`.
+/// A program that writes the fuzzer's first files into a directory: `seeds DIRECTORY`.
 @main
 enum ModelFileSeeds {
     static func main() throws {

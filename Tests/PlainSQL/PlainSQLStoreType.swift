@@ -6,7 +6,8 @@
 
     /// Stores of the SQL engine on a database with only the required members.
     ///
-    /// They show that the engine does not depend on SQLite, and are a start for a new SQL backend.
+    /// They show that the engine does not depend on SQLite, and are an example for a new SQL
+    /// backend.
     package struct PlainSQLStoreType: NameLockingStoreType {
         /// The application ID in the files' headers.
         private static let applicationID: UInt32 = 0x506C_6E31
@@ -121,10 +122,10 @@
             try connection.close()
         }
 
-        /// The companions are SQLite's.
+        /// Returns the answer of SQLite's type, which has the same companions.
         package func canBeCompanion(_ file: CompanionFile) -> Bool { SQLiteStoreType().canBeCompanion(file) }
 
-        /// The companions are SQLite's.
+        /// Returns the answer of SQLite's type, which has the same companions.
         package func isExpendable(_ file: CompanionFile) -> Bool { SQLiteStoreType().isExpendable(file) }
 
         /// Moves the log of an unclosed store into its file, and removes companions.

@@ -97,7 +97,7 @@ struct BadInputTests {
             convert.expectError(3)
             #expect(!FileManager.default.fileExists(atPath: place.file("copy")))
             #expect(try place.bytes("cut") == whole.prefix(part))
-            // The next file is another store, although it has the same lock file.
+            // The next round needs a new file; the lock file stays.
             try FileManager.default.removeItem(atPath: place.file("cut"))
         }
     }
@@ -128,7 +128,7 @@ struct BadInputTests {
                 convert.expectError(3)
                 #expect(!FileManager.default.fileExists(atPath: place.file("copy")))
             }
-            // A changed value of an SQLite store is copied with a warning.
+            // A flipped bit in unused space may not be noticed.
             if check.code != 0 || convert.code != 0 { noticed += 1 }
             try FileManager.default.removeItem(atPath: place.file("flipped"))
         }

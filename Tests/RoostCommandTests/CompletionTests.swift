@@ -163,7 +163,7 @@ struct CompletionScriptTests {
         return result.output.split(separator: "\n").map(String.init)
     }
 
-    /// Lines and their completions that are the same in all shells.
+    /// Lines whose completions are the same in all shells.
     private static let cases: [(String, [String])] = [
         ("roost con", ["convert", "config", "conformance"]), ("roost info ma", ["main", "mail"]),
         ("roost info o", ["only"]), ("roost info --mod", ["--model=", "--model-version="]),
@@ -189,7 +189,7 @@ struct CompletionScriptTests {
         .enabled(if: path("bash") != nil, "bash is not installed"), arguments: bashCases)
     func bash(line: String, wanted: [String]) throws {
         let place = try place()
-        // The variables of the script, with words split only at blanks.
+        // Sets Bash's variables for completions, with words split only at blanks.
         let script = """
             source <(roost completions bash)
             complete -p roost

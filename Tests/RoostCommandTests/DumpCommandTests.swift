@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Dump and load commands")
 struct DumpCommandTests {
-    /// Runs a line of the shell in which `roost` is the program.
+    /// Runs a shell line in which `roost` is the tested program.
     private func shell(_ line: String, in place: Workplace) throws -> CommandResult {
         let program = try #require(Workplace.program)
         return try RunningCommand(["/bin/sh", "-c", "roost() { '\(program)' \"$@\"; }; \(line)"], in: place.path).wait()

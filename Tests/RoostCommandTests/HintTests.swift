@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Hints in messages")
 struct HintTests {
-    /// Notes in folders, with tags.
+    /// Creates a store of notes in folders, with tags.
     ///
     /// The date had another name in an older version.
     private static func makeNotes() throws -> Workplace {
@@ -46,7 +46,7 @@ struct HintTests {
             // Suggests other names for functions of SQL.
             (["--select=avg(words)"], "did you mean 'average'?"),
             (["--select=UPPER(title)"], "did you mean 'uppercase'?"),
-            // Properties with many values.
+            // Suggests ANY for properties with many values.
             (["--where=tags.label = 'x'"], "as in ANY tags.label == …"), (["--where=tags = 5"], "as in ANY tags == …"),
             (["--select=tags + 1"], "tags"),
             // Suggests an attribute of the related object.

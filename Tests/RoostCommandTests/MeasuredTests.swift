@@ -84,7 +84,7 @@ struct MeasuredTests {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns the title, after the name of the store if the operation uses only one.
+    /// Returns the title, preceded by the store's name if the operation uses only one store.
     private static func title(_ operation: Results.Operation) -> String {
         let names = ["sqlite": "SQLite", "lmdb": "LMDB", "json": "JSON", "memory": "memory", "coredata": "Core Data"]
         let group = String(operation.name.prefix { $0 != "/" })

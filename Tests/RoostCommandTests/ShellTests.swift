@@ -195,7 +195,7 @@ struct ShellTests {
                 roost: 3 objects changed without 'commit'; the store is as the last commit left it
 
                 """)
-        // The new value fits the last object, but not the first ones.
+        // The new value fits the first objects, but not the last one.
         let overflow = try place.shell("update Album sort year set year = 16 * year + 1200; commit\n")
         #expect(overflow.code == 2 && overflow.errors.contains("line 1"), "\(overflow)")
         #expect(

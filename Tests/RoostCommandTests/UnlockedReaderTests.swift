@@ -39,7 +39,7 @@ import Testing
                 let user = ["/usr/bin/env", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
                 return try RunningCommand(user + [place.file("roost")] + arguments, in: place.path).wait()
             }
-            // Damages a frame of the first of these commits.
+            // Damages a frame of the log's first commit.
             if isDamaged { log[100] ^= 4 }
             try place.write(Data(log), to: "s-wal")
             try #require(chown(place.file("s-wal"), 65534, 65534) == 0)

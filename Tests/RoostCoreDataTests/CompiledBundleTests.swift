@@ -5,7 +5,7 @@ import RoostCore
 import RoostCoreData
 import Testing
 
-/// Returns a compiled model with one entity of these attributes, each by its type's number.
+/// Returns a compiled model with one entity; attribute types have Core Data's numbers.
 func compiledModel(_ entity: String, attributes: [(name: String, type: Int64)]) -> [UInt8] {
     var archive = ArchiveWriter()
     let properties = attributes.map { attribute in

@@ -4,9 +4,9 @@
     import Roost
     import Testing
 
-    /// Damaged stores of Core Data: pages, the compressed model, property lists.
+    /// Damage to pages, the compressed model and property lists of Core Data stores.
     ///
-    /// The usual tests try a few. `ROOST_CAMPAIGN_COREDATA` is the number of files.
+    /// The normal run tries a few files. `ROOST_CAMPAIGN_COREDATA` sets their number.
     @Suite("Damaged Core Data stores", .serialized)
     struct CoreDataCampaignTests {
         @Test("a damaged Core Data store ends no process by a signal and blocks none")

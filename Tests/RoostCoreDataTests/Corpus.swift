@@ -61,7 +61,7 @@ struct StoreFacts: Sendable, CustomTestStringConvertible {
 
 /// A directory for one test, which is removed at the end of the process.
 ///
-/// So a store in it can outlive every variable.
+/// A store in it can be used after the test releases this object.
 final class TemporaryDirectory: Sendable {
     private static let made: Mutex<[String]> = {
         atexit { TemporaryDirectory.removeAll() }

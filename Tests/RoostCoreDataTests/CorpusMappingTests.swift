@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Mapping models of the corpus", .enabled(if: Corpus.isPresent, "the corpus is absent; set ROOST_CORPUS"))
 struct CorpusMappingTests {
-    /// The number of entity mappings in a file to which its mapping model has no link.
+    /// The number of orphans by file: entity mappings to which the mapping model has no link.
     private static let orphans = [
         "Modelv1v4.xcmappingmodel": 16, "Model2_to_Model3.xcmappingmodel": 1, "Model2_to_Model3_User.xcmappingmodel": 3,
         "UnCloudNotesMappingModel_v3_to_v4.xcmappingmodel": 1,
@@ -204,7 +204,7 @@ struct MappingFacts: Sendable, CustomTestStringConvertible {
     }
 
     /// Returns the path of the model file that ends like `projectPath` and is nearest to the
-    /// mapping model or nil.
+    /// mapping model, or nil.
     func model(_ projectPath: String?) -> String? {
         guard let parts = projectPath?.split(separator: "/").suffix(2),
             let repository = path.split(separator: "/").first

@@ -21,7 +21,7 @@ struct MappingFileText {
         property("RELATIONSHIP", attributes: [("name", name), ("autogenerateexpression", "1")] + attributes)
     }
 
-    /// Adds an entity mapping, to which the mapping model links unless it `isOrphan`.
+    /// Adds an entity mapping; the mapping model links to it unless `isOrphan` is set.
     mutating func entity(
         from source: String?, to destination: String?, number: Int, attributes: [(String, String)] = [],
         attributeMappings: [String] = [], relationshipMappings: [String] = [], isOrphan: Bool = false
@@ -125,7 +125,7 @@ struct ExpressionArchive {
             ])
     }
 
-    /// Adds a function of the language itself, whose operand is a class.
+    /// Adds a function of the predicate language; its operand is a class.
     mutating func function(_ name: String, arguments: [TestPlist], of className: String = "_NSPredicateUtilities")
         -> TestPlist
     {

@@ -1,5 +1,5 @@
-/// Returns a compiled model like Core Data's: Animal with subentity Cat, Owner, and everything a
-/// property can have.
+/// Returns a compiled model like Core Data's: Animal with subentity Cat, and Owner, with everything
+/// that a property can have.
 func sampleArchive() -> [UInt8] {
     var sample = SampleArchive()
     return sample.bytes()

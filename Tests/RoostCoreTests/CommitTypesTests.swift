@@ -130,7 +130,7 @@ struct CommitTypesTests {
     func refusesContradiction(contradiction: Contradiction) throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Tag"), EntityDescription("Other")])
         var changes = ChangeSet(model: model)
-        // This object is in between, so that objects are not found by position.
+        // Other objects come first, so that a search by position fails.
         try changes.insert(ObjectID("Other", key: 1), values: [:])
         try changes.insert(ObjectID("Tag", key: 7), values: [:])
         try contradiction.change(&changes)

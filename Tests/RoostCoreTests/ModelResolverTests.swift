@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Resolved models")
 struct ModelResolverTests {
-    /// Several hierarchies and every way of storing a relationship.
+    /// Returns a model with several hierarchies and every way of storing a relationship.
     static func library() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(

@@ -184,7 +184,9 @@ struct ModelValidatorTests {
             "", "many.@sum.number", "many.@count.x", "lower:(text)", "canonical(text)", "canonical:(text", "@count",
             "a..b", "many.@median", "text + text", "many.@count.@sum",
         ].map { expression in
-            Flaw("A.d: The derivation expression is none of", attribute: .derived("d", type: .double, from: expression))
+            Flaw(
+                "A.d: The derivation expression must have one of these forms",
+                attribute: .derived("d", type: .double, from: expression))
         }
         + [
             ("tex", "refers to 'tex', which does not exist; did you mean 'text'?"),
@@ -368,6 +370,6 @@ struct ModelValidatorTests {
         let entity = EntityDescription(
             "A", attributes: [.composite("a", elements: elements), .composite("b", elements: elements)])
         let error = try #require(storeError { _ = try ManagedObjectModel(entities: [entity]) })
-        #expect(error.message.contains("more stored properties than the 65535"))
+        #expect(error.message.contains("more stored properties than a record can have (65535)"))
     }
 }

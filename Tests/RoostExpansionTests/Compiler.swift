@@ -54,7 +54,7 @@
             ])
         }
 
-        /// The members that `@Model` adds, and the errors.
+        /// Returns the members that `@Model` adds, and the errors.
         static func members(_ text: String, at byteOffset: Int = 0) throws -> MacroResult {
             var compiler = Compiler()
             return try compiler.expand(

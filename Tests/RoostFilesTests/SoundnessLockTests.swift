@@ -43,8 +43,8 @@ struct SoundnessLockTests {
     func waitsForConfirmation() throws {
         let directory = try TemporaryDirectory()
         let store = directory.file("store")
-        // An opener that gets the shared lock directly after a failed examination, and has not
-        // decided yet.
+        // This opener got the shared lock directly after a failed examination, and has not yet
+        // released it.
         let undecided = try LockFile(forStoreAt: store, region: .sound, isWritable: true)
         #expect(try undecided.set(.shared))
         #expect(code { _ = try SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0.01) } == .busy)

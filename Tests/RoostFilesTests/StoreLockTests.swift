@@ -88,7 +88,7 @@ struct StoreLockTests {
             let lock = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: timeout)
             return (lock, ContinuousClock.now - start)
         }
-        // With a timeout of 0, the lock does not wait for the request either.
+        // With a timeout of 0, the lock does not wait for the request.
         let (first, none) = try seconds(0)
         #expect(none < .seconds(0.2))
         // The request may wait for this process, which has the store open. So the wait is short.
@@ -99,7 +99,7 @@ struct StoreLockTests {
         let (third, limited) = try seconds(0.4)
         #expect(limited >= .seconds(0.35))
         third.release()
-        // The request does not block an exclusive lock either.
+        // The request does not block an exclusive lock.
         try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0).release()
         request.withdraw()
         request.withdraw()
@@ -135,7 +135,7 @@ struct StoreLockTests {
         let held = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let file = try LockFile(forStoreAt: path, region: .store, isWritable: false)
         let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 600) }
-        // On its own thread, because all threads of tasks may be waiting.
+        // Cancels on its own thread, because all threads of tasks may be waiting.
         let cancelling = Background {
             while !file.isWaitedFor { usleep(1_000) }
             waiting.cancel()

@@ -134,7 +134,7 @@ struct WholeStoreTests {
         #expect(try directory.names == ["a", "b-journal"])
     }
 
-    /// Stores whose names are locked while they are created.
+    /// A type that locks the names of its stores while it creates them.
     private struct LockingType: NameLockingStoreType {
         let name = "plain"
         let capabilities = StoreCapabilities(.writing, .persistence, .file)

@@ -8,8 +8,7 @@ import Testing
 
 @Suite("Contexts on every store")
 struct GraphConformanceTests {
-    /// The built-in stores without a server that can be written, and the example of a third-party
-    /// store.
+    /// The writable built-in stores without a server, and the example of a third-party store.
     static let fixtures: [StoreFixture] =
         StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }
         .map { StoreFixture($0, keepsClosedStores: $0.name == "memory") } + [StoreFixture(SortedFileStoreType())]
@@ -38,7 +37,7 @@ struct GraphConformanceTests {
         }
     }
 
-    /// `roost`, built with the tests, is the second process.
+    /// The second process: `roost`, built with the tests.
     static let peer = PeerProgram.besideTests("roost", arguments: ["__conformance-peer"])
 
     @Test(

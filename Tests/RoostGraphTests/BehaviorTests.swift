@@ -116,7 +116,7 @@ struct BehaviorTests {
         }
     }
 
-    @Test("a new object with a taken unique value is merged into the stored object")
+    @Test("a merge policy merges a new object with a taken unique value into the stored object")
     func unique() throws {
         try Music.onEachBackend { container in
             let first = container.makeContext()
@@ -164,7 +164,7 @@ struct BehaviorTests {
         }
     }
 
-    @Test("objects outlive their context, keep their values and take no new ones")
+    @Test("objects outlive their context, keep their values and accept no new values")
     func orphans() throws {
         let container = try Music.container()
         var kept: [Artist] = []
@@ -222,7 +222,7 @@ struct BehaviorTests {
         }
     }
 
-    @Test("a fetch that finds an object that an earlier read missed gives it its values")
+    @Test("an object that an earlier read missed gets its values when a fetch finds it")
     func foundLater() throws {
         try Music.onEachBackend { container in
             let first = container.makeContext()

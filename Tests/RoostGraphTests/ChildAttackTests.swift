@@ -39,9 +39,9 @@ struct ChildAttackTests {
         return (control, container, parent, album)
     }
 
-    /// Lets a save of a child fail after it changed the parent.
+    /// Makes a child's save fail after it changed the parent.
     private func failSave(_ control: StoreMeter, parent: ManagedObjectContext, album: Album) throws {
-        // The parent has all rows, so that only its delete rules read.
+        // The parent has read all rows, so only its delete rules read the store.
         let tracks = Array(album.tracks)
         #expect(tracks.allSatisfy { $0.title != nil })
         try parent.refresh(album, mergingChanges: false)
@@ -131,7 +131,7 @@ struct ChildAttackTests {
         #expect(album.title == "x" && album.year == 1)
     }
 
-    @Test("an object that a child inserts again is also new in its parent")
+    @Test("an object that a child inserts again is also inserted in its parent")
     func insertedAgain() throws {
         let (_, container, parent, album) = try makeParent()
         let child = parent.makeChild()
@@ -258,7 +258,7 @@ struct ChildAttackTests {
         #expect(try fresh.fetch(Fetch<Track>()).count == 2)
     }
 
-    @Test("a child, its parent, its objects and its undo stack can end in any order", arguments: Owner.orders)
+    @Test("a child, its parent, its objects and its undo stack can be released in any order", arguments: Owner.orders)
     func ends(order: [Owner]) throws {
         let (_, container, first, original) = try makeParent()
         var parent: ManagedObjectContext? = first
@@ -287,7 +287,9 @@ struct ChildAttackTests {
         _ = parent
     }
 
-    @Test("a child cannot save an object that its parent rolled back, reset or undid", arguments: Withdrawal.allCases)
+    @Test(
+        "a child cannot save an object that its parent discarded by rollback, reset or undo",
+        arguments: Withdrawal.allCases)
     func rolledBack(by withdrawal: Withdrawal) throws {
         let (_, _, parent, _) = try makeParent()
         let undo = UndoStack()

@@ -69,7 +69,7 @@ struct ChildTests {
         #expect(calls == ["changed", "deleted"])
     }
 
-    @Test("a child context fetches its parent's unsaved changes, with its own on top")
+    @Test("a child context's fetches apply its parent's unsaved changes, then its own")
     func seesParent() throws {
         let (_, parent, album) = try makeParent()
         album.title = "changed"
@@ -156,7 +156,7 @@ struct ChildTests {
         #expect(album.title == "a" && parent.insertedObjects.count == 1)
     }
 
-    @Test("a child's save of an object that the parent deleted throws and names it")
+    @Test("a child's save throws and names an object that the parent deleted")
     func deletedThere() throws {
         let (_, parent, album) = try makeParent()
         let child = parent.makeChild()

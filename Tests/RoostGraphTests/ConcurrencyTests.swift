@@ -12,7 +12,7 @@ struct ConcurrencyTests {
         try Music.container()
     }
 
-    @Test("the view context shows what a background context saved after its next event")
+    @Test("after its next event, the view context shows what a background context saved")
     @MainActor
     func background() async throws {
         let container = try container()
@@ -36,7 +36,7 @@ struct ConcurrencyTests {
         #expect(artist.name == "Ella")
     }
 
-    @Test("the view context ends an event that only read, and keeps no snapshot")
+    @Test("the view context ends an event that only reads, and releases its snapshot")
     @MainActor
     func readingEvent() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "graph-\(UUID().uuidString)")
@@ -46,7 +46,7 @@ struct ConcurrencyTests {
         let container = try PersistentContainer(location, model: try Music.model(), types: Music.types)
         let view = container.viewContext
         #expect(try view.count(Fetch<Artist>()) == 0)
-        // This container represents another process: the first one gets no notice of its saves.
+        // Another container of the store saves during the view context's event.
         let other = try PersistentContainer(location, model: try Music.model(), types: Music.types)
         let context = other.makeContext()
         let artist: Artist = try context.insert()
@@ -61,7 +61,7 @@ struct ConcurrencyTests {
         try StoreRegistry.standard.type(named: "sqlite").destroy(location)
     }
 
-    /// Lets the tasks that wait for the main actor run.
+    /// Lets waiting tasks of the main actor run.
     @MainActor
     private func nextTurns() async throws {
         for _ in 1...10 { await Task { @MainActor in await Task.yield() }.value }
@@ -130,7 +130,7 @@ struct ConcurrencyTests {
         #expect(try container.makeContext().count(FetchRequest("Artist", where: "rank == 77")) == 1)
     }
 
-    @Test("changes of a relationship that cancel each other during a failed save in the background leave none pending")
+    @Test("relationship changes that are reverted during a failed background save are not pending")
     @MainActor
     func changesThatCancelEachOther() async throws {
         let control = StoreMeter()
@@ -179,7 +179,7 @@ struct ConcurrencyTests {
         await task.value
     }
 
-    @Test("an actor that owns a context merges what others save")
+    @Test("an actor that owns a context merges what other contexts save")
     func owner() async throws {
         let container = try container()
         let importer = Importer(container)
@@ -201,7 +201,7 @@ private actor Threadless {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Starts a task with another job, and returns whether that job runs during this one.
+    /// Starts a task with a second job, and returns whether the job runs during the current job.
     func startOther() -> (task: Task<Void, Never>, overlaps: Bool) {
         let task = Task.detached { await self.run() }
         return (task, ran.wait(timeout: .now() + 0.2) == .success)
@@ -211,7 +211,7 @@ private actor Threadless {
 }
 
 #if DEBUG
-    /// Passes an object to code that must not use it, despite the compiler.
+    /// A box that passes an object to another isolation without a compiler error.
     private final class Smuggler: @unchecked Sendable {
         // Proof: none; the tests show that the program stops.
         var object: ManagedObject?
@@ -219,7 +219,7 @@ private actor Threadless {
 
     @Suite("Isolation checks at run time")
     struct IsolationCheckTests {
-        @Test("using an object of a background context elsewhere stops the program")
+        @Test("using an object of a background context outside its isolation stops the program")
         func background() async {
             await #expect(processExitsWith: .failure) {
                 let container = try Music.container()
@@ -229,7 +229,7 @@ private actor Threadless {
             }
         }
 
-        @Test("using an object of the view context elsewhere stops the program")
+        @Test("using an object of the view context outside the main actor stops the program")
         func view() async {
             await #expect(processExitsWith: .failure) {
                 let container = try Music.container()

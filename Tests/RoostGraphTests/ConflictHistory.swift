@@ -4,7 +4,7 @@ import RoostConformance
 import RoostCore
 import RoostGraph
 
-/// Runs steps on contexts that save side by side, and on a ``PlainGraph`` for each.
+/// Runs each step on one of several contexts, and on the ``PlainGraph`` of that context.
 ///
 /// A context keeps all objects that it read. So it shows the state of the store at its last
 /// refresh, with its own changes.
@@ -18,7 +18,7 @@ final class ConflictHistory {
         var base = PlainGraph()
         var current = PlainGraph()
         var kept: [ObjectID: ManagedObject] = [:]
-        /// The saves of other contexts that this one did not merge.
+        /// The saves of other contexts that this context has not merged.
         var notices: [SaveNotice] = []
         var token: Any?
         /// Whether a deletion changed objects that this context never showed.
@@ -40,7 +40,7 @@ final class ConflictHistory {
     let lanes: [Lane]
     var active = 0
     var saved = PlainGraph()
-    /// The number of each outcome, to see what histories cover.
+    /// The number of times that each outcome occurred.
     var outcomes: [String: Int] = [:]
 
     var lane: Lane { lanes[active] }
@@ -97,8 +97,7 @@ final class ConflictHistory {
             if count != found.count { problems.append("the count of \(entity) is \(count), not \(found.count)") }
             var wanted = Set(saved.ids(entity)).filter { base.rows[$0] == nil || mine.rows[$0] != nil }
             wanted.formUnion(mine.rows.keys.filter { mine.rows[$0]?.entity == entity && base.rows[$0] == nil })
-            // An object that this context changed and another one deleted is neither in the store
-            // nor deleted here.
+            // If another context deleted an object that this context changed, fetches may omit the object.
             let open = mine.rows.keys.filter { saved.nodes[$0] == nil && base.rows[$0] != nil }
             if Set(found).subtracting(open) != wanted.subtracting(open) {
                 problems.append("\(entity): fetched \(found), not \(wanted); pending are \(pending(context))")
@@ -146,10 +145,10 @@ final class ConflictHistory {
         keepOldFavorites(of: lane, before: before)
     }
 
-    /// Keeps references that only this context still shows, to objects that it deleted.
+    /// Restores references to deleted objects that this context still shows.
     ///
-    /// Deleting an object clears references without an inverse if the store has them or this
-    /// context changed them.
+    /// Deleting an object clears a reference without an inverse only if the store has the reference
+    /// or this context changed the referring object.
     private func keepOldFavorites(of lane: Lane, before: PlainGraph) {
         for (id, node) in before.nodes {
             guard let old = node.one["favorite"], lane.current.nodes[old] == nil, lane.current.nodes[id] != nil,
@@ -165,7 +164,7 @@ final class ConflictHistory {
         lane.kept.removeAll()
         lane.notices.removeAll()
         (lane.base, lane.current) = (saved, saved)
-        // When the context continues, its objects must be as they are now.
+        // Reads and keeps all objects, so that the context shows this state when it is active again.
         for id in saved.nodes.keys { lane.kept[id] = lane.context.object(with: id) }
         _ = try? PlainGraph(reading: lane.context)
     }
@@ -176,7 +175,7 @@ final class ConflictHistory {
         guard !lane.context.hasChanges else { throw Problem("changes after a rollback") }
         let isFresh = lane.base == saved
         lane.current = lane.base
-        // A rollback forgets members that were read, and the store may have others now.
+        // A rollback discards lists that were read, and the store may have other members now.
         if !isFresh { try refresh(lane) { try lane.context.refreshAllObjects() } }
     }
 
@@ -184,7 +183,7 @@ final class ConflictHistory {
         for notice in lane.notices { try lane.context.mergeChanges(notice) }
     }
 
-    /// Lets a context take over the saves of others, below its own changes.
+    /// Merges the saves of other contexts by running `body`, and checks the result.
     private func refresh(_ lane: Lane, _ body: () throws -> Void) throws {
         let base = PlainContent(lane.base)
         var mine = PlainContent(lane.current)
@@ -193,7 +192,7 @@ final class ConflictHistory {
         if lane.hasStrangers || !merge.ghosts.isEmpty || merge.hasLostLinks || !merge.result.dangling.isEmpty
             || merge.loose != merge.result.unsettled
         {
-            // The rules do not define the content in every detail here.
+            // In these cases, the rules do not define all of the content.
             lane.context.rollback()
             lane.hasStrangers = false
             mine = base
@@ -225,7 +224,7 @@ final class ConflictHistory {
 
     /// Whether a failed save left the same objects pending.
     ///
-    /// A save can give tracks a place, and drop objects that another context deleted too.
+    /// The save may have given tracks a place, and dropped deletions that another context made too.
     private func isPending(_ before: [Set<ObjectID>], in context: ManagedObjectContext) -> Bool {
         let now = pending(context)
         return now[0] == before[0] && now[2].isSubset(of: before[2])
@@ -247,7 +246,7 @@ final class ConflictHistory {
         }
     }
 
-    /// A save, and its effect by the rules.
+    /// A save, and its effect according to the rules.
     private struct Save {
         let text: String
         let policy: PlainPolicy
@@ -274,7 +273,7 @@ final class ConflictHistory {
             merge.codes.formUnion([.conflict, .deleteDenied, .objectNotFound])
             merge.loose.formUnion(stored.rows.keys.filter { base.rows[$0] == nil })
         }
-        // An object that others changed and changed back is read again without a conflict.
+        // A save reads an object again, without a conflict, if others changed it and changed it back.
         let reader = container.makeContext()
         let isRead = mine.rows.keys.contains { id in
             base.rows[id] != nil && base.rows[id] != mine.rows[id] && stored.rows[id] != nil
@@ -292,14 +291,14 @@ final class ConflictHistory {
         saved = actual
         lane.hasStrangers = false
         if policy.isMine, !merge.ghosts.isEmpty {
-            // An object that is inserted again has version 1, which other contexts may have read
-            // before. Stores cannot detect these conflicts.
+            // An object that is inserted again has version 1. If other contexts read version 1 of the
+            // old object, stores cannot detect the conflict.
             for other in lanes where other !== lane { reset(other) }
         }
         if context.mergesChangesAutomatically {
             (lane.base, lane.current) = (saved, saved)
         } else if merge.isResolved || isStale || isRead || refreshes || inBackground {
-            // A save in the background forgets members that were read, too.
+            // A save in the background also discards lists that were read.
             lane.base = saved
             lane.current = saved
             try refresh(lane) {
@@ -323,16 +322,16 @@ final class ConflictHistory {
                 throw Problem(
                     "after \(save.text) other objects are pending: \(pending(context)), not \(save.pending)")
             }
-            // Places from other contexts are merged without a policy, and the lists are read again.
+            // A save that failed for another reason may already show other contexts' places.
             if save.policy.fails || save.base == save.stored {
                 return try check("after \(save.text) that failed")
             }
         }
-        // Some conflicts may be resolved by now.
+        // The failed save may have resolved some conflicts.
         try rollBack(lane)
     }
 
-    /// Reads the store after a save that succeeded, and checks it.
+    /// Reads and checks the store after a successful save.
     private func contentAfter(_ save: Save) throws -> PlainGraph {
         let context = lane.context
         guard save.merge.codes.isEmpty || save.merge.isOpen else {
@@ -386,7 +385,9 @@ final class ConflictHistory {
         }
     }
 
-    /// Returns an object as a fault without values; nil if it or the store has changes.
+    /// Turns an object into a fault and returns it.
+    ///
+    /// Returns nil if the object has changes or the context is not up to date.
     private func unreadObject(_ step: Step, of entities: [String]) throws -> ManagedObject? {
         let lane = lane
         // A second read must find the same content.
@@ -411,7 +412,7 @@ final class ConflictHistory {
         try expectLatched(before)
     }
 
-    /// Saves, and requires the error of a read and no written changes.
+    /// Saves, and requires that the save throws the read's error and writes nothing.
     private func expectLatched(_ before: [Set<ObjectID>]) throws {
         let context = lane.context
         outcomes["failed read", default: 0] += 1
@@ -440,7 +441,7 @@ final class ConflictHistory {
         }
     }
 
-    /// Deletes an object while the context cannot read for its delete rules.
+    /// Deletes an object while a read for its delete rules fails.
     private func failDelete(_ step: Step) throws {
         let lane = lane
         guard let object = try unreadObject(step, of: ["Artist", "Album", "Track", "Passport"]) else { return }

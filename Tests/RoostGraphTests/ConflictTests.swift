@@ -111,7 +111,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("a save does not undo a track order that another context changed")
+    @Test("a save keeps a track order that another context changed")
     func places() throws {
         try Music.onEachBackend { container in
             let sample = try Sample(container)
@@ -139,7 +139,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("an artist set to its saved name saves again after its derived attributes change")
+    @Test("an artist set to its saved name can be saved again after its derived attributes change")
     func derived() throws {
         try Music.onEachBackend { container in
             let sample = try Sample(container)
@@ -204,7 +204,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("a second save applies delete rules that a read error stopped in the first")
+    @Test("after a read error stops delete rules, the next save throws and the second one applies them")
     func failedDelete() throws {
         let control = StoreMeter()
         let container = try control.makeContainer(.memory)
@@ -220,7 +220,7 @@ struct ConflictTests {
         #expect(try sample.fresh.count(FetchRequest("Track")) == 0)
     }
 
-    @Test("deleting an album here does not conflict with another context's deletion of its artist")
+    @Test("deleting an album does not conflict with another context's deletion of its artist")
     func goneLists() throws {
         try Music.onEachBackend { container in
             let sample = try Sample(container)
@@ -306,7 +306,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("a conflict remains after a merge policy returned a value of the wrong type")
+    @Test("a conflict remains if a merge policy returns a value of the wrong type")
     func unsuitableMerge() throws {
         let container = try Music.container()
         let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
@@ -366,7 +366,7 @@ struct ConflictTests {
         try mine.save()
     }
 
-    @Test("a track that a failed save renumbered is not pending after others deleted it")
+    @Test("a track that a failed save renumbered is not pending after another context deleted it")
     func placeOfDeletedTrack() throws {
         let container = try Music.container()
         let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
@@ -394,7 +394,7 @@ struct ConflictTests {
         #expect(own.tracks.count == 1)
     }
 
-    @Test("a link that both contexts added ends when the other context deletes its track")
+    @Test("a link that two contexts added is removed when one of them deletes the track")
     func linkOfBoth() throws {
         let container = try Music.container()
         let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
@@ -427,7 +427,7 @@ struct ConflictTests {
         let own = try #require(mine.object(passport.id))
         let (newHolder, oldHolder) = (try #require(mine.object(first.id)), try #require(mine.object(second.id)))
         #expect(own.holder === oldHolder && oldHolder.name == "second" && newHolder.name == "first")
-        // In the other context, the passport ends unchanged, and its holder has another name.
+        // The other context leaves the passport unchanged in the end, and renames its holder.
         second.passport = nil
         second.name = "theirs"
         try other.save()
@@ -441,7 +441,7 @@ struct ConflictTests {
         #expect(try #require(fresh.object(first.id)).passport?.number == "1")
     }
 
-    @Test("a track that leaves an unread list and returns is at its end")
+    @Test("a track that is moved out of an unread list and appended again is last")
     func backAtTheEnd() throws {
         let container = try Music.container()
         let context = container.makeContext()
@@ -460,7 +460,7 @@ struct ConflictTests {
         #expect(try #require(fresh.object(album.id)).tracks.map(\.title) == ["second", "first"])
     }
 
-    @Test("an object that deinitializers change during an event is updated and saved")
+    @Test("an object that deinitializers of other objects change during an event is updated and saved")
     func changingAtTheEnd() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Node", attributes: [.string("name")])])
         let container = try PersistentContainer(.memory, model: model, types: [Node.self])

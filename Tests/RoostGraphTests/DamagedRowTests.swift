@@ -3,7 +3,7 @@ import Roost
 import RoostGraph
 import Testing
 
-/// Flipped bits in a store's file, below a context.
+/// Contexts on a store whose file has a flipped bit.
 @Suite("Damaged rows")
 struct DamagedRowTests {
     /// The ways in which a context gets a row.
@@ -13,7 +13,7 @@ struct DamagedRowTests {
 
     private static let text = "A title that is in the file once"
 
-    /// Creates a store with an album whose title has a flipped bit, and a track that refers to it.
+    /// Creates a store with an album whose title has a flipped bit, and a track of the album.
     private func damaged(_ type: String, in folder: URL) throws -> (PersistentContainer, ObjectID, ObjectID) {
         let location = StoreLocation(type: type, path: folder.appending(path: "music.\(type)").path)
         let container = try PersistentContainer(location, model: try Music.model(), types: Music.types)
@@ -38,7 +38,7 @@ struct DamagedRowTests {
     }
 
     @Test(
-        "a damaged row is an error however a context reads it, and is not saved", arguments: ["sqlite", "lmdb"],
+        "reading a damaged row in any way throws, and no save overwrites the row", arguments: ["sqlite", "lmdb"],
         Way.allCases)
     func reading(_ type: String, by way: Way) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "damaged-\(UUID().uuidString)")

@@ -6,10 +6,10 @@ import Testing
 
 @testable import RoostConformance
 
-/// Calls of a store that fail once, below a context.
+/// Contexts on a store whose calls fail temporarily.
 @Suite("Failed calls of stores")
 struct FailedCallTests {
-    @Test("if a save gets keys for only one of two entities, the next save keeps their references")
+    @Test("after a save fails with keys for one of two entities, the next save keeps the objects' references")
     func keysOfOneEntity() throws {
         let control = StoreMeter()
         let container = try control.makeContainer(.memory)
@@ -17,7 +17,7 @@ struct FailedCallTests {
         let context = container.makeContext()
         let (artist, album): (Artist, Album) = (try context.insert(), try context.insert())
         (artist.name, album.title) = ("Joni", "Blue")
-        // Each refers to the other, because the order of the entities is not fixed.
+        // The objects refer to each other, because either entity may get its keys first.
         (album.artist, artist.favorite) = (artist, album)
         control.limitReservations(to: 1)
         let error = #expect(throws: StoreError.self) { try context.save() }
@@ -30,7 +30,7 @@ struct FailedCallTests {
         #expect(try other.existingObject(album.id).artist?.name == "Joni")
     }
 
-    @Test("after failed merges of a commit, the next event shows its values")
+    @Test("after failed merges of a commit, the next event shows the commit's values")
     func mergeOfGenerations() throws {
         let control = StoreMeter()
         let container = try control.makeContainer(.memory)
@@ -53,7 +53,7 @@ struct FailedCallTests {
         #expect(artist.name == "new")
     }
 
-    @Test("a save that cannot read a deleted object throws the error, and the next save deletes it")
+    @Test("a save that cannot read an object to delete throws, and the next save deletes the object")
     func unreadDelete() throws {
         let control = StoreMeter()
         let model = try ManagedObjectModel(entities: [EntityDescription("Word", attributes: [.string("text")])])
@@ -74,7 +74,7 @@ struct FailedCallTests {
         #expect(try container.makeContext().count(FetchRequest("Word")) == 0)
     }
 
-    @Test("after a failed subscription to one of two stores, the next context follows both")
+    @Test("after a failed subscription to one of two stores, the next context follows both stores")
     func subscriptionToSecondStore() throws {
         let model = try ManagedObjectModel(
             entities: [EntityDescription("Word"), EntityDescription("Label")],

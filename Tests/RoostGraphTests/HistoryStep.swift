@@ -67,7 +67,7 @@ extension Step {
     /// - Parameters:
     ///   - context: The context.
     ///   - graph: The content that the context shows.
-    ///   - sharesTitles: Whether albums can share titles, and only known members are removed.
+    ///   - sharesTitles: Whether albums can share titles, and only members in `graph` are removed.
     ///   - endsEvents: Whether a deletion ends the event.
     /// - Throws: Errors of reads and inserts.
     func change(
@@ -153,14 +153,12 @@ extension Step {
         }
     }
 
-    /// Adds or removes a friend of an artist.
     private func changeFriends(_ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool) throws
     {
         guard let id = graph.pick("Artist", number: a), let friend = graph.pick("Artist", number: b) else { return }
         let artist: Artist = try Self.object(id, in: context)
         if c % 3 == 0 {
-            // With conflicts, another context can add the object, which is removed here without
-            // being a member.
+            // With conflicts, another context may have added a friend that the graph does not have.
             if sharesTitles, graph.nodes[id]?.many["friends"]?.contains(friend) != true { return }
             artist.friends.remove(try Self.object(friend, in: context))
             graph.unlink(id, by: "friends", from: friend)
@@ -200,7 +198,6 @@ extension Step {
         }
     }
 
-    /// Changes the tracks of a playlist.
     private func changePlaylist(_ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool) throws
     {
         switch kind {

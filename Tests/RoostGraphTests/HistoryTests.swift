@@ -8,7 +8,7 @@ import Testing
 @MainActor
 struct HistoryTests {
     private nonisolated static let environment = ProcessInfo.processInfo.environment
-    /// The usual tests run the same histories each time; campaigns run others.
+    /// The first seed: 1 by default, random if only `ROOST_GRAPH_HISTORIES` is set.
     private static let seed =
         environment["ROOST_GRAPH_SEED"].flatMap { UInt64($0) }
         ?? (environment["ROOST_GRAPH_HISTORIES"] == nil ? 1 : UInt64.random(in: 0..<1_000_000))
@@ -66,43 +66,43 @@ struct HistoryTests {
     }
 
     @Test(
-        "random histories of merging contexts end as a graph of dictionaries does", arguments: Backend.chosen,
-        [false, true])
+        "contexts that merge saves agree with a graph of dictionaries in random histories",
+        arguments: Backend.chosen, [false, true])
     func merges(_ backend: Backend, isLazy: Bool) async throws {
         try await histories(on: backend, kinds: MergeHistory.kinds, length: 80) { steps, location in
             try await MergeHistory.failure(of: steps, in: location, isLazy: isLazy)
         }
     }
 
-    @Test("undo and redo in random histories return to earlier states of the graph", arguments: Backend.chosen)
+    @Test("undo and redo return to earlier states in random histories", arguments: Backend.chosen)
     func undo(_ backend: Backend) async throws {
         try await histories(on: backend, kinds: UndoHistory.kinds, length: 60) { steps, location in
             try await UndoHistory.failure(of: steps, in: location, isObservable: false)
         }
     }
 
-    @Test("random histories keep fetched results equal to a new fetch", arguments: Backend.chosen)
+    @Test("the results of controllers equal a new fetch throughout random histories", arguments: Backend.chosen)
     func results(_ backend: Backend) async throws {
         try await histories(on: backend, kinds: ResultsHistory.kinds, length: 30) { steps, location in
             try await ResultsHistory.failure(of: steps, in: location)
         }
     }
 
-    @Test("random histories of undo report each changed property to its observers", arguments: Backend.chosen)
+    @Test("undo and redo report each changed property to its observers in random histories", arguments: Backend.chosen)
     func observationOfUndo(_ backend: Backend) async throws {
         try await histories(on: backend, kinds: UndoHistory.kinds, length: 60) { steps, location in
             try await UndoHistory.failure(of: steps, in: location, isObservable: true)
         }
     }
 
-    @Test("random histories of merges report each changed property to its observers", arguments: Backend.chosen)
+    @Test("merges report each changed property to its observers in random histories", arguments: Backend.chosen)
     func observationOfMerges(_ backend: Backend) async throws {
         try await histories(on: backend, kinds: MergeHistory.kinds, length: 80) { steps, location in
             try await MergeHistory.failure(of: steps, in: location, isLazy: false, isObservable: true)
         }
     }
 
-    @Test("random histories with conflicts end as the documented rules say", arguments: Backend.chosen)
+    @Test("conflicting saves in random histories follow the documented rules", arguments: Backend.chosen)
     func conflicts(_ backend: Backend) async throws {
         let outcomes = OutcomeCounts()
         try await histories(on: backend, kinds: ConflictHistory.kinds, length: 80) { steps, location in

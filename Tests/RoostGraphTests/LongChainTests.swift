@@ -64,7 +64,7 @@ struct LongChainTests {
         #expect(wrong == 0)
     }
 
-    @Test("a chain of 20,000 links that both sides changed merges on a small stack")
+    @Test("changes by two contexts to a chain of 20,000 links merge on a small stack")
     func merging() throws {
         try Self.onSmallStack {
             let length = 20_000
@@ -81,7 +81,7 @@ struct LongChainTests {
     }
 
     @Test(
-        "a chain that both sides relinked agrees after a save on a small stack",
+        "a chain that two contexts relinked is consistent after a save on a small stack",
         arguments: [MergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump])
     func conflicts(_ policy: MergePolicy) throws {
         try Self.onSmallStack {

@@ -50,7 +50,7 @@ final class MergeHistory {
         }
     }
 
-    /// Runs the step at the beginning of `steps`; a save in the background uses more of them.
+    /// Runs the first of `steps`; a save in the background also uses later steps.
     ///
     /// - Returns: The number of steps that were run.
     func run(_ steps: ArraySlice<Step>) async throws -> Int {
@@ -88,7 +88,7 @@ final class MergeHistory {
         return 1
     }
 
-    /// Lets another context continue, which takes over the saves of others.
+    /// Makes another context active, and merges the saves of the others into it.
     private func continueWith(_ number: Int, refreshes: Bool) throws {
         if isObservable {
             lanes[active].kept = try PlainGraph.entities.map { try context.fetch(FetchRequest(EntityName($0))) }
@@ -149,7 +149,7 @@ final class MergeHistory {
             return
         }
         guard error?.code == StoreMeter.error.code else { throw Problem("a failed commit gave \(error as Any)") }
-        // The save gives tracks their places.
+        // The save gave tracks their places, so they may be pending.
         guard
             context.insertedObjects.union(context.updatedObjects).union(context.deletedObjects).subtracting(before)
                 .allSatisfy({ $0.objectID.entity == "Track" })
@@ -161,7 +161,7 @@ final class MergeHistory {
     /// Saves in the background, and changes objects before the commit ends.
     private func fly(_ steps: ArraySlice<Step>, fails: Bool, rollsBack: Bool) async throws {
         let context = context
-        // Without a change, no commit would wait.
+        // Without a change, the save would not commit.
         let artist: Artist = try context.insert()
         artist.name = "in flight \(artist.objectID.key)"
         current.nodes[artist.objectID] = PlainGraph.Node(entity: "Artist", text: artist.name)

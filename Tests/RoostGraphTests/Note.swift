@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import RoostGraph
 
-/// An object with a transient and a transformable attribute, and hooks of the test.
+/// An object with a transient and a transformable attribute, and hooks that a test sets.
 final class Note: ManagedObject, ManagedObjectClass {
     static var entityName: EntityName { "Note" }
     static func propertyName(of path: AnyKeyPath) -> String? { nil }

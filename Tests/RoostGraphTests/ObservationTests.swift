@@ -50,7 +50,7 @@ struct ObservationTests {
 
     // MARK: Setters
 
-    @Test("a setter reports the property that it writes to observers, and no other")
+    @Test("a setter reports only the property that it writes")
     func setters() throws {
         let container = try makeContainer()
         let context = makeContext(container)
@@ -60,7 +60,7 @@ struct ObservationTests {
             try reported(readings(album)) { album.title = "Blue" } == ["title"])
         #expect(
             try reported(readings(album)) { album.year = 1971 } == ["year"])
-        // The object now has a private row, and its setters still report.
+        // The object now has its own copy of the row, and its setters still report.
         #expect(
             try reported(readings(album)) { album.year = 1972 } == ["year"])
         #expect(
@@ -76,7 +76,7 @@ struct ObservationTests {
         #expect(album.title == nil && album.year == 1976)
     }
 
-    @Test("observation tracking reports a property that changes twice only once")
+    @Test("observation tracking reports a property once, even if it changes twice")
     func reportsOnce() throws {
         let container = try makeContainer()
         let context = makeContext(container)
@@ -199,7 +199,7 @@ struct ObservationTests {
                     context.processPendingChanges()
                 } == ["artist"])
             #expect(members.isSet && owner.albums.count == 2)
-            // The members are read again, and are the same.
+            // The merge does not change the members.
             let same = signal { _ = owner.albums.count }
             other.title = "Mingus"
             try source.save()
@@ -276,7 +276,7 @@ struct ObservationTests {
             try reported(readings(album)) { undo.undo() }.contains("isDeleted"))
     }
 
-    @Test("a deletion reports the object and what delete rules change")
+    @Test("a deletion reports the object and the properties that delete rules change")
     func deletion() throws {
         let container = try makeContainer()
         let context = makeContext(container)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Fetches with unsaved changes")
 struct PendingFetchTests {
     private static let environment = ProcessInfo.processInfo.environment
-    /// The usual tests make the same requests each time; campaigns make others.
+    /// The first seed: 1 by default, random if only `ROOST_GRAPH_REQUESTS` is set.
     private static let seed =
         environment["ROOST_GRAPH_SEED"].flatMap { UInt64($0) }
         ?? (environment["ROOST_GRAPH_REQUESTS"] == nil ? 1 : UInt64.random(in: 0..<1_000_000))
@@ -75,8 +75,7 @@ struct PendingFetchTests {
             let other = container.makeContext()
             for (request, ids, count) in answers {
                 let wanted = try other.fetch(request).map(\.objectID)
-                // The save computes derived attributes, so the result of a request with one may
-                // change.
+                // The save computes derived attributes, so results of requests with them may change.
                 let text = "\(request)"
                 guard !text.contains("upperName") else { continue }
                 #expect(ids == wanted, "ROOST_GRAPH_SEED=\(Self.seed &+ number - 1) \(request)")

@@ -174,7 +174,7 @@ struct PlainGraph: Equatable {
         if let error = context.pendingError { throw error }
     }
 
-    /// Messages about relationships whose sides differ, and references to missing objects.
+    /// Messages about relationships whose sides differ, and about references to missing objects.
     var inconsistencies: [String] {
         let content = PlainContent(self)
         var problems = content.halfPairs.map { "\($0) has a passport or a holder that does not have it" }

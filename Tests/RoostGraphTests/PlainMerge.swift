@@ -1,7 +1,7 @@
 import RoostCore
 import RoostGraph
 
-/// The content of a store, with each fact once.
+/// The content of a store: rows, pairs of friends, and lists of tracks.
 struct PlainContent: Equatable {
     struct Row: Equatable {
         var entity: String
@@ -80,7 +80,7 @@ struct PlainContent: Equatable {
         return ends.filter { rows[$0] == nil }
     }
 
-    /// The objects of half pairs, and the objects that share a passport with them.
+    /// The objects of half pairs, and the passports and holders up to two references away.
     var unsettled: Set<ObjectID> {
         var found = Set(halfPairs)
         for _ in 0..<2 {
@@ -91,7 +91,7 @@ struct PlainContent: Equatable {
         return found
     }
 
-    /// The albums with titles that several albums have.
+    /// The groups of albums with the same title.
     var sharing: [[ObjectID]] {
         Dictionary(grouping: rows.filter { $0.value.entity == "Album" && $0.value.text != nil }) { $0.value.text }
             .values.filter { $0.count > 1 }.map { $0.map(\.key) }
@@ -134,12 +134,12 @@ enum PlainPolicy: Int, CaseIterable {
 
 /// The result of a save or a refresh by the documented rules.
 ///
-/// Three contents and a policy give a fourth.
+/// The rules compute it from three contents and a policy.
 struct PlainMerge {
     var result = PlainContent()
     /// The errors that the save can have; none if it must succeed.
     var codes: Set<StoreError.Code> = []
-    /// Whether the rules allow both: the errors in `codes`, and success.
+    /// Whether the save may succeed although `codes` has errors.
     var isOpen = false
     /// Whether the policy decides about anything.
     var isResolved = false
@@ -149,7 +149,7 @@ struct PlainMerge {
     var looseOrders: Set<ObjectID> = []
     /// The objects that this side changed and the store no longer has.
     var ghosts: Set<ObjectID> = []
-    /// Whether one side added members to objects that the other one deleted.
+    /// Whether one side added members to objects that the other side deleted.
     var hasLostLinks = false
     /// Whether this side has anything to save.
     var hasChanges = false
@@ -177,7 +177,7 @@ struct PlainMerge {
             base, mine: mine, stored: stored, deleted: deleted, inserted: inserted, changed: changed, policy: policy)
         mergeLinks(base, mine: mine, stored: stored)
         if hasLostLinks { codes.insert(.objectNotFound) }
-        // The rule of playlists denies a deletion once the context knows the new members.
+        // After the refresh reads the new members, the playlist's delete rule denies the deletion.
         if !isSave, deleted.contains(where: { id in stored.list(id).contains { result.rows[$0] != nil } }) {
             hasLostLinks = true
         }
@@ -187,7 +187,7 @@ struct PlainMerge {
         }
         mergeTracks(base, mine: mine, stored: stored)
 
-        // The rules leave open the other sides of restored objects, and one-to-one pairs that both
+        // The rules do not define the other sides of restored objects, or one-to-one pairs that both
         // sides changed.
         if isResolved { loose.formUnion(result.unsettled) }
         if !loose.isEmpty {
@@ -231,7 +231,7 @@ struct PlainMerge {
             isResolved = true
             if policy.fails { codes.insert(.conflict) }
             result.rows[id] = Self.merged(old: old, here: here, there: there, policy: policy)
-            // Both sides changed the track and this one moved it, so the rules do not define its
+            // Both sides changed the track and this side moved it, so the rules do not define its
             // place.
             if old.one["album"] != here.one["album"], let album = result.rows[id]?.one["album"] {
                 looseOrders.insert(album)
@@ -317,7 +317,8 @@ struct PlainMerge {
                 codes.insert(.constraintViolation)
                 continue
             }
-            // If this side also changed or deleted the stored album, the rules define no order.
+            // If this side also changed or deleted the stored album, the rules do not define which
+            // change is applied first.
             if changed.contains(survivor) || mine.rows[survivor] == nil && base.rows[survivor] != nil {
                 isOpen = true
                 codes.formUnion([.constraintViolation, .conflict, .objectNotFound, .deleteDenied])

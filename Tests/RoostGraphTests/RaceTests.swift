@@ -4,7 +4,7 @@ import RoostCore
 import RoostGraph
 import Testing
 
-/// Whether the workers have ended.
+/// A flag that is set when the workers have ended.
 private actor End {
     private(set) var hasCome = false
 
@@ -43,8 +43,7 @@ struct RaceTests {
         try context.save()
     }
 
-    /// Runs one round of a worker: increments a rank, adds an album, and sometimes deletes an older
-    /// one.
+    /// Increments a rank, adds an album, and sometimes deletes an older album.
     private static func work(_ context: ManagedObjectContext, worker: Int, round: Int) throws {
         context.mergePolicy = sum
         let artists = try context.fetch(Fetch<Artist>(sortedBy: ["name"]))
@@ -58,8 +57,8 @@ struct RaceTests {
             for old in try context.fetch(Fetch<Album>(where: "title == \(title)")) { context.delete(old) }
         }
         _ = artist.albums.count
-        // A store with one writer may be busy, and a counted album may be deleted meanwhile. Then
-        // the save is repeated.
+        // Repeats the save if another writer keeps the store busy, or a counted album is deleted
+        // meanwhile.
         var attempt = 0
         while true {
             do throws(StoreError) {

@@ -59,8 +59,8 @@ final class ResultsWatch {
 
     /// Returns the names of the sections of objects.
     ///
-    /// With `onlyFetched`, an object that a fetch does not find has no name. Another context
-    /// deleted such an object, and this one changed only its lists.
+    /// With `onlyFetched`, an object that a fetch does not find has no name: another context
+    /// deleted it, and this context changed only its lists.
     private static func names(
         _ path: String, of ids: [ObjectID], in context: ManagedObjectContext, onlyFetched: Bool = false
     ) throws -> [String] {
@@ -76,7 +76,7 @@ final class ResultsWatch {
         var current = object
         let names = path.split(separator: ".").map(String.init)
         for name in names.dropLast() {
-            // A fetch returns no deleted object, which another context can have connected again.
+            // Another context can connect a deleted object again, but a fetch does not return it.
             guard let next = try current.object(name), !next.isDeleted else { return "" }
             current = next
             guard onlyFetched, let context = next.context else { continue }
@@ -92,7 +92,7 @@ final class ResultsWatch {
     }
 }
 
-/// Runs events of several contexts, and compares followed results with fetches.
+/// Runs events of several contexts, and compares the results of controllers with fetches.
 @MainActor
 final class ResultsHistory {
     static let kinds: [Int] = Array(0..<Step.changeCount) + Array(Step.changeCount..<Step.changeCount + 18)

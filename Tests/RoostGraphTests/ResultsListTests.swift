@@ -8,14 +8,14 @@ import Testing
 /// The difference between two states of a result, as a function of rows and changes.
 @Suite("Differences of results")
 struct ResultsListTests {
-    /// A row of the naive list: a section, a number to sort by, and a version.
+    /// A row of the expected result: a section, a number to sort by, and a version.
     private struct Row: Equatable {
         var section: Int
         var sort: Int
         var version: UInt64
     }
 
-    /// A result of the naive list.
+    /// The names and objects of a result's sections.
     private struct State: Equatable {
         var names: [String] = []
         var ids: [[ObjectID]] = []

@@ -55,7 +55,7 @@ struct ResultsTests {
         #expect(code { _ = try ResultsTotals(Fetch<Track>(), sums: ["none"], in: context) } == .unknownProperty)
     }
 
-    @Test("results of requests without pending changes follow saves only")
+    @Test("results of requests that exclude pending changes follow only saves")
     func savedOnly() throws {
         let context = try container().makeContext()
         var request = Fetch<Track>(sortedBy: ["title"])
@@ -126,7 +126,7 @@ struct ResultsTests {
         #expect(controller.objects == tracks)
     }
 
-    @Test("results leave out an object that another context deleted, even after a refresh keeps its changed list")
+    @Test("results omit an object that another context deleted, even if a refresh keeps its changed list")
     func refreshOfDeletedElsewhere() throws {
         let container = try Music.container()
         let (context, other) = (container.makeContext(), container.makeContext())
@@ -137,7 +137,7 @@ struct ResultsTests {
         try context.save()
         let controller = try FetchedResultsController(FetchRequest("Album"), in: context)
         #expect(controller.count == 1)
-        // Only the list changes; the row of the album stays.
+        // This changes the list, not the album's row.
         album.tracks.append(track)
         context.processPendingChanges()
         other.delete(other.object(with: album.objectID))

@@ -72,7 +72,7 @@ struct SaveNoticeTests {
         #expect(notice.isComplete)
     }
 
-    @Test("a notice of more objects than its bound lists none and is incomplete")
+    @Test("a notice of more objects than the limit is incomplete and lists no objects")
     func bound() async throws {
         let store = try await Store.open(.memory, model: Music.model())
         var notices = try store.changes.makeAsyncIterator()
@@ -239,7 +239,7 @@ struct SaveNoticeTests {
         #expect(notice.inserted == [other.objectID] && notice.contextName == "one")
     }
 
-    @Test("the view context merges what another container commits without a call")
+    @Test("without a call, the view context merges what another container commits")
     @MainActor
     func viewContext() async throws {
         try await withTwo { first, second in

@@ -53,7 +53,7 @@ struct UndoAttackTests {
 
     // MARK: Others
 
-    @Test("undo refers to the stored object that replaced a new one with equal unique values")
+    @Test("undo steps refer to the stored object that replaced a new object with equal unique values")
     func replaced() throws {
         let (container, context, undo) = try UndoSample.make()
         context.mergePolicy = .mergeByPropertyObjectTrump

@@ -24,7 +24,7 @@ final class UndoHistory {
     /// The content of the store, and the content that the context shows.
     var saved = PlainGraph()
     var current = PlainGraph()
-    /// The states to which undo and redo lead, the next one last.
+    /// The states that undo and redo restore, the next one last.
     var undoStates: [PlainGraph] = []
     var redoStates: [PlainGraph] = []
 
@@ -37,7 +37,7 @@ final class UndoHistory {
         token = other.observeSaves { [weak self] notice in self?.notices.append(notice) }
     }
 
-    /// Runs the step at the beginning of `steps`, which can use later ones too.
+    /// Runs the first of `steps`, which can also use later steps.
     ///
     /// - Returns: The number of steps that were run.
     func run(_ steps: ArraySlice<Step>) async throws -> Int {
@@ -90,7 +90,7 @@ final class UndoHistory {
 
     private func change(_ step: Step) throws {
         var step = step
-        // A deletion does not end the event.
+        // With an odd `c`, a deletion does not end the event.
         if step.kind == 21 { step.c |= 1 }
         if step.kind < Step.changeCount { try step.change(context, and: &current) }
     }
@@ -135,7 +135,7 @@ final class UndoHistory {
         throw Problem("hasChanges is false")
     }
 
-    /// Saves a value in another context, and merges it into this one.
+    /// Saves a value in another context, and merges it into the context with undo.
     ///
     /// Each recorded state with the previously saved value gets the new value.
     private func changeElsewhere(_ step: Step) throws {
@@ -172,7 +172,6 @@ final class UndoHistory {
             var step = steps[position]
             position += 1
             if step.kind == Step.changeCount + 13, !isNested {
-                // The grandchild may also be saved.
                 let taken = try self.child(steps[(position - 1)...], of: child, isSaved: step.b % 4 != 0)
                 count += taken
                 position += taken - 1
@@ -229,7 +228,7 @@ final class UndoHistory {
     /// Changes objects, and undoes changes, during a save in the background.
     private func fly(_ steps: ArraySlice<Step>, fails: Bool) async throws -> Int {
         let (context, count) = (context, 1 + (steps.first?.a ?? 0) % 4)
-        // Without a change, no commit would wait.
+        // Without a change, the save would not commit.
         undoStates.append(current)
         redoStates.removeAll()
         let artist: Artist = try context.insert()

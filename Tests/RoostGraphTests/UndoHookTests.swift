@@ -96,7 +96,7 @@ struct UndoHookTests {
         #expect(album.context == nil && !context.hasChanges)
     }
 
-    @Test("a didSave hook can undo a deletion of its save")
+    @Test("a didSave hook can undo a deletion that its save made")
     func undoInDidSave() throws {
         let (container, context, undo) = try UndoSample.make(Note.model(), types: [Note.self])
         let (first, second): (Note, Note) = (try context.insert(), try context.insert())
@@ -118,7 +118,7 @@ struct UndoHookTests {
         #expect(try container.makeContext().fetch(Fetch<Note>()).map(\.title) == ["3"])
     }
 
-    @Test("an object that its didSave hook changes is part of the next save")
+    @Test("the next save includes an object that its didSave hook changed")
     func changeInDidSave() throws {
         let (container, context, undo) = try UndoSample.make(Note.model(), types: [Note.self])
         let note: Note = try context.insert()
@@ -138,7 +138,7 @@ struct UndoHookTests {
         #expect(try container.makeContext().fetch(Fetch<Note>()).map(\.title) == ["2"])
     }
 
-    @Test("an insertion that a didSave hook undoes is deleted by the next save")
+    @Test("the next save deletes an object whose insertion a didSave hook undid")
     func undoInsertionInDidSave() throws {
         let (container, context, undo) = try UndoSample.make(Note.model(), types: [Note.self])
         let note: Note = try context.insert()

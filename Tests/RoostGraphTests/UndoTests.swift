@@ -166,7 +166,7 @@ struct UndoTests {
         #expect(try container.makeContext().count(FetchRequest("Album", where: "year == 2")) == 3)
     }
 
-    @Test("a redo beside unrecorded changes makes the objects of both changed")
+    @Test("a redo updates all objects of its step, even with unrecorded changes pending")
     func redoBesideUnrecordedChanges() throws {
         let (container, context, undo, albums) = try undoneStep()
         undo.disable()
@@ -195,7 +195,7 @@ struct UndoTests {
         #expect(try container.makeContext().count(FetchRequest("Album", where: "year == 2")) == 2)
     }
 
-    @Test("undo leaves changes that were made while it was disabled")
+    @Test("undo keeps changes that were made while it was disabled")
     func disabled() throws {
         let (container, context, undo) = try UndoSample.make()
         let album: Album = try context.insert()
@@ -318,7 +318,7 @@ struct UndoTests {
         #expect(try container.makeContext().count(FetchRequest("Artist")) == 1)
     }
 
-    @Test("undo of a one-to-one reference ends the pair that another context made")
+    @Test("undo of a one-to-one reference removes the pair that another context made")
     func pairOfOthers() throws {
         let (container, context, undo) = try UndoSample.make()
         let artist: Artist = try context.insert()

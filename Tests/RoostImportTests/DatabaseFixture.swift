@@ -99,7 +99,7 @@ import Testing
         let content: DatabaseImport
         let store: any PersistentStore
         let report: ConversionReport
-        /// The owner of the directory, if it is to exist as long as the import.
+        /// An owner of the directory to keep alive with the import, or nil.
         private let owner: AnyObject?
 
         var model: ManagedObjectModel { content.model }
@@ -110,7 +110,7 @@ import Testing
             try self.init(content, path: path, type: type)
         }
 
-        /// Sends what was read into a new store, and checks that store.
+        /// Sends the read content into a new store, and checks that store.
         init(_ content: DatabaseImport, path: String, type: String = "sqlite", owner: AnyObject? = nil) throws {
             (self.content, self.owner) = (content, owner)
             let location = StoreLocation(type: type, path: "\(path).\(type)")

@@ -6,7 +6,7 @@ import RoostSystem
 
 @testable import RoostImport
 
-/// Imports texts into stores in memory.
+/// An importer of texts into stores in memory.
 struct ImportBench {
     var options = TextImportOptions(entity: "Row", format: .csv)
     var model: ManagedObjectModel?

@@ -60,7 +60,7 @@
         /// The directory of the stores that imports make.
         let directory: ImportDirectory
 
-        /// Makes a schema by statements, in which its tables need no qualified names.
+        /// Creates a schema by statements; they need no qualified names for its tables.
         init(_ sql: String = "", name: String? = nil) throws {
             self.name = name ?? "import_" + UUID().uuidString
             directory = try ImportDirectory()

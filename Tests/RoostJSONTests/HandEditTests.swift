@@ -164,7 +164,7 @@ struct HandEditTests {
         let snapshot = try store.snapshot()
         #expect(try snapshot.count(FetchRequest("Author", where: .equal("name", to: "Ada Lovelace"))) == 1)
         snapshot.close()
-        // A record that was written by hand, with a key above all others, and no version.
+        // Adds a record by hand, with a key above all others and no version.
         try store.change { try $0.insert(ObjectID("Tag", key: 30), values: ["name": "new"]) }
         try store.close()
         #expect(try bench.text().contains("\n, \"checksum\": "))

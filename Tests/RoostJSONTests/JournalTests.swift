@@ -21,7 +21,7 @@ private struct Abandoned {
         try first.change { try $0.insert(ObjectID("Book", key: 1), values: ["title": "begin"]) }
         try first.close()
         document = try bench.bytes()
-        // Released without closing, as by a killed process.
+        // Releases the store without closing it, like a killed process.
         var store: (any PersistentStore)? = try bench.open()
         try states.append(#require(store).state())
         for number in 1...commits {

@@ -34,8 +34,8 @@ private struct Numbers {
     }
 }
 
-/// Damage that no checksum covers may give any result, or any error but `internalInconsistency`,
-/// and never a trap.
+/// Damage that no checksum covers may give any result or any error except `internalInconsistency`,
+/// but never a trap.
 @Suite("Random damage to JSON stores")
 struct RandomDamageTests {
     private let seed = UInt64.random(in: 1...999_999)

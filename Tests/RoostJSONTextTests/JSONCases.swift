@@ -1,6 +1,6 @@
 import Testing
 
-/// A text and the result of a strict reader.
+/// A text for a JSON reader, and its kind.
 struct JSONCase: Sendable, CustomTestStringConvertible {
     var kind: String
     var bytes: [UInt8]
@@ -15,7 +15,7 @@ struct JSONCase: Sendable, CustomTestStringConvertible {
         (self.kind, self.bytes, self.column) = (kind, bytes, column)
     }
 
-    /// A string with these bytes between its quotes, in an array.
+    /// Creates a text of an array with a string of these bytes.
     init(_ kind: String, inString bytes: [UInt8], column: Int? = nil) {
         self.init(kind, bytes: Array("[\"".utf8) + bytes + Array("\"]".utf8), column: column)
     }

@@ -31,7 +31,7 @@ private struct Everything: Encodable {
     var bounds: [Int64?] = [.min, nil, .max]
 }
 
-/// Encodes with containers of every kind.
+/// A value that uses encoding containers of every kind.
 private struct Nested: Encodable {
     enum Keys: String, CodingKey { case list, object, null, above }
 

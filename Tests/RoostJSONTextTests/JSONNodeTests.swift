@@ -1,7 +1,7 @@
 import RoostJSONText
 import Testing
 
-/// Returns a tree on one line, in the spelling that the reader gave it.
+/// Reads a text into a tree, and returns the tree on one line.
 private func compact(_ text: String, acceptsJSON5: Bool = false) throws(JSONSyntaxError) -> String {
     String(decoding: JSONText.bytes(try JSONNode(Array(text.utf8), acceptsJSON5: acceptsJSON5)), as: UTF8.self)
 }

@@ -15,7 +15,7 @@ import RoostCore
             #expect(error?.code == .outOfResources)
         }
 
-        @Test("checking repeatedly for an LMDB map that fits consumes no address space")
+        @Test("repeated checks of the room for an LMDB map consume no address space")
         func acceptsFittingMap() throws {
             for _ in 0..<1000 { try AddressSpace.requireRoom(1 << 30, forMapOf: "store") }
             try AddressSpace.requireRoom(0, forMapOf: "store")

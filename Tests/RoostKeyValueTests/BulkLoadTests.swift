@@ -128,7 +128,7 @@ struct BulkLoadTests {
         #expect(try target.digest() == before)
         #expect(try target.snapshot().ids(of: "Album") == [])
         #expect(try target.findings() == [])
-        // Writing is possible again.
+        // The store can be written again.
         try target.fill()
     }
 

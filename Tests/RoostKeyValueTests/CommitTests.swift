@@ -59,7 +59,7 @@ struct CommitTests {
         #expect(try record.value("name") == .string("Ada"))
     }
 
-    @Test("scattered updates are each written once, and a repeated one is named", arguments: [40, 400])
+    @Test("each scattered update is written once, and the error for a repeated one names it", arguments: [40, 400])
     func writesScatteredUpdates(count: Int64) throws {
         let test = try TestStore()
         // Keys of one to three bytes, of two hierarchies.
@@ -156,7 +156,7 @@ struct CommitTests {
             } == .duplicateObject)
     }
 
-    @Test("a commit lists each unique-value collision with the store and within itself")
+    @Test("a commit lists each collision of unique values with the store and within the commit")
     func listsCollisions() throws {
         let test = try TestStore()
         try test.fill()
@@ -211,7 +211,7 @@ struct CommitTests {
                 == .constraintViolation)
     }
 
-    @Test("unique values longer than a key are compared to their ends")
+    @Test("unique values that are longer than a key are compared completely")
     func comparesLongValues() throws {
         let test = try TestStore()
         let long = String(repeating: "x", count: 5000)

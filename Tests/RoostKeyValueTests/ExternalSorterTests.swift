@@ -48,13 +48,13 @@ struct ExternalSorterTests {
         }
         // Each run has an open file, so only a few runs of each level remain.
         #expect(sorter.spilledRunCount < ExternalSorter.fanIn)
-        // The files have no names from the start.
+        // The sorter's files have no names.
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
         #expect(try drain(sorter) == expected.sorted())
         #expect(try drain(sorter) == [])
     }
 
-    @Test("the external sorter skips unusable directories and fails if all are")
+    @Test("the external sorter skips unusable directories, and fails if all are unusable")
     func skipsUnusableDirectories() throws {
         let sorter = ExternalSorter(
             memoryByteCount: 64 << 10, directories: ["/dev/null", FileManager.default.temporaryDirectory.path])

@@ -55,7 +55,7 @@ struct FormatTests {
         }
     }
 
-    /// No object has such a key, so looking for it must find none.
+    /// No object has a key below 1, so a search for one must find nothing.
     @Test("a key below 1 has a record key that decodes to no object", arguments: [0, -1, Int64.min])
     func decodesImpossibleKey(key: Int64) throws {
         let bytes = try ShortKey(record: key, root: 3).withBytes { (bytes) throws(StoreError) in Array(bytes) }
@@ -125,8 +125,8 @@ struct FormatTests {
                     bytes.withUnsafeBytes { LinkKey.end(of: $0, behind: byteCount) }
                 }
                 #expect(end(bytes) == to)
-                // Keys that differ in one byte after the first end, or in length, have the end that
-                // their parts determine, or none.
+                // The readers must also agree on keys with another length, or with another byte
+                // after the first end.
                 var others = [bytes + [0]] + (byteCount..<bytes.count).map { Array(bytes.prefix($0)) }
                 for index in byteCount..<bytes.count {
                     for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {

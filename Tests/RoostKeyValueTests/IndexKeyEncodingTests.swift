@@ -163,8 +163,7 @@ struct IndexKeyEncodingTests {
             encode: { place in
                 var key = StorageKey()
                 key.append(place: place)
-                // An object's key always follows. Place 0 has no bytes, so its entry begins with
-                // that key.
+                // An object's key follows each place, and place 0 has no bytes.
                 key.append(key: 1)
                 return key.bytes
             }, precedes: <)

@@ -124,7 +124,7 @@ import RoostCore
                     }
                     try directory.write(damaged)
                     switch try contents() {
-                    // A page that was free, or in the middle of a value.
+                    // The page was free, or inside a value.
                     case .success(let entries): #expect(entries.count == expectedCount, "page \(page), \(kind)")
                     case .failure(let error):
                         #expect(Self.expectedCodes.contains(error.code), "page \(page), \(kind): \(error)")
@@ -159,7 +159,7 @@ import RoostCore
                 default: set(at: word(18), to: 5000)
                 }
                 try directory.write(damaged)
-                // The other pages were free.
+                // If the file is still readable, the page was free.
                 guard case .failure(let error) = try contents() else { continue }
                 #expect(error.code == .corrupted)
                 #expect(error.message.contains(reason), "page \(page): \(error)")
@@ -182,7 +182,7 @@ import RoostCore
             try handle.write(contentsOf: Data([0x77]))
             try handle.close()
             let findings = try storage.integrityFindings()
-            // The leaf that was hit may have been free.
+            // There may be no finding, because the leaf may have been free.
             for finding in findings { #expect(finding.severity == .damage) }
             try storage.close()
         }

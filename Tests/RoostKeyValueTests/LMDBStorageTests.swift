@@ -183,8 +183,7 @@ import RoostSystem
                         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put(bad, "v") }
                     } == .limitExceeded)
             }
-            // A shorter value keeps the pages of the longer value that it replaces, and the
-            // examination accepts that.
+            // A shorter value keeps the pages of the longer value before it, without a finding.
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 try writer.put(key, String(value.prefix(9000)))
             }
@@ -211,7 +210,7 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("a long LMDB write shows at its commit and leaves nothing if abandoned")
+        @Test("a long LMDB write becomes visible at its commit, and leaves nothing if abandoned")
         func writesInParts() throws {
             let storage = try directory.get().create()
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
@@ -268,7 +267,7 @@ import RoostSystem
             #expect(try storage.integrityFindings().isEmpty)
         }
 
-        @Test("an LMDB map that cannot grow beside a snapshot is busy, without harm")
+        @Test("a write that must enlarge an LMDB map is busy until the last snapshot closes")
         func waitsForReadersToGrow() throws {
             let storage = try directory.get().create(initialMap: 1 << 17)
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
@@ -320,7 +319,7 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("two LMDB openings in one process share a file that closes with the last")
+        @Test("two open LMDB storages in one process share a file until the last reader closes")
         func sharesFile() throws {
             let directory = try directory.get()
             let first = try directory.create()
@@ -343,7 +342,7 @@ import RoostSystem
             try third.close()
         }
 
-        @Test("a read-only LMDB opening changes no byte, alone or beside a writer")
+        @Test("a read-only LMDB storage changes no byte, alone or beside a writer")
         func changesNothingWhenReadOnly() throws {
             let directory = try directory.get()
             let storage = try directory.create()

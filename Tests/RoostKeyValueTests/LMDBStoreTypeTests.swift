@@ -109,7 +109,7 @@ import RoostCore
             try type.create(location(), model: try model(), options: options()).close()
             let storage = try directory.get().open()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
-                // The format, with keys of 511 bytes, and a model that this program cannot read.
+                // The format version, with a key limit of 511 bytes, and an unreadable model.
                 try MetaSpace.write(
                     (UInt64(version) | UInt64(511) << 32).littleEndianBytes, key: MetaSpace.format, writer: writer)
                 try MetaSpace.write([0xFF], key: MetaSpace.model, writer: writer)
@@ -144,7 +144,7 @@ import RoostCore
             #expect(try directory.names == ["store"])
         }
 
-        @Test("replacing an LMDB store gives a closed store another location")
+        @Test("replacing an LMDB store moves a closed store to its location")
         func replacesStore() throws {
             let (directory, location, new) = (try directory.get(), try location(), try location("new"))
             let old = try type.create(location, model: try model(), options: options())

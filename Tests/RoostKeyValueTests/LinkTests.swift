@@ -69,7 +69,8 @@ struct LinkTests {
         #expect(try test.snapshot().targets(of: "Artist", by: "partners", from: test.artist(1)) == [2, 3])
         try test.commit { try $0.add(Link(3, 2, order: 1, inverseOrder: 0), to: partners) }
         let snapshot = try test.snapshot()
-        // Band 3 has artists 2, 1 at places 1, 2; artist 2 has band 3, artist 1 at 0, 1.
+        // Band 3 has artist 2 at place 1 and artist 1 at place 2. Artist 2 has band 3 at place 0
+        // and artist 1 at place 1.
         #expect(try snapshot.targets(of: "Artist", by: "partners", from: ObjectID("Band", key: 3)) == [2, 1])
         #expect(try snapshot.targets(of: "Artist", by: "partners", from: test.artist(2)) == [3, 1])
         #expect(

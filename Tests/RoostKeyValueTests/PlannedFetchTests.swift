@@ -96,7 +96,7 @@ extension PlannedFetchTests {
     }
 }
 
-/// The records and index entries that fetches visit, counted.
+/// Counts of the records and index entries that fetches visit.
 @Suite("Visits of fetches")
 struct FetchVisitTests {
     /// The number of objects (default: 20 000).
@@ -187,7 +187,7 @@ struct FetchVisitTests {
         #expect(plan.access == [.relationship("Thing.group")])
         #expect(plan.filteredAfterwards.isEmpty)
         #expect(found > Self.count / 10 && visited <= found + 1000 + 8, "\(visited) for \(found)")
-        // The same holds beside a condition with its own index.
+        // A further condition uses its own index.
         let (_, _, mixed) = try visits(FetchRequest("Thing", where: either || .equal("number", to: .int(5))))
         #expect(mixed.access == [.index("byNumber"), .relationship("Thing.group")])
     }
@@ -201,7 +201,7 @@ struct FetchVisitTests {
     }
 }
 
-/// Many objects, whose values show which of them a predicate must find.
+/// A store of many things with indexed values, in 100 groups.
 private enum VisitSample {
     static func store(count: Int) throws -> any PersistentStore {
         let model = try ManagedObjectModel(entities: [
@@ -385,7 +385,7 @@ private struct PlanSample {
         }
     }
 
-    /// Returns a value to compare a property with; for a number, perhaps of another type.
+    /// Returns a value to compare with a property; a number can have another type.
     static func constant(_ name: String, using generator: inout SeededGenerator) -> Value {
         if Int.random(in: 0..<12, using: &generator) == 0 { return .null }
         let isNumber = ["number", "small", "part", "plain", "extra", "real", "single", "price", "flag"].contains(name)

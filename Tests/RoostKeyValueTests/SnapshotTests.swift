@@ -112,7 +112,7 @@ struct SnapshotTests {
         #expect(try MetaSpace.readLastKey(root: genre, reader: after) == 1)
     }
 
-    @Test("key reservations of many threads and two openings do not overlap")
+    @Test("key reservations of many threads and two open stores do not overlap")
     func reservesKeysOnThreads() async throws {
         let type = MemoryStoreType()
         let location = StoreLocation(type: "memory", path: "reserving-\(UUID())")
@@ -182,7 +182,7 @@ struct SnapshotTests {
         try tamper(test) { (writer) throws(StoreError) in
             var key = try Self.firstKey(of: space, in: writer)
             let value = try writer.value(of: key, in: space) ?? []
-            // Another object's entry of the same form.
+            // The key of another object's entry.
             key.truncate(to: key.count - 1)
             key.append(bytes: [77])
             try writer.put(key, value, in: space)

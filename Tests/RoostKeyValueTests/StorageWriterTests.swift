@@ -10,7 +10,7 @@ import Testing
     struct StorageWriterTests {
         private let directory = Result { try LMDBDirectory() }
 
-        /// Returns the error of a wrong result, which ends the transaction and the test.
+        /// Returns an error for a wrong result; throwing it ends the transaction and the test.
         private static func differs(_ what: String) -> StoreError { StoreError(.internalInconsistency, what) }
 
         /// Puts, inserts, appends, deletes and reads in random order, and compares with a
@@ -23,8 +23,8 @@ import Testing
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 var generator = SeededGenerator(seed)
                 var expected: [String: String] = [:]
-                // Few keys repeat often, and many make the tree deep. Long values split its pages
-                // early.
+                // With 40 keys, keys repeat often; with 100 000, the tree is deep. Long values
+                // split pages early.
                 let keys = [40, 4000, 100_000][Int(seed % 3)]
                 let longest = seed % 2 == 0 ? 300 : 8
                 var appended = 1_000_000
@@ -45,7 +45,7 @@ import Testing
                             throw differs("step \(step): delete of \(key)")
                         }
                     case 8 where step < 4000:
-                        // Sorted after all other keys.
+                        // These keys sort after all others.
                         appended += 1
                         try writer.append("x\(appended)", value, in: space)
                         expected["x\(appended)"] = value
@@ -95,7 +95,7 @@ import Testing
             #expect(try storage.integrityFindings().isEmpty)
         }
 
-        /// Appends keys of six digits to a space in a long write of several parts, in steps of 10.
+        /// Appends 20 000 keys of six digits, in steps of 10, in a long write of ten parts.
         private static func load(_ space: KeySpace, of storage: LMDBStorage) throws {
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
             for part in 0..<10 {
@@ -151,8 +151,8 @@ import Testing
                     }
                 }
             }
-            // Each entry has eight bytes of header, two of place and six of key. Half as much may
-            // be unused.
+            // Each entry needs 16 bytes: a header of 8, an offset of 2 and a key of 6. Half as much
+            // again may be unused.
             #expect(try storage.byteCount() - before < 20_000 * 16 * 3 / 2)
             #expect(try storage.integrityFindings().isEmpty)
         }

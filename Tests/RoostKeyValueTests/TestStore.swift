@@ -5,7 +5,7 @@ import RoostMemory
 import RoostSystem
 import Testing
 
-/// A model with everything the engine keeps.
+/// Returns a model with everything that the engine stores.
 func musicModel() throws -> ManagedObjectModel {
     try ManagedObjectModel(
         entities: [
@@ -58,11 +58,10 @@ func musicModel() throws -> ManagedObjectModel {
         })
 }
 
-/// A storage in memory that acts like a file in another format, whose bytes other programs can
-/// change.
+/// A storage in memory with format version 7, which the engine does not trust.
 final class UntrustedStorage: OrderedKeyValueStorage {
     private let base: MemoryStorage
-    /// The number of following flushes that fail.
+    /// The number of flushes that still fail.
     private let failingSyncCount: Mutex<Int>
 
     init(_ base: MemoryStorage, failingSyncCount: Int = 0) {
@@ -88,7 +87,7 @@ final class UntrustedStorage: OrderedKeyValueStorage {
     func close() throws(StoreError) { try base.close() }
 }
 
-/// A store on a storage in memory, with short ways to write and read.
+/// A store on a storage in memory, with short methods to write and read.
 struct TestStore {
     let model: ManagedObjectModel
     let storage: MemoryStorage
@@ -117,7 +116,7 @@ struct TestStore {
     func album(_ key: Int64) -> ObjectID { ObjectID("Album", key: key) }
     func genre(_ key: Int64) -> ObjectID { ObjectID("Genre", key: key) }
 
-    /// Commits two artists, a band, three albums and two genres; keys 1… in each hierarchy.
+    /// Commits two artists, a band, three albums and two genres, with keys from 1 per hierarchy.
     func fill() throws {
         try commit { changes in
             try changes.insert(artist(1), values: ["name": "Ada", "code": "a", "rank": 2])

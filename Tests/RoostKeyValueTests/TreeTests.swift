@@ -220,7 +220,7 @@ struct TreeTests {
         #expect(try storage.integrityFindings() == [])
     }
 
-    @Test("a second B+tree writer waits and is busy; readers do not wait")
+    @Test("a second B+tree writer waits and then throws busy; readers do not wait")
     func writersWaitInTurn() throws {
         let storage = MemoryStorage()
         let long = try storage.beginLongWrite(timeoutSeconds: 0)

@@ -97,7 +97,7 @@ struct ConversionFailureTests {
             options: ConversionOptions(overwrites: overwrites, cancellation: cancellation))
     }
 
-    /// Returns the content of a store: the bytes of a file, the tally and UUID of anything else.
+    /// Returns the content of a store: the bytes of a file, or the tally and UUID of another store.
     private func contents(_ type: String, at path: String) throws -> String {
         if Sample.fileTypes.contains(type) {
             return try Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString()
@@ -168,7 +168,8 @@ struct ConversionFailureTests {
         #expect(Set(report.skipped) == Set(damaged.map(\.description)))
         #expect(report.objects == 4501)
         #expect(report.verified)
-        // Three authors of two books each; friends 1-2, 2-3 and 1499-1500; a fifth of the books were on shelf 3.
+        // Missing are three authors of two books each, ends of the friendships 1-2, 2-3 and 1499-1500, and
+        // shelf 3, which had a fifth of the books.
         let dangling = Dictionary(uniqueKeysWithValues: report.dangling.map { ($0.relationship, $0.count) })
         #expect(dangling["Book.author"] == 6)
         #expect(dangling["Person.friends"] == 3)

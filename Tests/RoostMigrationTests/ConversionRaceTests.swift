@@ -30,7 +30,7 @@ struct ConversionRaceTests {
             options: ConversionOptions(overwrites: overwrites, timeoutSeconds: 0))
     }
 
-    /// Returns a conversion of `a` into `b` without faults, whose error goes to `outcome`.
+    /// Returns a closure that converts `a` into `b` without faults and sets the error of `outcome`.
     private func intruder(
         _ type: String, in directory: TemporaryDirectory, overwrites: Bool, outcome: Outcome
     ) -> @Sendable () -> Void {
@@ -65,7 +65,7 @@ struct ConversionRaceTests {
     }
 
     @Test(
-        "a second conversion is refused between the first one's last close and its renaming",
+        "a second conversion is refused until the first one has renamed its new store",
         arguments: Sample.fileTypes, [false, true])
     func secondBeforeRenaming(type: String, overwrites: Bool) throws {
         let directory = try TemporaryDirectory()

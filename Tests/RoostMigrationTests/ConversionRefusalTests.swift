@@ -16,7 +16,7 @@ struct ConversionRefusalTests {
         }
     }
 
-    @Test("a conversion refuses an existing destination unless it may replace it", arguments: Sample.writingTypes)
+    @Test("a conversion refuses an existing destination by default", arguments: Sample.writingTypes)
     func existingDestination(type: String) throws {
         let directory = try TemporaryDirectory()
         let (a, b) = (
@@ -51,7 +51,7 @@ struct ConversionRefusalTests {
     }
 
     @Test(
-        "a conversion does not replace a text, an empty file or a folder",
+        "a conversion that may overwrite does not replace a text, an empty file or a folder",
         arguments: Sample.fileTypes, ["text", "empty", "folder"])
     func foreignFile(type: String, name: String) throws {
         let directory = try TemporaryDirectory()
@@ -106,7 +106,7 @@ struct ConversionRefusalTests {
         #expect(error.code == .missingDirectory)
     }
 
-    @Test("a conversion names a store type that is not registered, at either end")
+    @Test("a conversion from or to an unregistered store type throws unknownStoreType")
     func unknownType() throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: "memory", path: directory.file("a"))

@@ -18,8 +18,8 @@ import RoostMigration
         /// The versions whose mapping models are code, so that they are unreachable here.
         private static let unreachable = ["SampleModel3", "CoreDataMigration_Example 3", "Model2"]
 
-        /// A version with a uniqueness constraint that the store's content breaks until code has
-        /// merged its duplicates.
+        /// A version whose uniqueness constraint the store breaks, because only code could merge
+        /// the duplicates.
         private static let constrained = "CoreDataMigration_Example 4"
 
         @Test(
@@ -63,7 +63,7 @@ import RoostMigration
         }
 
         @Test(
-            "a store of the corpus without a model is matched with its version of the bundle",
+            "a store of the corpus without a model is matched with a version of its model bundle",
             arguments: VersionedStore.all.filter { !$0.typeOptions.isEmpty })
         func versionsOfStoresWithoutModel(store: VersionedStore) throws {
             let location = StoreLocation(type: "coredata", path: store.fullPath)
@@ -75,7 +75,7 @@ import RoostMigration
                     ofStoreWithoutModelAt: location, options: StoreOptions(isReadOnly: true), registry: .standard)
                 #expect(version?.model.isCompatible(with: identity) == true, "\(version?.name ?? "none")")
             } catch {
-                // No column shows the difference between these versions.
+                // The store fits several versions, because they differ in no column.
                 #expect(error.code == .invalidRequest && error.message.contains("can have been made with"), "\(error)")
             }
         }
@@ -104,9 +104,9 @@ import RoostMigration
     }
 
     extension MigrationManager {
-        /// Migrates without allowing a loss.
+        /// Migrates without losses, or with losses if that is refused.
         ///
-        /// If that is refused for losses, allows them and migrates again.
+        /// Sets `options.allowsLoss` for the second attempt.
         fileprivate func migrateAllowingLoss(
             from source: ConversionEndpoint, to destination: ConversionEndpoint, model: ManagedObjectModel,
             options: inout MigrationOptions

@@ -169,7 +169,7 @@ struct DumpFailureTests {
     }
 
     @Test(
-        "a text in another format is refused as not a dump",
+        "loading a text in another format throws notAStore",
         arguments: ["", "\n", "x", "SQLite format 3\u{0}", "[]", "{}", "{\"a\": 1}", "[1]\n[2]", "\u{FEFF}{}"])
     func somethingElse(text: String) throws {
         let error = try #require(try failure(DumpText(text)))
@@ -182,7 +182,7 @@ struct DumpFailureTests {
         #expect(try failure(dump)?.code == .alreadyExists)
     }
 
-    @Test("a load that replaces a store keeps it until the new store is complete")
+    @Test("a load that replaces a store keeps the old store until the new one is complete")
     func replacedDestination() throws {
         _ = try dump.load(into: .location(location("sqlite")))
         let before = try Data(contentsOf: URL(fileURLWithPath: directory.file("b")))

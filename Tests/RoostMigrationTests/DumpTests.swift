@@ -112,7 +112,7 @@ struct DumpTests {
         try original.close()
     }
 
-    @Test("a dump contains one snapshot, whatever is committed meanwhile")
+    @Test("a dump contains one snapshot, despite later commits")
     func oneSnapshot() throws {
         let directory = try TemporaryDirectory()
         let store = try Sample.store("memory", at: directory.file("a"))
@@ -185,7 +185,7 @@ struct DumpTests {
     }
 
     @Test(
-        "references out of a partial dump are refused with a count, or cleared and reported",
+        "references from a partial dump to omitted objects are refused, or cleared and reported",
         arguments: Sample.writingTypes)
     func danglingReferences(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -203,7 +203,7 @@ struct DumpTests {
         #expect(report.verified && report.objects == 3000 + 500)
         let loaded = try StoreRegistry.standard.open(location)
         #expect(try checkStore(loaded) == [])
-        // Of the books, those by editors kept their author and their place; the others have neither.
+        // Books by editors kept their author and their place; other books have neither.
         let (before, after) = (try authors(of: store), try authors(of: loaded))
         #expect(before.count == after.count)
         var cleared = 0
@@ -239,7 +239,7 @@ struct DumpTests {
         return result
     }
 
-    @Test("a partial dump without references to other entities loads without dangling references")
+    @Test("loading a partial dump reports no dangling references if it refers to no omitted entity")
     func completeParts() throws {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [

@@ -5,7 +5,7 @@ import RoostMigration
 import Testing
 
 /// Files at the names that a new store would use for its log, journal or locks.
-@Suite("Files beside the name of a new store")
+@Suite("Files with the names of a new store's log, journal or locks")
 struct ForeignFileTests {
     private let manager = MigrationManager(registry: .standard)
 
@@ -30,7 +30,7 @@ struct ForeignFileTests {
             StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
         )
         try Sample.store(type, at: a.path, people: 5).close()
-        // Another store with that name, and a user's text.
+        // The file is another store, and then a user's text.
         try FileManager.default.copyItem(atPath: a.path, toPath: b.path + suffix)
         for content in [try bytes(a.path), Data("poetry".utf8)] {
             try write(content, to: b.path + suffix)
@@ -48,7 +48,7 @@ struct ForeignFileTests {
         }
     }
 
-    @Test("creating or replacing a store does not overwrite a foreign file beside its name", arguments: own)
+    @Test("creating or replacing a store keeps a foreign file with the name of its log or lock", arguments: own)
     func types(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
         let (a, b) = (
@@ -65,7 +65,7 @@ struct ForeignFileTests {
         #expect(try directory.names() == ["a", "b\(suffix)"])
     }
 
-    @Test("destroying a missing store keeps a foreign file beside its name", arguments: own)
+    @Test("destroying a missing store keeps a foreign file with the name of its log or lock", arguments: own)
     func destroying(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
         let b = StoreLocation(type: type, path: directory.file("b"))
@@ -74,7 +74,9 @@ struct ForeignFileTests {
         #expect(try bytes(b.path + suffix) == Data("poetry".utf8))
     }
 
-    @Test("an empty file beside a new store's name does not prevent creating the store", arguments: own, [0, 32 << 10])
+    @Test(
+        "an empty or zero-filled file with the name of a log or lock does not prevent creating a store",
+        arguments: own, [0, 32 << 10])
     func empty(own: (type: String, suffix: String), byteCount: Int) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: own.type, path: directory.file("a"))
@@ -125,7 +127,7 @@ struct ForeignFileTests {
         _ = try manager.convert(from: .location(a), to: .location(b))
     }
 
-    /// The temporary file has a longer name, with another suffix while it is open.
+    /// The temporary file adds a suffix to the name, and a second suffix while it is open.
     @Test(
         "a conversion refuses a file name that leaves no room for its temporary suffix",
         arguments: Sample.fileTypes, [220, 230, 250])
@@ -140,7 +142,7 @@ struct ForeignFileTests {
         #expect(error?.message.contains("roost-tmp") == false && error?.message.contains(b.path) == true)
     }
 
-    @Test("a conversion keeps the log of a moved store at its destination's name")
+    @Test("a conversion refuses a destination with the log of a moved store, and keeps the log")
     func movedStore() throws {
         let directory = try TemporaryDirectory()
         let (a, b) = (

@@ -111,7 +111,7 @@ struct PartwiseReadingTests {
 }
 
 extension StoreSnapshot {
-    /// Returns the tally of the store below a faulty one.
+    /// Returns the tally of `base`.
     fileprivate func computeTallyOf(_ base: any PersistentStore) throws(StoreError) -> StoreTally {
         let snapshot = try base.snapshot()
         defer { snapshot.close() }

@@ -59,7 +59,7 @@ struct RecordedContentTests {
     }
 
     @Test(
-        "changes by another program are accepted on request, never read-only, and not in LMDB",
+        "changes by another program are accepted on request, but not in a read-only or LMDB store",
         .enabled(if: SQLiteShell.path != nil))
     func acceptance() throws {
         let directory = try TemporaryDirectory()

@@ -127,7 +127,7 @@ struct StoreMaintenanceTests {
         #expect(try directory.names() == ["a", "b"])
     }
 
-    @Test("an open SQLite store is compacted in place when no reader needs its old pages")
+    @Test("an open SQLite store is compacted in place, with a warning while a reader keeps old pages")
     func inPlace() throws {
         guard Self.fileTypes.contains("sqlite") else { return }
         let directory = try TemporaryDirectory()

@@ -134,7 +134,7 @@ struct GeneratedClassTests {
         #expect(text.contains("            Person.self,\n            Employee.self,\n            Boss.self,\n"))
     }
 
-    /// A model whose first and last classes are written by hand.
+    /// Returns a model whose first and last classes are written by hand.
     private func handwritten() throws -> ManagedObjectModel {
         var entities = try Samples.people().entities.map(\.declaration)
         for index in entities.indices where entities[index].name != "Employee" {

@@ -10,7 +10,7 @@ struct HostileTextTests {
         "`", "*/", "/*", "//", "\u{0}", "\u{2028}", "\u{202E}", "\u{FEFF}", "'", "\t", "#if", "\"#", "\\u{41}",
     ]
 
-    /// A model with the same text where any is accepted.
+    /// Returns a model with `text` wherever it accepts any text.
     private func model(_ text: String) throws -> ManagedObjectModel {
         var title = AttributeDescription.string("title")
         title.defaultValue = .string(text)

@@ -2,7 +2,7 @@
     import Foundation
     import Testing
 
-    /// Runs the compiler on model classes, with the modules and the macro of this build.
+    /// The compiler for model classes, with the modules and the macro of this build.
     private struct Compiler {
         let path: String
         let products: URL
@@ -91,7 +91,7 @@
         "@Model and the compiler",
         .enabled(if: Compiler.found != nil, "swiftc, the modules or the macro were not found"))
     struct RealCompilerTests {
-        /// Classes with members of all kinds, which use each other in both orders.
+        /// Returns classes with members of all kinds; they use earlier and later classes.
         private static func valid(_ access: String) -> String {
             """
             import Foundation

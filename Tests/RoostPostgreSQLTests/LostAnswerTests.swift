@@ -48,7 +48,7 @@
             try body(store, proxy, location)
         }
 
-        /// The number of lost messages in a test, which `ROOST_POSTGRES_KILLS` sets.
+        /// The number of lost messages in a test (`ROOST_POSTGRES_KILLS`, default: 20).
         private static let rounds = Int64(ProcessInfo.processInfo.environment["ROOST_POSTGRES_KILLS"] ?? "") ?? 20
 
         /// Commits three times, so that the connection has prepared its statements.
@@ -86,7 +86,7 @@
         }
 
         @Test(
-            "a commit that the server made succeeds once although its answer is lost",
+            "a commit that the server executed succeeds exactly once although the answer is lost",
             arguments: PostgreSQLProfile.allCases)
         func committed(profile: PostgreSQLProfile) throws {
             try withStore(profile) { store, proxy, location in
@@ -168,7 +168,7 @@
             }
         }
 
-        @Test("a commit fails with `outcomeUnknown` if the server stays away past the timeout")
+        @Test("a commit fails with `outcomeUnknown` if the server is unreachable until the timeout")
         func unknown() throws {
             try withStore(timeoutSeconds: 1) { store, proxy, location in
                 try increment(2, in: store)

@@ -3,8 +3,8 @@
     import RoostPostgreSQL
     import RoostSystem
 
-    /// A PostgreSQL store type that runs another program's work once, before it destroys a store or
-    /// chooses a temporary location.
+    /// A PostgreSQL store type that runs another program's work before its first call of `destroy`
+    /// or `temporaryLocation`.
     struct MeanwhileStoreType: ServerStoreType {
         private let base = PostgreSQLStoreType()
         private let work: @Sendable () throws(StoreError) -> Void

@@ -13,7 +13,8 @@
     /// Other commits can make the snapshot of a commit stale. So commits conflict on objects,
     /// unique values, links, links to deleted objects, and the ends of lists.
     @Suite(
-        "Writers that meet on a server", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
+        "Concurrent commits to the same PostgreSQL objects",
+        .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct MeetingWritersTests {
         private static let nodeCount: Int64 = 12
 

@@ -94,7 +94,7 @@
     }
 
     @Suite(
-        "Writers side by side on a server", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
+        "Concurrent writers in PostgreSQL", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct ParallelWriterTests {
         private func node(_ key: Int64) -> ObjectID { ObjectID("Node", key: key) }
 
@@ -139,8 +139,7 @@
             let meeting = try Meeting(nodeCount: 3)
             defer { meeting.destroy() }
             let store = meeting.store
-            // The locks of an unfinished commit: a place, a node, and the existence of another
-            // node.
+            // The locks of an unfinished commit: place 0, node 1, and the existence of node 2.
             let other = try meeting.session(
                 running:
                     "SELECT 1 FROM _roost_tallies WHERE kind = 'generation' AND place = 0 FOR UPDATE; SELECT 1 FROM \"Node\" WHERE _id = 1 FOR NO KEY UPDATE; SELECT 1 FROM \"Node\" WHERE _id = 2 FOR KEY SHARE"
@@ -197,7 +196,7 @@
             return changes
         }
 
-        @Test("a commit is busy beside an unfinished one that it depends on", arguments: Meet.allCases)
+        @Test("a commit is busy while a transaction that it depends on is unfinished", arguments: Meet.allCases)
         func waitsForShared(meet: Meet) throws {
             let meeting = try Meeting(nodeCount: 3)
             defer { meeting.destroy() }
@@ -339,7 +338,8 @@
             var changes = ChangeSet(model: store.model)
             for key in 1...counters { try changes.insert(node(key), values: ["value": 0]) }
             _ = try store.commit(changes)
-            // While this transaction runs, the server keeps the locks of all later transactions.
+            // While the transaction below runs, the server keeps the locks of all later
+            // transactions.
             let (threads, rounds) = (4, 400)
             let finished = Mutex(0)
             let isRunning = DispatchSemaphore(value: 0)
@@ -350,7 +350,7 @@
                     defer { connection.close() }
                     try connection.query("BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM _roost_tallies")
                     isRunning.signal()
-                    // Ends the transaction when the writers have waited for a while.
+                    // Ends the transaction after the writers have waited for a second.
                     var (last, checks) = (-1, 0)
                     while checks < 20 {
                         usleep(50_000)

@@ -45,8 +45,9 @@
             try log?.requireNoViolation()
         }
 
-        /// Only with `ROOST_POSTGRES_CONTEXTS`, because contexts use a store only through its
-        /// contract.
+        /// Runs only with `ROOST_POSTGRES_CONTEXTS`.
+        ///
+        /// The checks above already cover all store operations that contexts use.
         @Test(
             "contexts on the portable profile pass every graph check without a forbidden statement",
             .enabled(if: ProcessInfo.processInfo.environment["ROOST_POSTGRES_CONTEXTS"] != nil, "make faults runs it"),
@@ -58,7 +59,7 @@
         }
 
         /// The lease's row is removed, and a trigger delays the commit until the lease ends.
-        @Test("a commit whose lease ends before the answer is reported as it really ended")
+        @Test("a commit whose lease ends before the answer reports its real outcome")
         func leaseEndsDuringCommit() throws {
             let location = PostgreSQLServer.location()
             let store = try type.create(
@@ -173,7 +174,7 @@
                     uuid: uuid, tableNumber: try #require(Int64(number)), formatVersion: 3))
             for _ in 0..<earlierTransactions { database.rollBackWriting(try database.beginWriting()) }
             let connection = try database.beginWritingBesideOthers().connection
-            // Simulates another program that found the lease too old.
+            // Simulates another program that found the lease too old and replaced the store.
             let old = "\(place.schema).old"
             try run(
                 "ALTER SCHEMA \"\(place.schema)\" RENAME TO \"\(old)\"; ALTER SCHEMA \"\(new.schema)\" RENAME TO \"\(place.schema)\"",
@@ -210,7 +211,7 @@
         }
 
         @Test(
-            "a store replaces a store with the other profile, but not while that is open",
+            "a store can replace a closed store with the other profile, but not an open one",
             arguments: PostgreSQLProfile.allCases)
         func mixed(new: PostgreSQLProfile) throws {
             let old: PostgreSQLProfile = new == .portable ? .postgresql : .portable

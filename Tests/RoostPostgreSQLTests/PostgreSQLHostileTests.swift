@@ -69,7 +69,7 @@
             try Store(store, registry: StoreRegistry([type]))
         }
 
-        @Test("hostile texts are read back unchanged, and conditions find exactly them")
+        @Test("hostile texts are read back unchanged, and each condition finds exactly its text")
         func values() throws {
             #expect(Self.texts.count >= 300)
             let distinct = Array(Set(Self.texts.map { Array($0.utf8) }))
@@ -266,7 +266,7 @@
         }
 
         @Test(
-            "a store cannot have a name of temporary stores, or be in 'public'",
+            "a store cannot be in a schema for temporary stores or in 'public'",
             arguments: ["a~roost~archive", "public"])
         func reservedNames(reserved: String) throws {
             let location = PostgreSQLServer.location()

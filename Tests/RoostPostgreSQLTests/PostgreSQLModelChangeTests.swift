@@ -245,7 +245,7 @@
             defer { try? type.destroy(location) }
             let (manager, new) = (manager, try model(country: true))
             let (done, paths) = (DispatchSemaphore(value: 0), Mutex<[String]>([]))
-            // On separate threads, because each may wait for another.
+            // Each migration needs its own thread, because it may wait for another.
             for _ in 0..<6 {
                 Thread.detachNewThread {
                     defer { done.signal() }
@@ -262,7 +262,7 @@
             try requireAll(at: location, countries: ["none", "none"])
         }
 
-        @Test("a change of the model starts a new history and says so")
+        @Test("a change of the model starts a new history, and the report warns of it")
         func history() throws {
             let location = try makeStore(tracksHistory: true)
             defer { try? type.destroy(location) }

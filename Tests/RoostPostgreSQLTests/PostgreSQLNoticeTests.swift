@@ -7,7 +7,7 @@
     import Testing
 
     @Suite(
-        "Notices from a server", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
+        "Notices of PostgreSQL commits", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct PostgreSQLNoticeTests {
         @Test("a commit wakes a listener on the PostgreSQL store's signal")
         func notification() throws {

@@ -44,8 +44,8 @@
             ProcessInfo.processInfo.environment[variable].flatMap { Number($0) }
         }
 
-        /// The range is counted before it is read, by a statement without the parameter of the
-        /// other condition.
+        /// Roost first counts the range, with a statement that lacks the other condition's
+        /// parameter.
         @Test(
             "a PostgreSQL fetch combines a range of an index with another condition",
             arguments: PostgreSQLProfile.allCases)
@@ -82,7 +82,7 @@
         ]
 
         @Test(
-            "a PostgreSQL store answers text comparisons with and without folding as memory does",
+            "a PostgreSQL store answers text comparisons as a memory store does, also with folding",
             arguments: PostgreSQLProfile.allCases)
         func foldedTexts(profile: PostgreSQLProfile) throws {
             var song = EntityDescription("Song", attributes: [.string("title")])

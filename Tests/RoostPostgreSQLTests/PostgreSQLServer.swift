@@ -5,7 +5,7 @@
     import RoostPostgreSQL
     import Testing
 
-    /// The server of the parameters in `ROOST_POSTGRES`, which `Scripts/postgres start` prints.
+    /// The server that `ROOST_POSTGRES` names with the parameters from `Scripts/postgres start`.
     enum PostgreSQLServer {
         /// The parameters of its connections; nil without a server.
         static let parameters = ProcessInfo.processInfo.environment["ROOST_POSTGRES"].flatMap { $0.isEmpty ? nil : $0 }
@@ -21,7 +21,7 @@
             location(in: UUID().uuidString, name: name)
         }
 
-        /// Returns the location of the store with a name in the run that `directory` identifies.
+        /// Returns the location of the store `name` in the test run that `directory` identifies.
         static func location(in directory: String, name: String, parameters more: String = "") -> StoreLocation {
             // A hash makes a valid schema name from a name of any length and characters.
             var hash: UInt64 = 0xcbf2_9ce4_8422_2325

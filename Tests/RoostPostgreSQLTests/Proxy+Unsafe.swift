@@ -12,13 +12,13 @@
 
         enum Mode: Sendable {
             case passing
-            /// Forwards a message with this text, waits for the answer, and ends the connection
-            /// without forwarding the answer; once.
+            /// Forwards one message with this text, and ends the connection instead of forwarding
+            /// the answer.
             case swallowingAnswer(to: String)
             /// Like `swallowingAnswer`, but refuses all new connections from then on.
             case swallowingAnswerForGood(to: String)
             case refusing
-            /// Ends the connection before a message with this text reaches the server; once.
+            /// Ends the connection once, before a message with this text reaches the server.
             case swallowing(String)
             /// Replies with these bytes to any message, and then ends its connection.
             case answering([UInt8])
@@ -33,7 +33,7 @@
         private var mode = Mode.passing
         private var later: [Mode] = []
         private var sockets: [Int32] = []
-        /// The range of the number of messages between two ends of all connections; nil for never.
+        /// The range of the number of messages after which all connections end; nil for never.
         private var cuts: ClosedRange<Int>?
         private var messagesLeft = 0
         private let listener: Int32

@@ -37,7 +37,7 @@
             _ = try store.commit(changes)
         }
 
-        @Test("a snapshot that shares a view does not show commits since then, on any thread")
+        @Test("a snapshot that shares a view shows no later commits, on any thread")
         func laterCommits() throws {
             let meeting = try Meeting(nodeCount: 3)
             defer { meeting.destroy() }

@@ -2,7 +2,7 @@
     import Foundation
     import Testing
 
-    /// The statements that a server logged for connections of one name.
+    /// The statements that a server logged for connections with one application name.
     ///
     /// `Scripts/postgres` starts servers whose log lines begin with the name of the application and
     /// the process.

@@ -5,14 +5,14 @@ import Testing
 
 @Suite("Links of damaged stores")
 struct DamagedLinkTests {
-    @Test("a scan for an object's links fails at a damaged record, which may have one of them")
+    @Test("a scan for an object's links fails at a damaged record, because the record may have a link")
     func damagedDestination() throws {
         let snapshot = DamagedSnapshot(try RowSamples.library(), damaged: ObjectID("Track", key: 2))
         let error = #expect(throws: StoreError.self) {
             try snapshot.links(of: RelationshipName("Album", name: "tracks"), from: ObjectID("Album", key: 1))
         }
         #expect(error?.code == .corrupted)
-        // The error is not the loss of one record, after which a caller may continue.
+        // The error names no damaged object, because a caller must not continue after it.
         #expect(error?.damagedObject == nil)
         // The records of other hierarchies are not read.
         let albums = try snapshot.links(

@@ -8,7 +8,7 @@ import Testing
 @Suite("Decimal numbers")
 struct DecimalNumberTests {
     @Test(
-        "a decimal number survives its text and Foundation's Decimal",
+        "a decimal number survives conversion to text and to Foundation's Decimal",
         arguments: [
             ("0", "0"), ("-0", "0"), ("+1", "1"), ("00012.3400", "12.34"), ("-0.001", "-0.001"), ("1e3", "1000"),
             ("1.5E-3", "0.0015"), ("99999999999999999999999999999999999999", "99999999999999999999999999999999999999"),
@@ -66,7 +66,7 @@ struct DecimalNumberTests {
         }
     }
 
-    @Test("a random Decimal of Foundation survives its stored form")
+    @Test("a random Decimal of Foundation survives storing and reading")
     func foundation() throws {
         var generator = SeededGenerator(seed: 99)
         for _ in 0..<2_000 {

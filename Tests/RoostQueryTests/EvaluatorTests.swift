@@ -136,7 +136,7 @@ private func compare(
 ) -> Predicate {
     .comparison(.init(left: left, operator: operation, right: right, modifier: modifier, options: options))
 }
-/// Returns the condition that a path has a value that is not null.
+/// Returns the condition that a path has a non-null value.
 private func anyValue(of expression: Expression) -> Predicate {
     compare(expression, by: .notEqual, to: .constant(.null), modifier: .any)
 }
@@ -175,7 +175,7 @@ struct GraphPredicateTests {
     }
 
     @Test(
-        "a path through to-one relationships is null where a step is null",
+        "a path through to-one relationships is null if a step is null",
         arguments: [
             (compare(path("album", "title"), by: .equal, to: .constant("Blue")), [1, 2]),
             (compare(path("album", "title"), by: .notEqual, to: .constant("Blue")), [3, 4, 5]),
@@ -201,7 +201,7 @@ struct GraphPredicateTests {
     }
 
     @Test(
-        "quantifiers, aggregates and elements examine all objects of a relationship",
+        "quantifiers, aggregates and indexes in brackets examine all objects of a relationship",
         arguments: [
             (compare(path("tracks", "length"), by: .greater, to: .constant(150), modifier: .any), [1, 2]),
             (compare(path("tracks", "length"), by: .greater, to: .constant(150), modifier: .all), [2, 3]),
@@ -358,7 +358,7 @@ struct GraphPredicateTests {
 @Suite("Functions of predicates")
 struct FunctionTests {
     @Test(
-        "arithmetic in predicates keeps whole numbers whole as long as it can",
+        "arithmetic in predicates returns the expected number, or null",
         arguments: [
             (.add, 1, 2, 3), (.add, .int(.max), 1, decimal("9223372036854775808")), (.subtract, 1, 2.5, -1.5),
             (.multiply, .int(.max), .int(.max), decimal("85070591730234615847396907784232501249")),
@@ -402,7 +402,7 @@ struct FunctionTests {
     }
 
     @Test(
-        "a predicate function of many values leaves nulls out",
+        "a predicate function of many values ignores nulls",
         arguments: [
             (.sum, list(1, .null, 2), 3), (.sum, list(), 0), (.count, list(1, .null), 2),
             (.minimum, list(3, 1, .null), 1),
@@ -425,7 +425,7 @@ struct FunctionTests {
     }
 
     @Test(
-        "a cast of a value gives null where the value does not fit",
+        "a cast of a value returns null if the value does not fit",
         arguments: [
             (.number, "12", 12), (.number, "1.5", 1.5), (.number, "12x", .null), (.number, "0x10", .null),
             (.number, "nan", .null), (.string, 12, "12"), (.string, 1.5, "1.5"), (.string, decimal("1.50"), "1.5"),
@@ -441,7 +441,7 @@ struct FunctionTests {
         #expect(try Library().value(.cast(.constant(value), type), of: ObjectID("Track", key: 1)) == expected)
     }
 
-    @Test("predicates move dates by seconds and subtract them to seconds")
+    @Test("predicates add seconds to dates, and the difference of two dates is in seconds")
     func dates() throws {
         func date(_ seconds: Double) -> Value { .date(Date(timeIntervalSinceReferenceDate: seconds)) }
         func value(_ function: FetchRequest.Function, of a: Value, and b: Value) throws -> Value {
@@ -453,7 +453,7 @@ struct FunctionTests {
         #expect(try value(.subtract, of: date(10), and: date(4)) == 6.0)
     }
 
-    @Test("an object ID in a predicate names the object's own entity")
+    @Test("an object ID in a predicate names the object's entity, not the relationship's destination")
     func identities() throws {
         let library = try Library()
         let band = Value.objectID(ObjectID("Band", key: 2))

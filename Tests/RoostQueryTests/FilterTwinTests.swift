@@ -184,7 +184,7 @@ struct FilterTwinTests {
         }
     }
 
-    /// Returns the keys of the records that meet a predicate, or its error.
+    /// Returns the keys of the records that meet a predicate, or the error.
     private func answer(_ predicate: FetchRequest.Predicate, of records: RecordBatch) -> Result<[Int64], StoreError> {
         do throws(StoreError) {
             let matcher = try RecordFilter(FetchRequest("Thing", where: predicate), model: records.model)
@@ -224,7 +224,7 @@ struct FilterTwinTests {
         let texts = (0..<10_000).map { PredicateConstant(.string("text \($0)"), model: model) }
         for constants in [numbers, texts] {
             let set = OperandSet(constants)
-            // Half the places are free, so that few values are compared before one is found.
+            // Half the slots of the set are free, so a search compares few values.
             #expect(set.longestRun < 40)
             for constant in constants { #expect(set.contains(constant.operand)) }
         }
@@ -250,7 +250,7 @@ struct ResidualFetchTests {
         self.tracks = tracks
     }
 
-    /// One half depends on the record, the other on a related record.
+    /// A condition on the record and a condition on a related record.
     private let predicate =
         FetchRequest.Predicate.less("length", than: 50)
         && .comparison(.init(left: .keyPath(["album", "title"]), operator: .notEqual, right: .constant("Nil")))
@@ -306,7 +306,7 @@ struct ResidualFetchTests {
     }
 
     @Test(
-        "a damaged record costs a fetch only that record", arguments: [[1], [500], [2, 3, 499], [250]] as [Set<Int64>])
+        "a fetch returns all except the damaged records", arguments: [[1], [500], [2, 3, 499], [250]] as [Set<Int64>])
     func damage(damaged: Set<Int64>) throws {
         for predicate in [predicate, .constant(true)] {
             let result = try keys(FetchRequest("Track", where: predicate), damaged: damaged)
@@ -326,7 +326,7 @@ struct ResidualFetchTests {
         #expect(errors.map(\.damagedObject) == expected.filter { $0 % 3 == 2 }.map { _ in ObjectID("Album", key: 3) })
     }
 
-    @Test("record places find bytes by hierarchy and key, also after removals")
+    @Test("RecordPlaces finds a record's bytes by hierarchy and key, also after removals")
     func places() {
         let places = RecordPlaces()
         var model: [Int64: Int] = [:]
@@ -342,8 +342,7 @@ struct ResidualFetchTests {
                     model[key] = nil
                 case 1:
                     places.replace(.init(rebasing: bytes[..<count]), at: key, root: 3)
-                    // Replacing the bytes of a forgotten key may bring them back, so it is
-                    // forgotten again.
+                    // `replace` may restore a forgotten key, so the test forgets it again.
                     if model[key] != nil { model[key] = count } else { places.forget(key, root: 3) }
                 default:
                     #expect(places.insert(.init(rebasing: bytes[..<count]), at: key, root: 3) == (model[key] == nil))
@@ -360,7 +359,7 @@ struct ResidualFetchTests {
         }
     }
 
-    @Test("a slow regular expression ends a fetch after the records found so far")
+    @Test("a fetch returns the records found before a slow regular expression, then throws timedOut")
     func deadline() throws {
         var tracks = RecordBatch(model: library.model)
         for key in Int64(1)...4 {

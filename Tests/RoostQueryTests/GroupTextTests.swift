@@ -4,7 +4,7 @@ import Testing
 @testable import RoostCore
 @testable import RoostQuery
 
-@Suite("Texts of groups")
+@Suite("Expressions and conditions on groups as text")
 struct GroupTextTests {
     private typealias Expression = FetchRequest.Expression
     private typealias Predicate = FetchRequest.Predicate
@@ -26,7 +26,7 @@ struct GroupTextTests {
     private static let tenth = Value.decimal(DecimalNumber(utf8: "0.1".utf8)?.decimal ?? .nan)
 
     @Test(
-        "a column of groups is an operator over all objects of a group",
+        "a column of groups can apply operators to all objects of a group",
         arguments: [
             ("@count", .keyPath(["@count"])), ("@count.title", .keyPath(["@count", "title"])),
             ("@max.released", .keyPath(["@max", "released"])),
@@ -49,7 +49,7 @@ struct GroupTextTests {
     }
 
     @Test(
-        "a literal in a condition on groups has the type of the operator's result",
+        "a literal in a condition on groups has the type of the collection operator's result",
         arguments: [
             ("@sum.price > 0.1", ["@sum", "price"], tenth),
             ("@min.released > '2001-01-02'", ["@min", "released"], .date(Date(timeIntervalSinceReferenceDate: 86400))),
@@ -61,7 +61,7 @@ struct GroupTextTests {
         #expect(read == .comparison(.init(left: .keyPath(names), operator: .greater, right: .constant(value))))
         let written = try read.format(for: "Album", model: model)
         #expect(try Predicate(written, for: "Album", model: model, ofGroups: true) == read, "\(written)")
-        // Objects have no groups.
+        // Conditions on objects refuse these operators.
         #expect(throws: StoreError.self) { try Predicate(text, for: "Album", model: model) }
     }
 
@@ -85,7 +85,7 @@ struct GroupTextTests {
     }
 
     @Test(
-        "the column that a refusal of groups suggests is valid",
+        "the column of groups that an error suggests is valid",
         arguments: refusals.filter { $0.2.hasPrefix("write") })
     func suggestsValidColumn(_ text: String, place: String, words: String) throws {
         let model = try Self.model()
@@ -95,17 +95,17 @@ struct GroupTextTests {
             .init("x", expression: try Expression(String(suggested), for: "Album", model: model, ofGroups: true))
         ]
         #expect(try RowPlan(request, model: model).grouping != nil)
-        // Without a text, the error has the same message.
+        // An expression that was read without a model is refused with the same words.
         request.propertiesToFetch = [.init("x", expression: try Expression(format: text))]
         let same = try #require(throws: StoreError.self) { try RowPlan(request, model: model) }
         #expect(same.message.contains(words), "\(same.message)")
     }
 }
 
-@Suite("Names that are suggested")
+@Suite("Suggested names")
 struct SuggestedNameTests {
     @Test(
-        "a suggested name is written so that it can be read",
+        "a suggested name is escaped as the predicate language requires",
         arguments: [
             ("firsst == 1", "#first"), ("#\"odd nam\" == 1", "#\"odd name\""),
             ("sise.depht == 1", "#size.#\"depth\\\"\""),
@@ -138,7 +138,7 @@ struct SuggestedNameTests {
         _ = try FetchRequest.Predicate("\(suggestion) != NULL", for: entity, model: model)
     }
 
-    @Test("a property of a subentity is reported as one, and nothing else is suggested")
+    @Test("an unknown name is reported as a subentity's property, or with the entity's properties")
     func subentities() throws {
         let library = try Library()
         let error = try #require(throws: StoreError.self) {

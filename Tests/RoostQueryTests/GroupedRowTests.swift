@@ -37,7 +37,7 @@ struct GroupedRowTests {
             } == [["Red", 8], ["Green", .decimal(Decimal(string: "9223372036854775808") ?? 0)]])
     }
 
-    @Test("groups are sorted by what they are grouped by, which no column has to show")
+    @Test("groups can be sorted by a grouping value that no column shows")
     func hiddenGroups() throws {
         #expect(
             try RowSamples.rows {
@@ -49,7 +49,7 @@ struct GroupedRowTests {
             } == [[1], [1], [1], [1]])
     }
 
-    @Test("groups without columns show what they are grouped by, and 0 and -0 are one group")
+    @Test("groups without columns return their grouping values, and 0 and -0 are one group")
     func groupsWithoutColumns() throws {
         #expect(
             try RowSamples.rows {
@@ -57,7 +57,7 @@ struct GroupedRowTests {
             } == [[0.5], [.double(.nan)], [1.5], [.null], [-0.0], [2.0]])
     }
 
-    @Test("a column of groups may compute with aggregates, and a constant may be grouped by")
+    @Test("a column of groups can compute with aggregates, and a grouping value can be a constant")
     func computedColumns() throws {
         #expect(
             try RowSamples.rows {
@@ -101,9 +101,9 @@ struct GroupedRowTests {
         }
     }
 
-    @Test("a condition on groups prefers the name of a column to a property's")
+    @Test("a name in a condition on groups means a column rather than a property")
     func columnsFirst() throws {
-        // The count has the name of the grouping property.
+        // The column of the count has the name of a property, `plays`.
         var request = RowRequest(FetchRequest("Track"))
         request.propertiesToFetch = [
             Property("a", expression: .keyPath(["plays"])),

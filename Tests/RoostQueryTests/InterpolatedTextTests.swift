@@ -67,7 +67,7 @@ struct InterpolatedTextTests {
     }
 
     @Test(
-        "percent signs and marks inside quotes are ordinary characters",
+        "percent signs and marks of interpolations are ordinary characters inside quotes",
         arguments: [
             ("string == '%@'", P.path("string") == "%@"), ("string == \"100 %\"", P.path("string") == "100 %"),
             ("string == '%K %d' AND string != \("%@")", .path("string") == "%K %d" && .path("string") != "%@"),
@@ -140,7 +140,7 @@ struct InterpolatedTextTests {
         )
     }
 
-    @Test("a literal with unsupported syntax or a huge number keeps the error's code") func unsupported() {
+    @Test("a literal throws unsupported or invalidValue as a parsed text does") func unsupported() {
         #expect(error(of: "ANYKEY == \(1)")?.code == .unsupported)
         #expect(error(of: "string == 1e999")?.code == .invalidValue)
     }
@@ -153,7 +153,7 @@ struct InterpolatedTextTests {
     }
 
     @Test(
-        "an unreadable literal inside another predicate is an error of the whole",
+        "a predicate that contains an unreadable literal throws the literal's error",
         arguments: [
             .constant(false) && "(", .constant(true) || "(", !"(", .and([.constant(true), .or(["(" as P])]),
             P.path("string") == FetchRequest.Operand("+" as E),
@@ -167,7 +167,7 @@ struct InterpolatedTextTests {
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("cannot be read at column") == true)
         #expect(throws: StoreError.self) { try predicate.format() }
-        // Functions that pass a predicate on keep the error.
+        // Substitution keeps the error.
         #expect(throws: StoreError.self) { try predicate.substituting(["x": 1]).format() }
     }
 

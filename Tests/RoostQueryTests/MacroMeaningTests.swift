@@ -68,7 +68,7 @@ struct MacroMeaningTests {
         }
     }
 
-    /// Requires that Foundation selects the same objects by value as the filter by record.
+    /// Expects that Foundation and the filter select the same objects: some, but not all.
     func check(
         _ predicate: Foundation.Predicate<MacroThing>, of things: [MacroThing]? = nil,
         sourceLocation place: SourceLocation = #_sourceLocation
@@ -102,7 +102,7 @@ struct MacroMeaningTests {
         try check(#Predicate<T> { $0.number / 7 / 3 == -439_208_192_231_179_800 }, of: large)
     }
 
-    @Test("#Predicate on numbers chooses what Foundation chooses")
+    @Test("#Predicate on numbers selects the same objects as in Foundation")
     func numbers() throws {
         try check(#Predicate<T> { $0.number / 2 == -1 })
         try check(#Predicate<T> { $0.number / -3 == 2 })
@@ -118,7 +118,7 @@ struct MacroMeaningTests {
         try check(#Predicate<T> { ($0.flag ? 1 : 3) == $0.number })
     }
 
-    @Test("#Predicate on optionals chooses what Foundation chooses")
+    @Test("#Predicate on optionals selects the same objects as in Foundation")
     func optionals() throws {
         try check(#Predicate<T> { $0.rating == nil })
         try check(#Predicate<T> { $0.rating != 3 })
@@ -141,7 +141,7 @@ struct MacroMeaningTests {
         try check(#Predicate<T> { if let rating = $0.rating { rating > 2 } else { $0.flag } })
     }
 
-    @Test("#Predicate on texts and lists chooses what Foundation chooses")
+    @Test("#Predicate on texts and lists selects the same objects as in Foundation")
     func texts() throws {
         let (names, numbers) = (["a", "日本"], [1, 7])
         try check(#Predicate<T> { $0.text.contains("a") })

@@ -120,10 +120,10 @@ struct MacroPredicateTests {
                 == "isLoved == TRUE AND number > 1 OR NOT isLoved == TRUE AND number < 1")
     }
 
-    @Test("#Predicate translates nil to NULL, and a path through nil to null")
+    @Test("#Predicate translates nil to NULL, and optional chaining to a path or TERNARY")
     func optionals() throws {
         #expect(try text(#Predicate<T> { $0.album == nil }) == "album == NULL")
-        // The count of null is nil in Swift, and 0 in Core Data.
+        // The track count of a missing album is nil in Swift, and 0 in Core Data.
         #expect(
             try text(#Predicate<T> { $0.album?.tracks.count == 0 })
                 == "TERNARY(album != NULL, album.tracks.@count, NULL) == 0")

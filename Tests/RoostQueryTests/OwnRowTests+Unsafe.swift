@@ -2,7 +2,7 @@ import RoostCore
 import RoostQuery
 import Testing
 
-/// Records in memory that belongs to no batch, one after the other at any alignment.
+/// Copies of records outside a batch, with any alignment.
 private final class RowPage {
     struct Row {
         let start: UnsafeRawPointer
@@ -67,7 +67,7 @@ struct OwnRowTests {
         #expect(sizes == [2, 1, 1, 1, 2])
     }
 
-    @Test("records in a caller's memory are filtered by an evaluator too")
+    @Test("a computed condition filters records in a caller's memory")
     func evaluated() throws {
         let batch = try Self.things()
         let page = RowPage(batch)

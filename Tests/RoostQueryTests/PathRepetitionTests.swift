@@ -52,17 +52,17 @@ private struct Layers {
     }
 }
 
-@Suite("Paths that meet again")
+@Suite("Converging paths")
 struct PathRepetitionTests {
     /// The path through all layers, without a field.
     private static let far = Layers.path(Layers.depth, rest: []).joined(separator: ".")
-    /// The number of nodes that paths continue from: the first one, and those between it and the
-    /// last layer.
+    /// The number of nodes on the paths without the last layer: the first node, and all nodes of
+    /// the inner layers.
     private static let nodeCount = 1 + (Layers.depth - 1) * Layers.width
     private static let last = Int64((Layers.depth + 1) * Layers.width)
 
     @Test(
-        "a condition on existence follows each object of converging paths once",
+        "a condition in which repetitions do not matter follows each object of converging paths once",
         arguments: [
             ("ANY \(far).number > 1000", false), ("ANY \(far).number == \(last)", true),
             ("ALL \(far).number > 20", true), ("NONE \(far).number == 7", true),
@@ -77,7 +77,7 @@ struct PathRepetitionTests {
     func once(_ text: String, expected: Bool) throws {
         let layers = try Layers()
         #expect(try layers.holds(text) == expected)
-        // Each path reads a node once, and both sides of a set operation are paths.
+        // Each path reads a node once, and a set operation has two paths.
         #expect(layers.graph.linkReadCount <= Self.nodeCount * (text.contains("(\(Self.far) ") ? 2 : 1), "\(text)")
     }
 
@@ -86,10 +86,10 @@ struct PathRepetitionTests {
         let layers = try Layers()
         let (near, rest) = (Layers.path(3, rest: []).joined(separator: "."), Layers.path(3).joined(separator: "."))
         #expect(try !layers.holds("SUBQUERY(\(near), $n, ANY $n.\(rest) > 1000).@count > 0"))
-        // The path to the middle, and from each node there on.
+        // One path goes to the middle layer, and one path starts at each of its nodes.
         let (toMiddle, fromMiddle) = (1 + 2 * Layers.width, 1 + 2 * Layers.width)
         #expect(layers.graph.linkReadCount <= toMiddle + Layers.width * fromMiddle)
-        // The same is true if the path continues after the objects.
+        // A path that continues after SUBQUERY also reads each node once.
         let second = try Layers()
         #expect(try !second.holds("ANY SUBQUERY(\(near), $n, $n.number > 0).\(rest) > 1000"))
         #expect(second.graph.linkReadCount <= Self.nodeCount)
@@ -111,7 +111,7 @@ struct PathRepetitionTests {
         ] { #expect(try layers.holds(text), "\(text)") }
     }
 
-    @Test("visited objects beyond the limit of memory are followed again")
+    @Test("objects beyond the memory limit of VisitedObjects count as not visited")
     func memory() {
         let visited = VisitedObjects(mostPlaces: 256)
         visited.begin()

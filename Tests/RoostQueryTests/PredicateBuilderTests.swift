@@ -65,7 +65,7 @@ struct PredicateBuilderTests {
         try check(.path("a").applying(.modulus, 2) == 1, reads: "modulus:by:(a, 2) == 1")
     }
 
-    @Test("a key path without a property's name is an unknown property")
+    @Test("a Swift key path that has no property name is refused as an unknown property")
     func unnamed() throws {
         let predicate: P = .path(\MacroTrack.unnamed) == 1
         let error = #expect(throws: StoreError.self) { try predicate.format(for: "Thing", model: everyTypeModel()) }

@@ -22,7 +22,7 @@ private func nested(_ count: Int, around innermost: Predicate, body: (Predicate,
 @Suite("Checks of predicates")
 struct PredicateCheckTests {
     @Test(
-        "a predicate that makes no sense is refused with its flaw before the first record",
+        "an invalid predicate is refused before the first record, and the error names the problem",
         arguments: [
             (compare(path("tracks", "length"), by: .greater, to: .constant(1)), .invalidRequest, "ANY or ALL"),
             (
@@ -114,7 +114,7 @@ struct PredicateCheckTests {
         }
     }
 
-    @Test("depth, lists and SUBQUERY work up to their limits and are refused beyond")
+    @Test("depth, list length and nested SUBQUERY are accepted up to their limits and refused beyond")
     func limits() throws {
         let library = try Library()
         func code(_ predicate: FetchRequest.Predicate) -> StoreError.Code? {
@@ -161,7 +161,7 @@ struct PredicateCheckTests {
         }
     }
 
-    @Test("a predicate tree that is large only by sharing its parts is refused")
+    @Test("a predicate tree that is huge because its parts are shared is refused")
     func sharedParts() throws {
         let shared = (0..<98).reduce(path("price")) { inner, _ in .function(.add, [inner, inner]) }
         let failure = #expect(throws: StoreError.self) {

@@ -139,7 +139,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "a number in a predicate is an integer, an exact double or a decimal",
+        "a number in a predicate is read as an integer, a double or a decimal",
         arguments: [
             ("1", .int(1)), ("-9223372036854775808", .int(.min)), ("1.0", .double(1)), ("1e3", .double(1000)),
             ("0.10", .double(0.1)), ("1E+2", .double(100)), ("-0.0", .double(-0.0)), ("1e300", .double(1e300)),
@@ -158,7 +158,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "arguments of a predicate's format fill its places from left to right",
+        "arguments of a predicate's format replace its placeholders from left to right",
         arguments: [
             ("%K = %@", ["b.c", "%K"], "b.c == \"%K\""),
             ("a = %d AND b = %lld", [1, Int64.max], "a == 1 AND b == 9223372036854775807"),
@@ -196,7 +196,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "an unreadable predicate without a model is refused with what is expected",
+        "a syntax error in a predicate read without a model says what is expected",
         arguments: [
             ("a CONTANS 'x'", "Did you mean CONTAINS?"), ("a = 1 ADN b = 2", "Did you mean AND?"),
             ("a CONTAINS[x] 'x'", "column 12: One or more of the options"), ("a CONTAINS[c 'x'", "']'"),
@@ -223,7 +223,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "syntax of Core Data that no store can answer is refused with a reason",
+        "syntax of Core Data that Roost does not support is refused with a reason",
         arguments: [
             ("FETCH(a, b, YES) = 1", "inside of a request"), ("ANYKEY = 1", "name the properties"),
             ("a UTI-EQUALS 'x'", "file types"), ("a UTI-CONFORMS-TO 'x'", "file types"), ("$a := 1", "changes nothing"),
@@ -251,7 +251,7 @@ struct PredicateFormatTests {
         }
     }
 
-    @Test("a cut or changed predicate is read or refused, and never traps")
+    @Test("a truncated or changed predicate text is read or refused, and never traps")
     func damaged() throws {
         let others = ["(", ")", "'", "[", "%", "$", "@", "#", ":", "\\", ".", " ", "{", "1", "x", "é"]
         var turn = 0
@@ -265,7 +265,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "nesting of every kind ends with an error, also on a small stack",
+        "deep nesting is read and printed, or refused, also on a small stack",
         arguments: [
             ("(", "a = 1", ")"), ("NOT ", "a = 1", ""), ("!(", "a = 1", ")"), ("-", "a = 1", ""),
             ("uppercase(", "a", ") = 1"),
@@ -294,7 +294,7 @@ struct PredicateFormatTests {
         }
     }
 
-    @Test("a chain without brackets counts as nesting, and a list does not")
+    @Test("a chain of operators counts as nesting; a list of values or conditions does not")
     func chains() throws {
         @Sendable func chain(_ link: String, count: Int) -> String { String(repeating: link, count: count) }
         onSmallStack {

@@ -124,7 +124,7 @@ struct PredicateTextTests {
     }
 
     @Test(
-        "an unreadable predicate for a model is refused with what is expected",
+        "a syntax error in a predicate read with a model says what is expected",
         arguments: [
             ("", "column 1: A property or a value is expected, not the end."),
             ("string", "column 7: A comparison"), ("string =", "column 9: A property or a value is expected"),
@@ -221,7 +221,7 @@ struct PredicateTextTests {
     }
 
     @Test(
-        "a literal takes the type of what it is compared with, however far away",
+        "a literal takes the type of the value that it is compared with, also through paths and functions",
         arguments: [
             ("next.next.decimal = 0.1", tenth), ("ANY tags.things.decimal = 0.1", tenth), ("decimal + 5 = 0.1", tenth),
             ("tags.things.@sum.decimal > 0.1", tenth), ("decimal BETWEEN {0.1, 1}", tenth), ("-decimal < 0.1", tenth),
@@ -312,7 +312,7 @@ struct PredicateTextTests {
 @Suite("Dates as text")
 struct DateTextTests {
     @Test(
-        "a date is read from text to the last bit",
+        "a date is read from text exactly",
         arguments: [
             ("2001-01-01", 0), ("2001-01-01T00:00:00Z", 0), ("2001-01-01 00:00", 0), ("1970-01-01", -978_307_200),
             ("2024-02-29T12:30:15.25Z", 730_902_615.25), ("2000-12-31T23:59:59.9Z", -0.1),

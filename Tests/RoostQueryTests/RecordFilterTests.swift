@@ -107,7 +107,7 @@ struct RecordFilterTests {
         }
     }
 
-    @Test("random nested conditions mean what their parts mean")
+    @Test("random nested conditions select the same records as their equivalents in Swift")
     func nestedConditions() throws {
         var generator = SeededGenerator(seed: 77)
         let integers: [Int64?] = [1, 2, 3, nil, .max]

@@ -31,7 +31,7 @@ struct RefusedRows: CustomTestStringConvertible, Sendable {
     }
 }
 
-@Suite("Rows that are refused")
+@Suite("Refused requests for rows")
 struct RefusedRowTests {
     typealias Expression = FetchRequest.Expression
     typealias Property = FetchRequest.FetchedProperty
@@ -93,17 +93,17 @@ struct RefusedRowTests {
     }
 
     @Test(
-        "columns that make no sense are refused before the first row, and named", arguments: columns, [false, true])
+        "invalid columns are refused before the first row, and named", arguments: columns, [false, true])
     func refusesColumns(refused: RefusedRows, isGrouped: Bool) throws {
         try refused.expect(isGrouped: isGrouped)
     }
 
-    @Test("groups that make no sense are refused before the first row, and named", arguments: groups)
+    @Test("invalid groups are refused before the first row, and named", arguments: groups)
     func refusesGroups(refused: RefusedRows) throws {
         try refused.expect(isGrouped: true)
     }
 
-    @Test("rows of objects that make no sense are refused before the first, and named", arguments: objects)
+    @Test("an invalid request for rows without groups is refused before the first row", arguments: objects)
     func refusesObjects(refused: RefusedRows) throws {
         try refused.expect(isGrouped: false)
     }

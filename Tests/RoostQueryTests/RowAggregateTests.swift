@@ -114,7 +114,7 @@ struct RowAggregateTests {
         }
     }
 
-    @Test("the mean of whole numbers is exact even if no double is their sum")
+    @Test("the mean of whole numbers is exact even if no double equals their sum")
     func meanOfWholeNumbers() throws {
         var accumulator = PredicateAccumulator()
         // The sum is 9250393634618999091, which the nearest double exceeds.

@@ -84,7 +84,7 @@ final class ShowingSnapshot: ScanningSnapshot, VisitableSnapshot {
     }
 }
 
-/// A library of tracks, and rows of it.
+/// A library of tracks, and functions that request its rows.
 enum RowSamples {
     static let model: Result<ManagedObjectModel, any Error> = Result {
         try ManagedObjectModel(entities: [

@@ -25,7 +25,7 @@ struct RowTests {
         #expect(try RowSamples.rows(request, of: RowSamples.library()).count == 1)
     }
 
-    @Test("columns of rows follow to-one relationships, whose own value is an ID")
+    @Test("a column can follow to-one relationships, and a relationship's value is an object ID")
     func paths() throws {
         let found = try RowSamples.rows {
             $0.propertiesToFetch = [
@@ -43,7 +43,7 @@ struct RowTests {
         #expect(found[6][3] == .objectID(ObjectID("Single", key: 6)))
     }
 
-    @Test("offset and limit of rows count distinct rows where those are requested")
+    @Test("offset and limit count distinct rows if a request asks for distinct rows")
     func windows() throws {
         let albums: [Value] = try RowSamples.rows { $0.propertiesToFetch = ["album.title"] }.map { $0[0] }
         #expect(albums == ["Red", "Red", "blue", "blue", "Green", "Green", .null, .null])

@@ -181,8 +181,7 @@ struct SortTests {
         var random = SeededGenerator(seed: 7)
         let things = try things(300, using: &random)
         let plain = FetchRequest.SortDescriptor(name, ascending: ascending)
-        // `nowhere` cannot be sorted by; `made` is null for all objects, so its level decides
-        // nothing.
+        // Sorting by `nowhere` is an error. `made` is null for all objects and changes no order.
         let nowhere = FetchRequest.SortDescriptor("owner.things.title")
         #expect(throws: StoreError.self) {
             try keys(FetchRequest("Thing", sortedBy: [nowhere, plain]), of: things)

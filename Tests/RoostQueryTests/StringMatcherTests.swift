@@ -90,7 +90,7 @@ struct StringMatcherTests {
         #expect(ranged > 100)
     }
 
-    @Test("a character beyond ASCII changes no ASCII letter before it except its case")
+    @Test("folding an ASCII letter before a non-ASCII character changes at most its case")
     func marks() throws {
         for options: Options in [.caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive]] {
             for number in 0x80...0x2FFF as ClosedRange<UInt32> {
@@ -108,7 +108,7 @@ struct StringMatcherTests {
         }
     }
 
-    @Test("ranges of a comparison without folding, without a fixed beginning, or of other texts are nil")
+    @Test("a comparison without folding or without a fixed ASCII beginning has no ranges")
     func noBeginnings() throws {
         #expect(try StringMatcher(.equal, pattern: "abc").beginnings == nil)
         #expect(try StringMatcher(.contains, pattern: "abc", options: .caseInsensitive).beginnings == nil)
@@ -196,7 +196,7 @@ struct StringMatcherTests {
         }
     }
 
-    @Test("the Latin folding table agrees with Foundation and leaves the rest to it", arguments: [1, 2, 3])
+    @Test("the Latin folding table agrees with Foundation or returns nil", arguments: [1, 2, 3])
     func latinFolding(rawOptions: Int) throws {
         let options = Options(rawValue: rawOptions)
         var generator = SeededGenerator(seed: 8)
@@ -256,8 +256,7 @@ struct StringMatcherTests {
         let letters: [Unicode.Scalar] = ["a", "b", "é", "日"]
         var fits = 0
         for _ in 0..<1500 {
-            // A text, and a pattern made of it with wildcards in some places, so that many fit;
-            // sometimes with a mistake.
+            // The pattern is the text with wildcards and a few mistakes, so many patterns match.
             var (text, pattern) = (String.UnicodeScalarView(), String.UnicodeScalarView())
             for _ in 0..<Int.random(in: 0...150, using: &generator) {
                 let letter = letters.randomElement(using: &generator) ?? "a"
@@ -280,7 +279,7 @@ struct StringMatcherTests {
         #expect(fits > 100 && fits < 1400)
     }
 
-    @Test("LIKE takes at most one step for each byte and 64 places of its pattern")
+    @Test("LIKE takes at most one step for each byte of text and 64 tokens of pattern")
     func hostileLike() throws {
         let text = [UInt8](repeating: UInt8(ascii: "a"), count: 20_000)
         func steps(_ pattern: String) throws -> Int {
@@ -301,7 +300,7 @@ struct StringMatcherTests {
         // After a match of `*`, the positions before it need not be examined again.
         #expect(try steps(String(repeating: "a*?", count: 1000) + "b") <= 2 * text.count)
         #expect(try steps(String(repeating: "*?", count: 1000) + "b") <= 2 * text.count)
-        // One part of the maximum length. Going back at each mismatch would take 80 million steps.
+        // A part of nearly the maximum length. Restarting at each byte would take 80 million steps.
         #expect(try steps("*" + String(repeating: "a", count: 4000) + "?b") <= 63 * text.count)
         // Without `?`, the parts are searched one after the other.
         #expect(
@@ -310,7 +309,7 @@ struct StringMatcherTests {
     }
 
     @Test(
-        "MATCHES fits the whole text",
+        "MATCHES requires that the pattern matches the whole text",
         arguments: [
             ("ab", "a|ab", true), ("abc", "a|ab", false), ("abc", "b", false), ("abc", "a.c", true),
             ("a\nc", "a.c", false),

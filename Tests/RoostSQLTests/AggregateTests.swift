@@ -97,7 +97,7 @@ struct AggregateTests {
                 [.objects, .sum("i16"), .minimum("i16")], of: try CheckedFetchRequest(none, model: snapshot.model)) == [
                     0, nil, nil,
                 ])
-        // Properties without whole numbers, and a predicate that needs the records.
+        // A property that is not a whole number, and a predicate that SQL cannot decide.
         #expect(
             try snapshot.wholeNumbers([.sum("length")], of: try CheckedFetchRequest(all, model: snapshot.model)) == nil)
         let some = FetchRequest("Track", where: .equal("number", to: .decimal(1)))

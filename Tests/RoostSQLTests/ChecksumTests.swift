@@ -6,7 +6,7 @@ import RoostSQLite
 import RoostStores
 import Testing
 
-/// Damage that checksums of rows and tallies of tables show.
+/// Damage that row checksums and table tallies detect.
 @Suite("Checksums of SQLite stores", .enabled(if: Shell.path != nil))
 struct ChecksumTests {
     let directory: TemporaryDirectory
@@ -55,7 +55,7 @@ struct ChecksumTests {
         try store.close()
     }
 
-    @Test("a missing reference is found beside a damaged object with its key in another hierarchy")
+    @Test("a one-sided reference is found although an object of another hierarchy with its key is damaged")
     func damageBesideMissingReference() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("A", relationships: [.toOne("b", to: "B", inverse: "a")]),
@@ -91,7 +91,7 @@ struct ChecksumTests {
         ]
         let value = try #require(values[name])
         try Shell.run("UPDATE _roost_metadata SET value = \(value) WHERE name = '\(name)'", on: directory.file("a"))
-        // The user's metadata are read only on request.
+        // `metadata()` is the first call that reads the user metadata.
         let error = code {
             let store = try open(StoreOptions(isReadOnly: true).with { $0.acceptsChanges = true })
             defer { try? store.close() }
@@ -114,7 +114,7 @@ struct ChecksumTests {
     }
 
     @Test(
-        "a stored model without the store's entities is refused, even with its checksum",
+        "a stored model without the store's entities is refused, even with a correct checksum",
         arguments: [2, 3])
     func refusesOtherModel(formatVersion: Int) throws {
         if formatVersion == 2 { try copyFixture() } else { try create() }
@@ -285,7 +285,7 @@ struct ChecksumTests {
             on: directory.file("a"))
         let findings = try store.integrityFindings()
         #expect(findings.contains { $0.severity == .damage && $0.message.contains("key \(key),") }, "\(findings)")
-        // Readable rows are still compared.
+        // The check still compares readable rows.
         #expect(findings.contains { $0.message.contains("Track/p2 ") }, "\(findings)")
         #expect(code { _ = try store.externalChanges() } == .corrupted)
         #expect(code { _ = try store.acceptExternalChanges(changes) } == .corrupted)
@@ -320,8 +320,7 @@ struct ChecksumTests {
         #expect(try store.findings() == [])
         let titles = try store.records("Track").map { [$0.id.key: try $0.value("title")] }
         #expect(titles.contains([2: "edited"]) && titles.contains([7: "again"]) && titles.count == 11)
-        // A writer that read an object before has a conflict, and new keys follow the accepted
-        // ones.
+        // A writer that read an object earlier has a conflict. New keys are above accepted keys.
         #expect(
             code { try store.change { try $0.update(ObjectID("Track", key: 2), version: 1, values: [:]) } } == .conflict
         )
@@ -333,7 +332,7 @@ struct ChecksumTests {
     }
 
     @Test(
-        "a change that no store can hold is not accepted",
+        "a change of another program that makes a store invalid is not accepted",
         arguments: [
             "UPDATE Track SET i16 = 99999 WHERE _id = 2", "UPDATE Track SET _entity = 77 WHERE _id = 2",
             "UPDATE Track SET token = X'00' WHERE _id = 2",

@@ -51,7 +51,7 @@ struct CommitTests {
         #expect(try conflict.conflicts.map { try $0.current?.value("title") } == ["A", nil, "b"])
     }
 
-    @Test("an update that keeps a polymorphic reference keeps the entity that it names")
+    @Test("an update with an unchanged polymorphic reference keeps the entity of the reference")
     func keepsPolymorphicReference() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -82,7 +82,7 @@ struct CommitTests {
         try store.close()
     }
 
-    @Test("an SQLite store deletes objects that another opening inserted")
+    @Test("an SQLite store deletes objects that another open instance inserted")
     func deletesObjectsOfOtherOpening() throws {
         try store.change { try $0.insert(ObjectID("Album", key: 1), values: [:]) }
         let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions())
@@ -183,7 +183,7 @@ struct CommitTests {
             try failure { try $0.insert(ObjectID("Drummer", key: 2), values: ["name": "B"]) }.code == .duplicateObject)
     }
 
-    @Test("two openings count each commit once, and failed commits not at all")
+    @Test("two open instances of a store count each commit once, and failed commits not at all")
     func countsCommitsOnce() throws {
         let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions(model: store.model))
         defer { try? other.close() }
@@ -203,7 +203,7 @@ struct CommitTests {
             }
             generation += 1
             #expect(receipt.generation.number == generation)
-            // Fails after the records were written, when they and the cached tallies have changed.
+            // This commit fails after it has changed records and cached tallies.
             let failed = try failure { changes in
                 try changes.insert(ObjectID("Album", key: 1000), values: [:])
                 try changes.add(Link(1000, 999), to: RelationshipName("Album", name: "tags"))
@@ -239,7 +239,7 @@ struct CommitTests {
                 ConstraintViolation(
                     entity: "Singer", attributes: ["voice"], rejected: ObjectID("Singer", key: 11), existing: a),
             ])
-        // An exchange, and a value taken over from a deleted object.
+        // Two objects swap values, then an insert uses the value of a deleted object.
         try store.change {
             try $0.update(a, version: 1, values: ["name": "B", "voice": "alto"])
             try $0.update(b, version: 1, values: ["name": "A", "voice": 1])
@@ -294,7 +294,7 @@ struct CommitTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("a derived to-many relationship is read in the order of its places")
+    @Test("a derived to-many relationship is read in the order of its links")
     func readsDerivedLinksInOrder() throws {
         let tracks = RelationshipName("Album", name: "tracks")
         try store.change {
@@ -312,7 +312,7 @@ struct CommitTests {
         #expect(code { _ = try store.links(tracks) } == .invalidRequest)
     }
 
-    @Test("each commit with a change raises the generation, and each update a version")
+    @Test("each commit with a change raises the generation, and each update the object's version")
     func raisesGeneration() throws {
         let id = ObjectID("Album", key: 1)
         #expect(try store.change { try $0.insert(id, values: [:]) }.generation.number == 1)
@@ -328,7 +328,7 @@ struct CommitTests {
         #expect(try store.digest() == StoreDigest(objectCount: 0, linkCount: 0, sum: 0))
     }
 
-    @Test("reserved keys are never given twice, even by two openings")
+    @Test("reserved keys are never given twice, even by two open instances of a store")
     func reservesKeysOnce() throws {
         let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions())
         var given: Set<Int64> = []
@@ -353,7 +353,7 @@ struct CommitTests {
         try other.close()
     }
 
-    @Test("an SQLite snapshot shows no later commits and throws closed after its end")
+    @Test("an SQLite snapshot shows no later commits, and throws closed after it or its store closes")
     func snapshotKeepsState() throws {
         try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
         let snapshot = try store.snapshot()

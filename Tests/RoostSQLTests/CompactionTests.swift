@@ -8,12 +8,12 @@ import Testing
 struct CompactionTests {
     private static let count: Int64 = 60_000
 
-    @Test("compacting an SQLite file that gets a second name is refused")
+    @Test("compaction is refused if the SQLite file gets a second name meanwhile")
     func refusesSecondName() throws {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()
         let store = try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions())
-        // SQLite checks for cancellation so rarely that fewer rows would be copied without a check.
+        // SQLite would copy fewer rows without any check for cancellation.
         let loader = try store.bulkLoader(BulkLoadOptions())
         for start in stride(from: Int64(0), to: Self.count, by: 1000) {
             var batch = RecordBatch(model: store.model)

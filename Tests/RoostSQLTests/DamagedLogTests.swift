@@ -19,8 +19,9 @@ struct DamagedLogTests {
         }
     }
 
-    /// Creates and closes a store of three notes, commits six more, and copies file and log as a
-    /// kill would leave them.
+    /// Leaves a file of three notes with a log of six commits, as after a kill.
+    ///
+    /// Returns the log, and its length after each commit.
     private func leaveLog(_ name: String = "w", options: [String: String] = [:]) throws -> (log: [UInt8], ends: [Int]) {
         let location = directory.location("live")
         let store = try type.create(location, model: try Models.note(), options: StoreOptions())
@@ -101,7 +102,7 @@ struct DamagedLogTests {
     }
 
     @Test(
-        "a damaged log is refused even when several openers come at once", arguments: [true, false])
+        "a damaged log is refused even if several threads open the store at once", arguments: [true, false])
     func refusesForEachOpener(isReadOnly: Bool) throws {
         let (log, ends) = try leaveLog()
         let file = try directory.bytes("w")
@@ -109,7 +110,7 @@ struct DamagedLogTests {
         damaged[ends[1] + 100] ^= 1
         try put(damaged)
         do {
-            // Another program that is about to open the store has this lock.
+            // A program that is opening the store has this lock.
             let other = try StoreLock.acquire(forStoreAt: directory.file("w"), mode: .shared, timeoutSeconds: 0)
             defer { other.release() }
             #expect(
@@ -161,7 +162,7 @@ struct DamagedLogTests {
         #expect(try directory.names == ["w", "w.lock"])
     }
 
-    @Test("two writers may set or remove the unflushed mark of a store at once")
+    @Test("two connections can both set, and then both remove, the unflushed mark of a store")
     func marksAtOnce() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let settings = try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"]))
@@ -268,7 +269,7 @@ struct DamagedLogTests {
         #expect(try reader.notices().contains { $0.contains("'synchronous' is 'normal'") })
         #expect(try reader.integrityFindings().allSatisfy { $0.severity == .warning })
         try reader.close()
-        // Whatever the value of the option, a log's header is flushed before its frames.
+        // With either value of `synchronous`, a log's header is flushed before its frames.
         damaged[10] ^= 1
         try put(damaged)
         #expect(

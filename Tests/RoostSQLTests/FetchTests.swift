@@ -42,7 +42,7 @@ struct FetchTests {
         9_007_199_254_740_992, .leastNonzeroMagnitude,
     ]
 
-    /// Random values of a track; the key decides which are null.
+    /// Returns random values of a track; the key decides which are null.
     private static func values(_ key: Int64, using random: inout SeededRandom) -> [String: Value] {
         var values: [String: Value] = [:]
         if let text = texts.randomElement(using: &random), key % 5 != 0 { values["title"] = .string(text) }
@@ -161,7 +161,7 @@ struct FetchTests {
                     using: &random)
                     ?? .null)
         case 14:
-            // Two properties, which SQL does not compare.
+            // SQL does not compare two properties.
             return .comparison(.init(left: .keyPath(["length"]), operator: comparison, right: .keyPath(["gain"])))
         case 10: return .compare("cover", using: comparison, with: .data(Data([0])))
         default:

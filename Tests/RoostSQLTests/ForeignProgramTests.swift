@@ -154,7 +154,7 @@ struct ForeignProgramTests {
         try store.close()
     }
 
-    @Test("an object that does not exist has no links, whatever refers to its key")
+    @Test("an object that does not exist has no links, even if other rows refer to its key")
     func hasNoLinksOfMissingObject() throws {
         let (album, singer) = (ObjectID("Album", key: 1), ObjectID("Singer", key: 1))
         let (tracks, songs) = (RelationshipName("Album", name: "tracks"), RelationshipName("Person", name: "tracks"))
@@ -190,9 +190,9 @@ struct ForeignProgramTests {
                     ObjectID("Note", key: key), values: ["text": .string(String(repeating: "x", count: 3_000))])
             }
         }
-        // Not busy, no frames in the log, none moved. SQLite before 3.51.3 loses commits after the
-        // first one of a restarted log, if a PASSIVE checkpoint of another connection saw the
-        // earlier frames after all were moved.
+        // The result means: not busy, no frames in the log, no frames moved. If this checkpoint saw
+        // frames that were already moved, SQLite before 3.51.3 would lose all commits of the
+        // restarted log except the first.
         #expect(try Shell.run("PRAGMA wal_checkpoint(PASSIVE)", on: directory.file("a")) == "0|0|0\n")
         try store.close()
     }

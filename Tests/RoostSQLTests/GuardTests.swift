@@ -72,7 +72,7 @@ struct GuardTests {
         try unlimited.close()
     }
 
-    @Test("each limit of an SQLite connection accepts its maximum and refuses more")
+    @Test("each limit of an SQLite connection accepts a statement below it and refuses one above it")
     func appliesLimits() throws {
         let connection = try connect(.readWrite, options: ["maximumValueBytes": "1048576"])
         try connection.allow(.everything)
@@ -157,7 +157,7 @@ struct GuardTests {
         #expect(try !writer.checkpoint(timeout: .milliseconds(5)))
         #expect(try directory.bytes("a") == before)
         try #require(sqlite3_exec(other, "COMMIT", nil, nil, nil) == SQLITE_OK)
-        // The interruption is over, and so is the handler that caused it.
+        // The checkpoint restored the connection's busy timeout.
         #expect(try writer.integer("SELECT COUNT(*) FROM Note") == 50)
         #expect(try writer.integer("PRAGMA busy_timeout") == 10_000)
         #expect(try writer.checkpoint(timeout: .milliseconds(5)))

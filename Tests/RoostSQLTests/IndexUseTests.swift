@@ -218,8 +218,8 @@ struct IndexUseTests {
         }
         #expect(indexes.allSatisfy(used.contains), "\(name): \(plan)")
         #expect(plan.filteredAfterwards.isEmpty)
-        // If an index gives the order, nothing is sorted. In descending order, equal objects still
-        // have ascending keys.
+        // An ascending index replaces the sort. In descending order, equal objects still need
+        // sorting by ascending keys.
         if name == "order" { #expect(plan.order == .asFound, "\(plan)") }
     }
 
@@ -241,7 +241,7 @@ struct IndexUseTests {
         ] {
             let all = try plan(FetchRequest("Album", where: predicate))
             #expect(all.access.contains(.keys) && !all.access.contains(.index("Track_album_index")), "\(all)")
-            // If another condition leaves few objects, each of them is tested.
+            // If another condition leaves few objects, the condition is tested for each of them.
             let few = try plan(FetchRequest("Album", where: .equal("title", to: "a") && predicate))
             #expect(few.access.contains(.index("Track_album_index")), "\(few)")
         }

@@ -87,12 +87,11 @@ struct KeptLogTests {
         try store.close()
     }
 
-    @Test("a crash between a checkpoint and the next commit leaves one of both states")
+    @Test("a crash while a commit reuses the log leaves the state before or after the commit")
     func survivesCrash() throws {
         let store = try create()
         var count: Int64 = 0
-        // The first checkpoint after the store's creation is the first operation that lengthens the
-        // database.
+        // The file grows for the first time at the first checkpoint after the store's creation.
         while try StoreFile.byteCount(at: directory.file("a")) < 1 << 20 {
             count += 1
             try insert(1, from: count, into: store)
@@ -119,7 +118,7 @@ struct KeptLogTests {
         try store.close()
     }
 
-    @Test("no commit is lost beside another program's constant checkpoints", .enabled(if: Shell.path != nil))
+    @Test("no commit is lost while another program makes checkpoints", .enabled(if: Shell.path != nil))
     func keepsCommitsBesideCheckpoints() throws {
         let store = try create(["synchronous": "normal"])
         try insert(1, from: 1, into: store)

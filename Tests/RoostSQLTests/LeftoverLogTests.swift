@@ -18,8 +18,9 @@ struct LeftoverLogTests {
         }
     }
 
-    /// Commits each key, closes, commits `more`, and copies file and log as a crash would leave
-    /// them.
+    /// Leaves a file and a log with the commits `more`, as after a crash.
+    ///
+    /// The copies `-before` and `-after` are the file before and after these commits.
     private func crash(_ name: String, keys: ClosedRange<Int64>, more: ClosedRange<Int64>) throws {
         let store = try type.create(
             directory.location("live-\(name)"), model: try Models.note(), options: StoreOptions())
@@ -35,8 +36,8 @@ struct LeftoverLogTests {
         try directory.write(try directory.bytes("live-\(name)"), to: "\(name)-after")
     }
 
-    /// Opens a file and a log that do not belong together, for reading and for writing; both must
-    /// stay unchanged.
+    /// Expects that readers and writers refuse a file and a log that do not belong together, and
+    /// change neither.
     private func expectRefusal(file: [UInt8], log: [UInt8], _ comment: Comment) throws {
         try directory.write(file, to: "mixed")
         try directory.write(log, to: "mixed-wal")
@@ -48,7 +49,7 @@ struct LeftoverLogTests {
             #expect(try directory.bytes("mixed") == file, comment)
             #expect(try directory.bytes("mixed-wal") == log, comment)
         }
-        // The message's advice works.
+        // Removing the log, as the message advises, makes the store usable.
         try FileManager.default.removeItem(atPath: directory.file("mixed-wal"))
         let store = try type.open(directory.location("mixed"), options: StoreOptions())
         #expect(try store.findings() == [])
@@ -81,7 +82,7 @@ struct LeftoverLogTests {
         }
     }
 
-    /// The operations that meet a leftover log beside a store.
+    /// The operations on a store with a leftover log.
     enum Use: String, CaseIterable { case reading, writing, destroying, replacing, moving }
 
     private func attempt(_ use: Use, of name: String) throws {
@@ -143,7 +144,7 @@ struct LeftoverLogTests {
         try crash("a", keys: 1...40, more: 41...45)
         try directory.write(try directory.bytes("a-wal"), to: "a-before-wal")
         var journal = [UInt8](repeating: 0, count: 512)
-        // The start of a journal of this page size and length.
+        // The header of a journal with the file's page count and page size.
         let file = try directory.bytes("a-before")
         journal.replaceSubrange(0..<8, with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
         journal.replaceSubrange(16..<20, with: file[28..<32])

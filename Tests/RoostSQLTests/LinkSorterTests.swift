@@ -10,7 +10,7 @@ import Testing
 struct LinkSorterTests {
     private func precede(_ a: Link, _ b: Link) -> Bool { (a.source, a.target) < (b.source, b.target) }
 
-    /// Sorts links in batches and returns the links that pass at once and the waiting ones.
+    /// Sorts links in batches and returns the links that pass immediately and the waiting links.
     private func sort(
         _ links: [Link], relationship: Int = 0, batchCount: Int, memoryByteCount: Int = 64 << 10
     ) throws -> (direct: [Link], waiting: [Link]) {
@@ -33,7 +33,7 @@ struct LinkSorterTests {
         return (direct, waiting)
     }
 
-    @Test("links in table order, or out of order only within lists, pass at once")
+    @Test("links in table order, or out of order only within lists, pass the sorter immediately")
     func passesInOrder() throws {
         let pairs = (Int64(0)..<20_000).map { (source: $0 / 10 + 1, place: $0 % 10 + 1) }
         let links = pairs.map { Link($0.source, $0.place) }
@@ -71,7 +71,7 @@ struct LinkSorterTests {
         #expect((direct + waiting).sorted(by: precede) == expected)
     }
 
-    @Test("the link sorter has a separate order for each relationship")
+    @Test("the link sorter sorts the links of each relationship separately")
     func sortsEachRelationship() throws {
         let sorter = SQLLinkSorter(relationshipCount: 2, directories: [])
         var (direct, waiting) = ([0: [Link](), 1: []], [0: [Link](), 1: []])
@@ -113,7 +113,7 @@ struct LinkSorterTests {
         return try loader.finish()
     }
 
-    @Test("a load gives the same links in whatever order they come", arguments: [true, false])
+    @Test("a load stores the same links in any order of arrival", arguments: [true, false])
     func loadsInAnyOrder(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         var digests: [StoreDigest] = []

@@ -120,7 +120,9 @@ struct LoadingTests {
         let model = try ManagedObjectModel(entities: [note])
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: model, options: StoreOptions().with { $0.isUnpublished = isUnpublished })
-        /// Returns the number of cancellation checks of a load; check number `limit` cancels it.
+        /// Returns the number of cancellation checks of a load, and its error code.
+        ///
+        /// Check number `limit` cancels the load.
         func load(limit: Int) throws -> (count: Int, code: StoreError.Code?) {
             let count = Mutex(0)
             let loader = try store.bulkLoader(
@@ -198,7 +200,7 @@ struct LoadingTests {
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: model, options: StoreOptions().with { $0.isUnpublished = true })
-        // Reserves the whole block that the database reserves at a time.
+        // These keys are the whole first block that the store reserves.
         let key = try store.reserveKeys(64, for: "Tag").lowerBound
         let loader = try store.bulkLoader(BulkLoadOptions())
         for batch in try Self.batches(model).records { try loader.append(batch) }

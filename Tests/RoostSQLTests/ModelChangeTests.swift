@@ -200,7 +200,7 @@ struct ModelChangeTests {
             #expect(code { _ = try store.beginModelChange(to: new, keeping: KeptContent()) } == .busy)
             try foreign.execute("ROLLBACK")
         } else {
-            // The change needs the name of the table `zebra`.
+            // The change would create the table `Zebra`, but `zebra` exists.
             let change = try store.beginModelChange(to: new, keeping: KeptContent())
             #expect(change == nil)
         }

@@ -232,7 +232,7 @@ struct OpeningTests {
         try sound.close()
     }
 
-    @Test("text in an SQLite store is refused exactly if it is not UTF-8")
+    @Test("text in an SQLite store is refused if and only if it is not UTF-8")
     func refusesInvalidText() throws {
         let store = try create("a", count: 1)
         try store.close()
@@ -302,8 +302,8 @@ struct OpeningTests {
             WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO other SELECT zeroblob(900) FROM n;
             """
         try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK)
-        // As if the program were killed now. Its cache is too small, so the file has a part of the
-        // change.
+        // Copies the files as a kill would leave them. The program's cache is too small, so the
+        // file has a part of the change.
         for suffix in ["", "-journal"] { try directory.write(try directory.bytes("a" + suffix), to: "b" + suffix) }
         try #require(sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) == SQLITE_OK)
 
@@ -367,7 +367,7 @@ struct OpeningTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("two openings of an SQLite store see each other's commits and writes")
+    @Test("two open instances of an SQLite store see each other's commits and locks")
     func sharesStore() throws {
         let one = try create("a", count: 1)
         let two = try type.open(directory.location("a"), options: StoreOptions(timeoutSeconds: 0.05))
@@ -430,7 +430,7 @@ struct OpeningTests {
     func limitsLogBesideReaders() throws {
         let store = try create("a")
         let (isOver, failure) = (Mutex(false), Mutex<(any Error)?>(nil))
-        // Threads, not tasks: a task that blocks in a commit could keep the writer's task from
+        // The readers are threads, because blocking tasks could keep the writer's task from
         // running.
         let readers = DispatchGroup()
         for _ in 0..<3 {
@@ -485,7 +485,7 @@ struct OpeningTests {
         #expect(
             code { try type.replace(directory.location("a"), with: directory.location("b"), overwriting: true) }
                 == .busy)
-        // A crashed user of the old store leaves its log.
+        // A crashed process leaves the log of the old store.
         for name in ["a", "a-wal"] { try directory.write(try directory.bytes(name), to: "c" + name.dropFirst()) }
         try old.close()
         #expect(
@@ -547,7 +547,7 @@ struct OpeningTests {
 
     #if canImport(Glibc)
         @Test(
-            "an SQLite store in a read-only directory is read until another process changes it",
+            "an SQLite store in a read-only directory can be read until a writer changes it",
             .enabled(if: geteuid() == 0), arguments: [true, false])
         func readsInReadOnlyDirectory(canLock: Bool) throws {
             let store = try create("a", count: 3_000)
@@ -579,7 +579,8 @@ struct OpeningTests {
             }
             #expect(code { _ = try reader.snapshot() } == .storeReplaced)
             try writer.close()
-            // A reader that could lock the store keeps the log beside the file.
+            // If the reader could lock the store, the writer left the log, so the snapshot is still
+            // valid.
             #expect(code { while try cursor.next(into: &batch) {} } == (canLock ? nil : .storeReplaced))
             #expect(
                 code { _ = try snapshot.records(with: [ObjectID("Note", key: 2_999)]).next(into: &batch) }

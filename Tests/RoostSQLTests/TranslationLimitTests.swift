@@ -4,8 +4,8 @@ import RoostPredicates
 import RoostSQLite
 import Testing
 
-/// Requests too large for one SQL statement are left to the filter, so that limits of the database
-/// do not show.
+/// The filter evaluates requests that are too large for one SQL statement, so limits of the
+/// database do not show.
 @Suite("Large SQL requests")
 struct TranslationLimitTests {
     typealias Predicate = FetchRequest.Predicate

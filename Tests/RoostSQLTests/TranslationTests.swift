@@ -248,7 +248,7 @@ struct RandomPredicates {
             let modifier: Comparison.Modifier = pick([.any, .all])
             return comparison(of: at(variable, names: names), kind: kind, in: root, modifier: modifier)
         case 7:
-            // An operator over many values, against a number.
+            // A collection operator compared with a number.
             guard let names = path(from: entity, to: .number, isToMany: true) else { break }
             let many = names.lastIndex { name in ["tracks", "tags", "similar", "albums"].contains(name) } ?? 0
             let aggregate: String = pick(["@min", "@max", "@sum", "@avg"])
@@ -402,7 +402,7 @@ struct TranslationTests {
         try store.close()
     }
 
-    /// A condition that SQL leaves to the filter, because it adds in the order of the relationship.
+    /// A condition that SQL leaves to the filter, because the sum depends on the objects' order.
     private static let residual = FetchRequest.Predicate.comparison(
         .init(left: .keyPath(["tracks", "@sum", "length"]), operator: .notEqual, right: .constant(-7.5)))
 

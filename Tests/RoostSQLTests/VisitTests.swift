@@ -44,7 +44,7 @@ struct VisitTests {
     ]
 
     @Test(
-        "a fetch costs what it finds with an index, the whole table without")
+        "a fetch with an index visits what it finds; without an index it visits the whole table")
     func visitsWhatItFinds() throws {
         let sample = try Sample(count: Self.count)
         for (name, request) in Self.cheap {
@@ -122,7 +122,7 @@ struct VisitTests {
         let checked = try CheckedFetchRequest(request, model: snapshot.model)
         let sql = try snapshot.readingStatement(for: checked).recordsSQL
         let connection = try snapshot.open()
-        // The statement that the fetch takes from the connection's cache.
+        // Counts the steps of the statement that the fetch takes from the connection's cache.
         func count(reset: Bool) throws -> Int {
             try connection.withStatement(sql) { (statement) throws(StoreError) in
                 guard let handle = (statement as? SQLiteStatement)?.handle else { return -1 }
@@ -169,7 +169,7 @@ struct VisitTests {
     }
 
     @Test(
-        "a fetch through meeting paths follows each link once",
+        "a fetch through converging paths follows each link once per step",
         arguments: [
             ("ANY next.next.next.next.next.plain > 1000", 0), ("ALL next.next.next.next.next.plain > 0", 72),
             ("NONE next.next.next.next.next.plain == 0", 72), ("ANY next.next.next.next.next.number == 72", 12),
@@ -189,12 +189,12 @@ struct VisitTests {
         if hasLimit { request.fetchLimit = 1000 }
         let (found, steps) = try Self.steps(of: request, in: store)
         #expect(found == predicate.count)
-        // From each node, each step reads each link once. 3 million paths begin in the first layer.
+        // For each node, each step reads each link once. 3 million paths begin in the first layer.
         let linkCount = width * width * depth * (predicate.text.contains("near") ? 2 : 1)
         #expect(steps < 20 * (depth + 1) * width * depth * linkCount, "\(steps)")
     }
 
-    @Test("a snapshot whose transaction SQLite ended throws closed")
+    @Test("a snapshot throws closed after SQLite has ended its transaction")
     func throwsAfterLostTransaction() throws {
         let directory = try TemporaryDirectory()
         let store = try Self.layers(width: 2, depth: 2, in: directory)
@@ -212,7 +212,7 @@ struct VisitTests {
         #expect(try store.snapshot().count(FetchRequest("Node")) == count)
     }
 
-    @Test("an SQLite statement without a first row ends with its task")
+    @Test("an SQLite statement that has no row yet ends when its task is cancelled")
     func endsWithTask() async throws {
         let directory = try TemporaryDirectory()
         let store = try Self.layers(width: 12, depth: 5, in: directory)

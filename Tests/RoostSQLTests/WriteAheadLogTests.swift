@@ -22,8 +22,8 @@ struct WriteAheadLogTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Runs transactions of many sizes: some are rolled back after they were written to the log,
-    /// and sometimes the log restarts.
+    /// Returns the log after each step of a workload: commits of many sizes, rollbacks after
+    /// writes to the log, and restarts of the log.
     private func images(_ seed: UInt64, steps: Int = 40) throws -> [Image] {
         var random = SeededRandom(seed)
         let path = directory.file("raw")
@@ -173,7 +173,7 @@ struct WriteAheadLogTests {
     }
 
     @Test(
-        "a flipped bit in a log is noticed, and is damage before its last commits"
+        "a flipped bit in a log is noticed; before the last two commits it is damage"
     )
     func noticesFlippedBit() throws {
         let seed = UInt64.random(in: 0 ... .max)
@@ -251,7 +251,7 @@ struct WriteAheadLogTests {
                 var damaged = image.log
                 damaged[offset + Int.random(in: 8..<16)] ^= 1 << UInt8.random(in: 0..<8)
                 let found = try content(of: damaged)
-                // If a header spans two sectors, a power cut can leave one of them.
+                // If a frame header spans two sectors, a power cut can write only one of them.
                 let isWhole = offset % 512 + 24 <= 512
                 #expect(
                     isWhole ? found.ending == .damaged(offset) : found.ending != .clean,

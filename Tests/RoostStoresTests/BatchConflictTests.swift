@@ -2,7 +2,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("Batch requests beside another writer")
+@Suite("Batch requests with a concurrent writer")
 struct BatchConflictTests {
     private let store: any PersistentStore
 

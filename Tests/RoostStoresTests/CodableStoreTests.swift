@@ -54,7 +54,7 @@ struct CodableStoreTests {
 
     // MARK: Owners
 
-    /// Opens a store with two notes in each of two folders; the first two are in the second folder.
+    /// Opens a store with two notes in each of two folders; notes 1 and 2 are in the second folder.
     private func boxes(_ type: String) throws -> (store: Store, notes: [ObjectID]) {
         let store = try store(type)
         let first = try #require(

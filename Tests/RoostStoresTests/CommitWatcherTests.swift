@@ -55,7 +55,7 @@ private final class SignalStore: CommitReportingStore {
 struct CommitWatcherTests {
     private let folder = Result { try Folder() }
 
-    @Test("a store that a signal's observer finds closed is not watched any longer, and ends once")
+    @Test("a subscription to a store that is closed when a signal arrives ends once")
     func endsInObserver() throws {
         let folder = try folder.get()
         let plain = try folder.store("memory", entities: [EntityDescription("E", attributes: [.integer32("n")])])
@@ -65,7 +65,7 @@ struct CommitWatcherTests {
         let ends = Mutex(0)
         let subscription = try CommitSubscription(
             to: try Store(signalStore, registry: .standard), listener: { _ in }, end: { ends.withLock { $0 += 1 } })
-        // Some systems have no watches.
+        // Some systems cannot watch files.
         guard subscription.isWatched else { return }
         // The watcher's thread does not know that this store is closed.
         try plain.close()

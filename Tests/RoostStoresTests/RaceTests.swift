@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("Stores beside other writers")
+@Suite("Stores with concurrent writers")
 struct RaceTests {
     private let folder = Result { try Folder() }
 

@@ -34,7 +34,7 @@ enum Sample {
         ])
     }
 
-    /// Animals of two subentities, which are identified by a code, or by a name and an owner.
+    /// Animals of two subentities; a code, or a name and an owner, identifies an animal.
     static let animals = [
         EntityDescription(
             "Animal", attributes: [.string("code"), .string("name")],

@@ -14,7 +14,7 @@ struct StoreLifetimeTests {
 
     private func open(_ type: String) throws -> Store { try folder.get().store(type, entities: [Self.entity]) }
 
-    /// Opens a store whose objects are many batches.
+    /// Opens a store whose objects need many batches.
     private func filled(_ type: String) throws -> Store {
         let store = try open(type)
         try store.insert("E", rows: (0..<20_000).lazy.map { ["n": .int($0)] })
@@ -52,7 +52,7 @@ struct StoreLifetimeTests {
         ]
     }
 
-    // MARK: The end
+    // MARK: Closing
 
     @Test(
         "every call of a closed store except close fails with code closed", arguments: Sample.types,
@@ -107,7 +107,7 @@ struct StoreLifetimeTests {
         #expect(try await iterate().store == nil)
     }
 
-    // MARK: The beginning
+    // MARK: Opening
 
     /// A rule for a store with another model.
     enum Rule: CaseIterable, Sendable {
@@ -190,7 +190,7 @@ struct StoreLifetimeTests {
 
     // MARK: Tasks
 
-    // The threads are the same for every type.
+    // One type suffices, because every type uses the same threads.
     @Test("2 000 concurrent tasks can read and write one store")
     func manyTasks() async throws {
         let store = try open("memory")

@@ -26,7 +26,7 @@ struct ArchitectureTests {
         }
     }
 
-    /// The modules of this package that a folder imports.
+    /// Returns the modules of this package that a folder imports.
     private static func imports(in folder: URL, among names: Set<String>) throws -> [(file: String, module: String)] {
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
         return try files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.flatMap { file in

@@ -46,7 +46,7 @@ struct ModelRemarkTests {
         "Place.near: fetched property: it is kept in the model, and no store evaluates it",
         "Place.deep.inner: value transformer: no store applies it; the values are the bytes that it wrote",
         "Place.secret: value transformer: no store applies it; the values are the bytes that it wrote",
-        "Place.upper: derived attribute: contexts and batch requests compute it; a commit of a store keeps what it is given",
+        "Place.upper: derived attribute: contexts and batch requests compute it; a store's commit saves the given value unchanged",
     ]
 
     @Test("a model lists its declarations that no store acts on")

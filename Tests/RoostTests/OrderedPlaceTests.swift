@@ -70,7 +70,7 @@ struct OrderedPlaceTests {
         var large = Self.row
         large["title"] = .string(String(repeating: "x", count: 40_000))
         var number = 0
-        // 20 MB: the rows that were read first have their places before the load begins.
+        // With 20 MB, the rows that are read first get their places before the load begins.
         _ = try store.execute(
             BatchInsertRequest("Track") { (row) throws(StoreError) in
                 number += 1

@@ -46,7 +46,7 @@ struct PageTests {
         }
     }
 
-    /// The names in tests for the files of a page.
+    /// The names that tests use for the files of a page.
     private static let replacements = [
         [(#".sqlite("music.sqlite")"#, "location")],
         [(#""music.sqlite""#, "path"), (#""notes.sqlite""#, "path"), (#""Notes.xcdatamodeld""#, "bundle")],
@@ -72,7 +72,7 @@ struct PageTests {
         }
     }
 
-    /// Checks lines of a manifest that depend on Roost: their traits exist.
+    /// Checks that the traits in a manifest's dependencies on Roost exist.
     private func expectDependencies(_ block: String) throws {
         let manifest = try Self.read("Package.swift")
         for line in block.split(separator: "\n") {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The README's configuration")
 struct ReadmeConfigurationTests {
-    /// The program, as in the README except for the file.
+    /// Runs the README's program with another file.
     private func program(_ file: String, print: (Int) -> Void) throws {
         let configuration = try RoostConfiguration(file: file)
         let store = try Store.open(in: configuration)

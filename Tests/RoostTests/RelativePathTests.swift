@@ -8,7 +8,7 @@ struct RelativePathTests {
     func elsewhere(type: String) async throws {
         let folder = try Folder()
         try FileManager.default.createDirectory(atPath: folder.file("elsewhere"), withIntermediateDirectories: false)
-        // In a separate process, because all threads share the directory.
+        // Runs in a separate process, because all threads share the directory.
         await #expect(processExitsWith: .success) { [type, path = folder.path as String] in
             try #require(FileManager.default.changeCurrentDirectoryPath(path))
             let kind = try StoreRegistry.standard.type(named: type)

@@ -101,7 +101,7 @@ struct RuleViolationTests {
             try insert(
                 key,
                 values: [
-                    // At the limits, and lengths counted in code points: "é" as two, "🎷" as one.
+                    // Values are at their limits. Lengths count code points: "é" has two, "🎷" one.
                     "name": key == 1 ? "a🎷" : "e\u{301}xy", "code": "AB7", "i16": -5, "i32": 5, "i64": -5,
                     "dec": .decimal(Decimal(5)), "dbl": 0.5, "flt": .double(Double(Float(0.1))),
                     "day": .date(Date(timeIntervalSinceReferenceDate: 1000)),
@@ -275,7 +275,7 @@ struct RuleViolationTests {
         let clock = ContinuousClock()
         let start = clock.now
         let findings = try checkStore(store)
-        // Only one value takes a comparison's time limit, not all thirty.
+        // Only one of the thirty values takes the time limit of a comparison.
         #expect(clock.now - start < .seconds(15))
         let warnings = findings.filter { $0.severity == .warning }
         #expect(warnings.map(\.property).sorted { $0 ?? "" < $1 ?? "" } == ["A.broken", "A.slow"])

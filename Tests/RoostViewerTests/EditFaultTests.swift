@@ -78,7 +78,7 @@
 
         init(_ base: any PersistentStore) { self.base = base }
 
-        /// Makes a read fail, counted from 1, or none.
+        /// Makes a read fail, counted from 1; nil for no failure.
         func fail(at read: Int?) { readsLeft.withLock { $0 = read } }
 
         var type: any PersistentStoreType { base.type }

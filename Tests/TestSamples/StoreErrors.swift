@@ -1,7 +1,7 @@
 package import RoostCore
 internal import Testing
 
-/// Returns the store error that `body` throws; nil if it throws none.
+/// Returns the store error that `body` throws, or nil; records any other error as an issue.
 package func storeError(_ body: () throws -> Void) -> StoreError? {
     do {
         try body()

@@ -210,7 +210,7 @@ static int add_all_played(baseline_run *run, const lmdb_store *store, MDB_txn *t
 
 static int sum(baseline_run *run) { return read_inside(run, add_all_played); }
 
-/// A note for each album, by its number.
+/// A note for each album, by the album's number: a mark or a count.
 typedef struct album_notes {
     baseline_run *run;
     uint16_t *notes;
@@ -233,7 +233,7 @@ static void count_if_of_noted(void *context, int64_t id, const uint8_t *bytes) {
     notes->run->checksum += notes->notes[lmdb_number(bytes + PACKED_ALBUM)];
 }
 
-/// Sets the notes of albums of some years, then counts their tracks.
+/// Sets the notes of albums from 2020 on, then counts their tracks.
 static int count_of_years(album_notes *notes, const lmdb_store *store, MDB_txn *transaction) {
     MDB_cursor *cursor = NULL;
     MDB_val key, bytes;

@@ -40,7 +40,7 @@ int postgresql_load(
     baseline_run *run, PGconn *connection, const album *albums, int64_t album_count, const track *tracks,
     int64_t track_count);
 
-/// Writes new tables, from which nothing is read.
+/// The kind that writes new tables. It cannot read.
 extern const store_kind postgresql_kind;
 
 int postgresql_begin_copy(baseline_run *run, postgresql_copy *copy, PGconn *connection, const char *sql);

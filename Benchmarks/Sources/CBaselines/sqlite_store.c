@@ -55,7 +55,7 @@ int sqlite_execute(baseline_run *run, sqlite3 *database, const char *sql) {
 }
 
 int sqlite_open(baseline_run *run, const char *path, const char *pragmas, sqlite3 **out) {
-    // Memory statistics cost a lock for each allocation. SQLite refuses this call after its first
+    // Memory statistics cost a lock for each allocation. SQLite refuses this call once it is in
     // use, which does no harm.
     (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     sqlite3 *database = NULL;

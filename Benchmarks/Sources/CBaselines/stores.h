@@ -24,8 +24,8 @@ typedef struct write_options {
     int is_unpublished;
     /// Whether the titles of tracks have an index too.
     int indexes_title;
-    /// The number of objects in one durable transaction, with an album index from the beginning;
-    /// such a store has no title index. 0 for one transaction of all objects, and then the indexes.
+    /// The number of objects in one durable transaction. The album index then exists from the
+    /// beginning, and no title index is built. 0 for one transaction, with the indexes at the end.
     int64_t commit_count;
 } write_options;
 
@@ -36,10 +36,10 @@ typedef struct store_kind {
     int (*read_all)(baseline_run *run, const char *path, const object_sink *sink);
     /// Begins a new store at `path`.
     int (*begin_writing)(baseline_run *run, const char *path, write_options options, object_sink *out);
-    /// Builds the indexes, makes everything durable and closes the store. Frees `sink` even after
-    /// an error.
+    /// Builds the indexes, makes everything durable and closes the store. Frees the state of `sink`
+    /// even after an error.
     int (*finish_writing)(baseline_run *run, object_sink *sink);
-    /// Abandons the store and frees `sink`.
+    /// Abandons the store and frees the state of `sink`.
     void (*abandon_writing)(object_sink *sink);
 } store_kind;
 

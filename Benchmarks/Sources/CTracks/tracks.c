@@ -10,7 +10,7 @@ static uint64_t mix(uint64_t value) {
     return value ^ (value >> 31);
 }
 
-/// The words of titles, of which some are not ASCII.
+/// The words of titles. Some are not ASCII.
 static const char *const words[64] = {
     "Love", "Night", "River", "Blue", "Summer", "Moon", "Dance", "Fire",
     "Heart", "Rain", "Golden", "Silver", "Dream", "Road", "Light", "Shadow",
@@ -74,7 +74,7 @@ void album_make(int64_t id, album *out) {
     out->title_length = write_phrase(seed, 3, out->title);
 }
 
-/// Returns a checksum of the length, first byte and last byte of a text or data.
+/// Returns a checksum of the length, the first byte and the last byte of a text or data value.
 static uint64_t bytes_checksum(const void *bytes, int16_t length, uint64_t weight) {
     if (length < 0) return 0;
     if (length == 0) return weight;
@@ -117,7 +117,8 @@ void tracks_title_range(uint64_t index, int64_t track_count, char *lower, char *
 }
 
 int64_t tracks_distinct_key(uint64_t index, int64_t count) {
-    // A permutation of the numbers below the next power of two, repeated until it is below `count`.
+    // Applies a permutation of the numbers below the next power of two until the result is below
+    // `count`.
     uint64_t mask = 1;
     while (mask < (uint64_t)count) mask <<= 1;
     mask -= 1;

@@ -55,7 +55,8 @@ static int prepare(writers_run *run, PGconn *connection, const char *name, const
     return status == PGRES_COMMAND_OK ? 0 : fail(run, connection);
 }
 
-/// Runs a prepared statement with numbers, and returns the first number of the first row in `out`.
+/// Runs a prepared statement with numbers, and stores the first number of the first row in `out`.
+/// Without `out`, the statement must change one row.
 static int run_prepared(
     writers_run *run, PGconn *connection, const char *name, int count, const int64_t *numbers, int64_t *out
 ) {

@@ -3,7 +3,7 @@ internal import Roost
 
 /// A store that times the commits of another store.
 ///
-/// The times divide a save into the parts before, in and after its commit.
+/// The times divide a save into the parts before, during and after its commit.
 final class MeasuredStore: PersistentStore {
     /// The start and the end of a commit.
     struct Commit {

@@ -6,8 +6,8 @@
 /// 2. Write a type with this protocol in its own file.
 /// 3. Name it in ``ObjectBench/others``.
 ///
-/// Each operation has the same meaning for all libraries. Changes are durable when it returns. It
-/// uses the library's own objects, and reads nothing in advance.
+/// Each operation has the same meaning for all libraries. Its changes are durable when it returns.
+/// It uses the library's own objects, and reads nothing in advance.
 ///
 /// ```swift
 /// struct GRDBLayer: ObjectLayer {

@@ -6,7 +6,7 @@ internal import Roost
 struct Bench {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
-        // The baselines stop this counting too.
+        // The baselines stop counting memory too.
         stopCountingLibraryMemory()
         do {
             switch arguments.first {
@@ -96,7 +96,7 @@ struct Bench {
         return 0
     }
 
-    /// Measures all operations for which no server is missing, and records failures.
+    /// Measures all operations except those whose server is missing, and records failures.
     private func measure(_ operations: [(Operation, Scale)]) -> Results {
         var results = Results(
             machine: .current, commit: Machine.commit, rounds: options.scale.rounds, operations: [], failures: [])

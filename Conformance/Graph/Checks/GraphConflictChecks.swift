@@ -79,7 +79,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "merge.store-trump",
-            "Store trump: if theirs changed only the name, the result is their name and my salary in the context and in the store.",
+            "With mergeByPropertyStoreTrump, if they changed only the name, context and store get their name and my salary.",
             .apple
         ) { bench in
             let salary = try Salary(bench)
@@ -89,7 +89,11 @@ extension GraphCheck {
             try salary.context.save()
             try salary.expectBoth("B", salary: 99)
         },
-        GraphCheck("merge.object-trump", "Object trump: my name, and their salary, which I did not change.", .apple) {
+        GraphCheck(
+            "merge.object-trump",
+            "With mergeByPropertyObjectTrump, the result has my changed name and their salary, which I did not change.",
+            .apple
+        ) {
             bench in
             let salary = try Salary(bench)
             salary.context.mergePolicy = .mergeByPropertyObjectTrump
@@ -98,7 +102,9 @@ extension GraphCheck {
             try salary.context.save()
             try salary.expectBoth("C", salary: 50)
         },
-        GraphCheck("merge.overwrite", "Overwrite: my object as a whole.", .apple) { bench in
+        GraphCheck(
+            "merge.overwrite", "With overwrite, the store gets my whole object, and their changes are lost.", .apple
+        ) { bench in
             let salary = try Salary(bench)
             salary.context.mergePolicy = .overwrite
             try salary.changeThere { person, _ in (person.name, person.salary) = ("B", 50) }
@@ -106,7 +112,9 @@ extension GraphCheck {
             try salary.context.save()
             try salary.expectBoth("C", salary: 10)
         },
-        GraphCheck("merge.rollback", "Rollback: their object, and no changes are pending.", .apple) { bench in
+        GraphCheck(
+            "merge.rollback", "With rollback, the context gets their object, and no changes are pending.", .apple
+        ) { bench in
             let salary = try Salary(bench)
             salary.context.mergePolicy = .rollback
             try salary.changeThere { person, _ in (person.name, person.salary) = ("B", 50) }

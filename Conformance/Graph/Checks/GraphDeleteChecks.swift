@@ -253,7 +253,7 @@ extension GraphCheck {
         },
     ]
 
-    /// Saves an owner and one member of each named entity; the owner's ID is first.
+    /// Saves an owner and a member of each named entity, and returns their IDs, the owner's first.
     private static func makeOwner(
         in container: PersistentContainer, bench: GraphBench, with members: [EntityName: String]
     ) throws -> [ObjectID] {

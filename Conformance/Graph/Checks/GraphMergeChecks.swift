@@ -204,7 +204,8 @@ extension GraphCheck {
                 Set(artist.albums.map(\.objectID)), [album.objectID, new.objectID], "the albums of the artist")
             try context.save()
             try expectEqual(try bench.storedValues(album.objectID, in: container)?["title"], "mine", "the stored title")
-            // The first object became a member above, so it is in the context. The second is not.
+            // The first inserted album is in the context, as a member of `artist.albums`. The
+            // second is not.
             let second: Album = try other.insert()
             try other.save()
             try context.mergeChanges(try require(notices.last, "a notice"))

@@ -59,7 +59,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.save",
-            "A save after the end of an event reports nothing: the result has all of it already, and new objects are where they were.",
+            "A save after the end of an event reports nothing, because the result already has all changes.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -402,7 +402,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.window-entries",
-            "A window of a request with a limit and sections has at most as many entries in a difference as objects changed, and those at its edges.",
+            "A difference of a window has at most one entry for each changed object, and one for each object that enters or leaves at an edge.",
             .roost
         ) { bench in
             let (_, context, albums) = try makeAlbums(bench, count: 40)

@@ -236,7 +236,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.nested",
-            "A call of the program shows the new result, even if the program changes objects and ends the event then. Those changes are reported afterwards.",
+            "When a result calls the program, it is already up to date, even if the program then changes objects and ends the event. Those changes are reported afterwards.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)

@@ -7,7 +7,7 @@ extension GraphCheck {
     static let resultsInOrder: [GraphCheck] = [
         GraphCheck(
             "results.null-section",
-            "Objects without a value are a section with an empty name, before all others or, in a descending order, after them. It is there only while it has objects.",
+            "Objects without a value form a section with an empty name, the first in ascending and the last in descending order. It exists only while it has objects.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -78,7 +78,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.descending",
-            "In a descending order the last comes first: places of inserts, moves and updates are those of that order.",
+            "In a descending order, the places of inserts, moves and updates are places in that order.",
             .apple
         ) { bench in
             let (_, context, albums) = try makeAlbums(bench, count: 4)
@@ -128,7 +128,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.several-orders",
-            "Of several orders a later one decides only between objects that are equal in the earlier ones, each in its own direction.",
+            "A later sort key decides only between objects that are equal in the earlier ones. Each key has its own direction.",
             .apple
         ) { bench in
             let (_, context, albums) = try makeAlbums(bench, count: 6)

@@ -29,7 +29,7 @@ package struct GraphCheck: Sendable, CustomStringConvertible {
 
     /// The stable name, `group.subject`.
     package let id: String
-    /// The behavior, in one or two sentences.
+    /// The behavior, in one to three sentences.
     package let behavior: String
     /// The origin of the behavior.
     package let origin: Origin

@@ -319,7 +319,7 @@ extension GraphCheck {
         var whenSaving: ((Draft) -> Void)?
         /// Whether titles are trimmed.
         var trimsTitle = false
-        /// The failure message for every title.
+        /// The message with which every title fails validation, or nil.
         var refusal: String?
 
         private func note(_ call: String) {

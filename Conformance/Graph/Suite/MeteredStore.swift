@@ -2,13 +2,14 @@ package import RoostCore
 internal import RoostQuery
 internal import RoostSystem
 
-/// A counter of a store's calls, which can also make calls fail.
+/// A meter that counts a store's calls and can make them fail.
 package final class StoreMeter: Sendable {
-    /// The calls since the last reset.
+    /// The calls since the last start of ``counting(_:)``.
     struct Counts: Equatable {
         /// The number of fetches, counts, lists of IDs, reads of records and reads of links.
         var readCount = 0
-        /// The number of records that fetches and scans returned, plus that of requested keys.
+        /// The number of records that fetches and scans returned, plus the number of requested
+        /// keys.
         var recordCount = 0
         /// The number of reads of links.
         var linkReadCount = 0
@@ -30,7 +31,7 @@ package final class StoreMeter: Sendable {
 
     package init() {}
 
-    /// The calls since the last reset.
+    /// The calls since the last start of ``counting(_:)``.
     var counts: Counts { state.withLock(\.counts) }
 
     /// Runs `body` and returns the counts of its calls.

@@ -1,6 +1,6 @@
 extension ConformanceReport {
-    /// Returns a table with a column for each store, and a row for each group of checks and for all
-    /// checks.
+    /// Returns a table with a column for each store, a row for each group of checks, and a row of
+    /// totals.
     func groupTable() -> String {
         let stores = resultsByStore
         var rows: [[String]] = []

@@ -26,7 +26,8 @@ extension ConformanceReport {
             """
     }
 
-    /// Returns the number of checks with each outcome, by store; empty for a report of failures.
+    /// Returns the number of checks with each outcome, by store; empty if only failures are
+    /// reported.
     func textSummary() -> String {
         guard detail != .failures else { return "" }
         return resultsByStore.map { "\($0.store): \(ConformanceCounts($0.results))\n" }.joined()
@@ -34,7 +35,7 @@ extension ConformanceReport {
 
     static func milliseconds(_ result: ConformanceResult) -> String { String(format: "%.1f", result.seconds * 1000) }
 
-    /// Returns a text whose later lines are indented, so that none looks like a result.
+    /// Returns the text with every line after the first indented, so that none looks like a result.
     private static func indented(_ text: String) -> String {
         text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).joined(separator: "\n            ")
     }

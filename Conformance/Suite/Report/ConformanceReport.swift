@@ -19,9 +19,9 @@ package struct ConformanceReport: Sendable {
 
     /// The amount of detail in a report.
     package enum Detail: Sendable {
-        /// Only failures, in text.
+        /// Only failures, if the format is text.
         ///
-        /// Other formats would be incomplete, so they write all results.
+        /// The other formats require every result, so they write all.
         case failures
         /// The usual content of the format.
         case usual
@@ -40,7 +40,7 @@ package struct ConformanceReport: Sendable {
     /// Creates an empty report.
     package init(_ format: Format, detail: Detail = .usual) { (self.format, self.detail) = (format, detail) }
 
-    /// Returns the text before `checkCount` results, in complete lines; it may be empty.
+    /// Returns the complete lines that precede `checkCount` results, if any.
     package func beginning(checkCount: Int) -> String {
         format == .tap ? "TAP version 13\n1..\(checkCount)\n" : ""
     }
@@ -55,7 +55,7 @@ package struct ConformanceReport: Sendable {
         }
     }
 
-    /// Returns the text after the results, in complete lines; it may be empty.
+    /// Returns the complete lines that follow the results, if any.
     ///
     /// - Parameter isInterrupted: Whether the run ended early. Then TAP bails out, JUnit has a
     ///   suite with an error, Markdown has a note, and text has the counts of the checks that ran.

@@ -21,8 +21,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     private let contents: Mutex<MemoryStorage?>
     /// The files, or nil after they were closed.
     ///
-    /// A commit holds the lock until its changes are on the disk. Readers use it only to look for
-    /// later commits.
+    /// A commit holds the lock until its changes are on the disk. Readers take the lock only to
+    /// look for later commits.
     let files: Mutex<StoreFiles?>
     private let isClosed = Mutex(false)
 
@@ -306,8 +306,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Returns a failure to merge the journal, with the information that all commits are safe in
-    /// the journal.
+    /// Returns a failure to merge the journal; if all commits are safe in the journal, with a
+    /// message that says so.
     private func keptInJournal(_ failure: StoreError, files: StoreFiles) -> StoreError {
         guard files.failure == nil, !files.isJournalFolded else { return failure }
         if failure.code == .hasOtherNames {

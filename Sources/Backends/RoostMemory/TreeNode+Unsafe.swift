@@ -9,7 +9,7 @@ internal import RoostSystem
 /// the value. Slots with the positions of the entries fill the memory from its end, in key order.
 /// All keys of a page share a prefix. A slot also has the key's head: the eight bytes after the
 /// prefix, as a number. A search compares the heads in the contiguous slots. It reads an entry only
-/// if its head equals that of the key.
+/// if the entry's head equals the head of the searched key.
 ///
 /// A page belongs to the transaction that created it. Only that transaction may change it; others
 /// change a copy. So any number of snapshots share pages without locks.

@@ -49,8 +49,8 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
 
     /// Opens a store that was just created, under its lock.
     ///
-    /// The lock is never released in between, because SQLite would remove the log of another store
-    /// at this path.
+    /// The lock is held from creating to opening. Otherwise, SQLite could remove the log of another
+    /// store at this path.
     package func open(
         _ location: StoreLocation, options: StoreOptions, under lock: StoreLock
     ) throws(StoreError) -> any PersistentStore {
@@ -92,7 +92,8 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
     /// Rebuilds the file in one transaction (`VACUUM`) and moves the result from the log into the
     /// file.
     ///
-    /// The content is read before and after the rebuild, and must match its tallies.
+    /// The content is read before and after the rebuild, and must match its tallies. Returns false
+    /// if the log could not be emptied in time.
     package func compactWhileOpen(
         _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool {

@@ -1,5 +1,6 @@
-// `make tool` links smaller data than the data in Foundation's library. Scripts/icu-data makes the file and defines both names.
-// In every other build, this file is empty. Objects are linked before libraries, so the linker does not use the library's symbol.
+// `make tool` links smaller ICU data than the data in Foundation's library. Scripts/icu-data makes the data file and prints the
+// flags that define both macros. Other builds define neither macro, so nothing is assembled here. Objects are linked before
+// libraries, so the linker does not use the library's symbol.
 #if defined(ROOST_ICU_DATA) && defined(ROOST_ICU_SYMBOL)
     .section .rodata
     .globl ROOST_ICU_SYMBOL

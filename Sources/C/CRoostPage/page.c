@@ -2,7 +2,7 @@
 
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-// The program contains the files of the page, so that no files must be installed beside it.
+// The program contains the files of the page, so that it needs no installed files.
 
 static const unsigned char index_html[] = {
 #embed "../../Tools/RoostViewer/Page/index.html"

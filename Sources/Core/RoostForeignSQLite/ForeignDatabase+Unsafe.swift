@@ -49,8 +49,8 @@ package import RoostCore
                 switch mode {
                 case .locked: ("?mode=ro", SQLITE_OPEN_READONLY)
                 case .immutable: ("?mode=ro&immutable=1", SQLITE_OPEN_READONLY)
-                // The VFS without locks also has no shared memory, so exclusive mode works on a
-                // read-only handle.
+                // This VFS has no locks, so a read-only handle can use exclusive mode, which needs
+                // no shared memory.
                 case .logInMemory: ("?mode=ro&vfs=unix-none", SQLITE_OPEN_READONLY)
                 case .privateCopy: ("?mode=rw", SQLITE_OPEN_READWRITE)
                 }
@@ -215,7 +215,7 @@ package import RoostCore
         }
     }
 
-    /// Calls a check during long statements, and saves the error that stops the statement.
+    /// A check that runs during long statements, and the error that stopped a statement.
     private final class Interruption {
         private let check: @Sendable () throws(StoreError) -> Void
         private(set) var reason: StoreError?

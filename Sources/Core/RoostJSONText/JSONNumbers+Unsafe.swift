@@ -10,8 +10,10 @@ package enum JSONNumbers {
     @inline(__always)
     package static func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
-    /// Returns the 64-bit integer in a decimal text, which must have a digit; nil for any other
-    /// text.
+    /// Returns the 64-bit integer in a decimal text; nil if it has other characters or is out of
+    /// range.
+    ///
+    /// A text without digits gives 0.
     package static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
         let isNegative = text.first == UInt8(ascii: "-")
         var value: Int64 = 0

@@ -1,4 +1,4 @@
-/// Writes JSON: appends values to a text, without Foundation.
+/// Functions that append values as JSON to a text, without Foundation.
 @usableFromInline
 package enum JSONText {
     /// Appends a string in quotes, with as few escapes as JSON allows.

@@ -232,8 +232,8 @@ extension JSONTokenizer {
     ///
     /// - Parameters:
     ///   - place: The end of the element in ``bytesAtHand``.
-    ///   - lineStart: The start of the element's line. The only line break must be before the
-    ///     element.
+    ///   - lineStart: The start of the element's line. The skipped text must have exactly one line
+    ///     break, before the element.
     @inlinable
     package mutating func pass(to place: UnsafePointer<UInt8>, lineStart: UnsafePointer<UInt8>) {
         line += 1

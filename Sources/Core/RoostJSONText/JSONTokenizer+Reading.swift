@@ -29,7 +29,7 @@ extension JSONTokenizer {
         return next
     }
 
-    /// In an object, moves to the next key.
+    /// Moves to the next key of an object.
     ///
     /// Returns false at the end of the object, and consumes the end.
     ///
@@ -58,7 +58,7 @@ extension JSONTokenizer {
         }
     }
 
-    /// In an array, moves to the first token of the next element.
+    /// Moves to the first token of an array's next element.
     ///
     /// Returns false at the end of the array, and consumes the end.
     ///

@@ -1,5 +1,4 @@
-/// Runs the jobs of a task on the waiting thread, whose stack is larger than the stacks of task
-/// threads.
+/// A task executor on the calling thread, whose stack is larger than the stacks of task threads.
 ///
 /// ```swift
 /// let thread = CallingThread()

@@ -1,4 +1,4 @@
-/// Waits for changes of files' attributes, such as the times that ``futimens`` sets.
+/// A watch for changes of files' attributes, such as the times that `futimens` sets.
 package final class FileWatch: Sendable {
     /// The result of a wait.
     package enum Outcome: Sendable {
@@ -6,7 +6,7 @@ package final class FileWatch: Sendable {
         case nothing
         /// The files with these numbers changed.
         case files(Set<CInt>)
-        /// Files changed, perhaps any of them.
+        /// Any of the files may have changed.
         case anyFile
     }
 

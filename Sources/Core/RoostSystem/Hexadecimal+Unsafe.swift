@@ -57,7 +57,7 @@ package enum Hexadecimal {
     /// - Parameters:
     ///   - bytes: The 16 bytes of the UUID.
     ///   - output: The memory for the characters, with room for two for each byte and four hyphens.
-    /// - Returns: The number of characters; fewer if there are fewer than 16 bytes.
+    /// - Returns: The number of characters: 36, or fewer for fewer than 16 bytes.
     package static func encodeUUID(
         _ bytes: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>
     ) -> Int {

@@ -7,7 +7,7 @@ package final class SpillFile {
     private static let namePrefix = ".roost-spill."
     private static let nameSuffix = ".roost-tmp"
 
-    /// Whether a directory entry has the name of a temporary file.
+    /// Whether a directory entry has the form of a spill file's name.
     package static func isName(_ entry: String) -> Bool {
         guard entry.hasPrefix(namePrefix), entry.hasSuffix(nameSuffix) else { return false }
         let random = entry.dropFirst(namePrefix.count).dropLast(nameSuffix.count)
@@ -19,7 +19,7 @@ package final class SpillFile {
 
     /// Creates an empty file in the first of the directories where this succeeds.
     ///
-    /// - Throws: `ioFailure` or `noSpace`, with the last directory.
+    /// - Throws: `ioFailure` or `noSpace`, naming the last directory.
     package init(inOneOf directories: [String]) throws(SystemFailure) {
         var failure = SystemFailure(.ioFailure, "Cannot make a temporary file: no directory was given for it.")
         for directory in directories {

@@ -2,7 +2,7 @@
 ///
 /// In such types, a direct call would need the module name of the C library.
 package enum SystemCalls {
-    /// read(2): returns the number of bytes read, 0 at the end, or -1 with `errno`.
+    /// Calls read(2); returns the number of bytes read, 0 at the end, or -1 with `errno`.
     package static func read(_ descriptor: CInt, into bytes: UnsafeMutableRawBufferPointer) -> Int {
         #if canImport(Glibc)
             Glibc.read(descriptor, bytes.baseAddress, bytes.count)
@@ -13,7 +13,7 @@ package enum SystemCalls {
         #endif
     }
 
-    /// write(2): returns the number of bytes written, or -1 with `errno`.
+    /// Calls write(2); returns the number of bytes written, or -1 with `errno`.
     package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt) -> Int {
         #if canImport(Glibc)
             Glibc.write(descriptor, bytes.baseAddress, bytes.count)

@@ -1,4 +1,4 @@
-/// Starts threads with a system call that reports failures.
+/// Threads that are started with a system call that reports failures.
 ///
 /// Foundation's `Thread` does not report failures, so a caller could wait forever for a thread that
 /// never started.
@@ -39,10 +39,10 @@ package enum SystemThread {
         }
     }
 
-    /// With glibc, lets all threads share one heap if the address space of the process is limited
-    /// (`ulimit -v`).
+    /// Makes all threads share one heap if the address space of the process is limited (`ulimit
+    /// -v`).
     ///
-    /// Call this before the program starts a second thread.
+    /// Has an effect only with glibc. Call this before the program starts a second thread.
     package static func spareAddressSpace() { croost_spare_address_space() }
 
     /// Runs the work of a new thread.

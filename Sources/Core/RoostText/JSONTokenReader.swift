@@ -1,7 +1,8 @@
 package import RoostCore
 package import RoostJSONText
 
-/// Reads the tokens of a named text, such as a dump: a ``JSONTokenizer`` that throws store errors.
+/// A reader of the tokens of a named text, such as a dump: a ``JSONTokenizer`` that throws store
+/// errors.
 ///
 /// After an error, do not use the reader again. Use it from one thread at a time.
 package struct JSONTokenReader: ~Copyable {

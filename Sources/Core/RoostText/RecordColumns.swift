@@ -52,8 +52,8 @@ package struct RecordColumns: Sendable {
     /// Resolves the names of columns.
     ///
     /// A name is an attribute or relationship, the dotted path of a composite's element, the place
-    /// in an ordered inverse (`album#order`), or `id` (the key), `version` or `entity`. A property
-    /// called `id` is `id#value`, as in record texts; likewise for `version` and `entity`.
+    /// in an ordered inverse (`album#order`), or `id` (the key), `version` or `entity`. As in
+    /// record texts, a property called `id`, `version` or `entity` has `#value` after its name.
     ///
     /// - Parameters:
     ///   - names: The names; nil for ``defaultNames(of:model:)``.

@@ -2,10 +2,10 @@ internal import RoostCore
 
 /// A record whose values are set one by one, in any order.
 ///
-/// Values of fixed width are stored directly in their slots. Other values are assembled at the end,
-/// in the order of the layout. The memory is reused for the next record.
+/// Values of fixed width are stored directly in their slots. ``finish(key:version:into:)`` adds the
+/// other values, in the order of the layout. The memory is reused for the next record.
 final class RecordDraft {
-    /// The range of a tail field's bytes in `tail`.
+    /// The range in `tail` of the bytes of a tail field, whose width is variable.
     private struct Part {
         /// The ``RecordDraft/stamp`` of the record to which the part belongs.
         ///

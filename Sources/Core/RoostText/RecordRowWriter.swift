@@ -1,7 +1,7 @@
 package import RoostCore
 package import RoostJSONText
 
-/// Writes selected columns of records as text: as JSON objects, as CSV lines, or as single values.
+/// A writer of selected columns of records: as JSON objects, as CSV lines, or as single values.
 ///
 /// Values are written exactly, as ``RecordTextWriter`` writes them.
 package struct RecordRowWriter {

@@ -9,8 +9,8 @@ extension RecordTextReader {
     ///
     /// This method is faster than reading token by token. It stops before the first record that has
     /// another format or a composite, is invalid, or is not completely in the reader's buffer.
-    /// ``JSONTokenReader/nextElement()`` continues there. So this method affects neither values nor
-    /// errors.
+    /// ``JSONTokenReader/nextElement()`` continues there. So values and errors are the same with
+    /// and without this method.
     ///
     /// - Parameters:
     ///   - entity: The number of the records' entity, which is not abstract.

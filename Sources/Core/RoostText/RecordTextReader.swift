@@ -3,9 +3,9 @@ internal import RoostJSONText
 
 /// A reader of records from JSON objects that ``RecordTextWriter`` or a person wrote.
 ///
-/// The members may be in any order, after `entity` if it is given. `id` is required. `version` is
-/// optional and 1 by default. A missing property is null. The reader is reused, so reading a record
-/// allocates nothing.
+/// If `entity` is present, it is the first member. The other members may be in any order. `id` is
+/// required. `version` is optional and 1 by default. A missing property is null. The reader reuses
+/// its memory, so reading a record allocates nothing.
 ///
 /// Use it from one thread at a time.
 package struct RecordTextReader {
@@ -114,10 +114,11 @@ package struct RecordTextReader {
     ///   - entity: The number of the record's entity, which is not abstract.
     ///   - reader: A reader before the object. On return it is after the object.
     ///   - batch: A batch of the reader's model.
-    /// - Throws: The token reader's errors; ``JSONTokenReader/errorCode`` with line, column,
-    ///   entity, id (if read already) and property for an unknown property (with the most similar
-    ///   name), a value of the wrong type or out of range, or an object without `id`;
-    ///   `limitExceeded`. After an error the batch is unchanged.
+    /// - Throws: The token reader's errors; `limitExceeded`; ``JSONTokenReader/errorCode`` for an
+    ///   unknown or repeated property, a value of the wrong type or out of range, or an object
+    ///   without `id`. The message contains line, column, entity, id (if read already) and
+    ///   property, and the most similar name for an unknown property. After an error the batch is
+    ///   unchanged.
     package mutating func read(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
     ) throws(StoreError) {

@@ -4,7 +4,7 @@ internal import RoostJSONText
 extension RecordTextWriter {
     /// Appends the value of a field that is not null.
     ///
-    /// A composite is an object of its elements.
+    /// A composite is written as an object of its elements.
     func appendWhole(
         _ field: RecordLayout.Field, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {

@@ -11,8 +11,8 @@ extension RecordTextWriter {
     ) throws(StoreError) {
         // SAFETY: the structure of the record was checked before its reader was created. So the
         // record has all bytes of its entity's layout. Each step refers to bytes of the record, and
-        // the ends in the tail ascend up to the last byte. The prefixes are ranges of the plan's
-        // text.
+        // the ends of the values in its tail ascend up to the last byte. The prefixes are ranges of
+        // the plan's text.
         let bytes = record.bytes
         let (memberList, stepList, prefixText) = (plan.members, plan.steps, plan.prefixes)
         let members = memberList.span

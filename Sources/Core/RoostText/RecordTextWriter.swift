@@ -1,21 +1,21 @@
 package import RoostCore
 package import RoostJSONText
 
-/// Writes records as JSON text: one object on one line for each record.
+/// A writer of records as JSON text: one object on one line for each record.
 ///
-/// The text contains every value exactly, so ``RecordTextReader`` produces the same bytes from it.
-/// For example: `{"id": 7, "version": 2, "title": "Blue"}`.
+/// The text contains every value exactly. With dates in seconds, ``RecordTextReader`` produces the
+/// same bytes from it. An example: `{"id": 7, "version": 2, "title": "Blue"}`.
 ///
 /// - The entity (if requested), the key and the version come first, then every property that is not
 ///   null, in the order of names.
 /// - A number or a boolean is a JSON number or boolean. A double is its shortest exact text.
 /// - `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are doubles without a JSON number.
-/// - A decimal is a string. A date is its seconds since 2001-01-01.
+/// - A decimal is a string. By default, a date is its seconds since 2001-01-01.
 /// - Binary data and the stored form of a transformable value are base64.
 /// - A composite is an object of its elements.
 /// - A to-one relationship is the key of its destination, or `"Entity/key"` if the destination has
 ///   subentities. Every object ID is `"Entity/key"`.
-/// - The place in an ordered inverse is `relationship#order`.
+/// - The key `relationship#order` has the object's place in an ordered inverse.
 /// - A property called `id`, `version` or `entity` has `#value` after its name.
 ///
 /// Writing a record allocates memory only for the text.
@@ -66,10 +66,10 @@ package struct RecordTextWriter: Sendable {
         let nullBit: UInt8
         let nullOffset: Int
         let byteOffset: Int
-        /// The offset of the previous value's end; nil for the first value in the tail and for
-        /// values outside of the tail.
+        /// The offset of the number that stores the previous value's end; nil for the first value
+        /// in the tail and for values outside of it.
         let startOffset: Int?
-        /// The offset of the tail.
+        /// The offset of the tail, which contains the values of variable size.
         let tailOffset: Int
         let prefixStart: Int
         let prefixCount: Int
@@ -110,7 +110,7 @@ package struct RecordTextWriter: Sendable {
 
     /// An element of a composite, as a member of the record.
     ///
-    /// An element is written like this only if its composite is null.
+    /// Only the elements of a null composite are written in this form.
     struct Element: Sendable {
         let composite: RecordLayout.Field
         let member: Member

@@ -25,7 +25,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     struct Load {
         /// The only loader that can end the load.
         let loader: ObjectIdentifier
-        /// Whether the load commits in parts, which no snapshot may show.
+        /// Whether the load commits in parts, which snapshots must hide.
         let isInParts: Bool
     }
 

@@ -3,7 +3,7 @@
 
     /// A reader and writer of messages on standard input and output.
     ///
-    /// A message consists of its length (8 bytes, little-endian) and JSON.
+    /// A message is JSON, preceded by its byte count (8 bytes, little-endian).
     enum PluginPipe {
         /// The maximum length of a message.
         ///

@@ -13,7 +13,7 @@
         }
     }
 #else
-    /// The program without the trait `Macros`, which does nothing.
+    /// A program that does nothing, for builds without the trait `Macros`.
     @main
     enum RoostMacros {
         static func main() {}

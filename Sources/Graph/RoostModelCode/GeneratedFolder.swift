@@ -74,7 +74,7 @@ package struct GeneratedFolder {
     /// A file that is up to date keeps its modification date, so that it is not recompiled.
     ///
     /// - Returns: The differences that were removed.
-    /// - Throws: `ioFailure` or `permissionDenied`. Files before the failing one are written.
+    /// - Throws: `ioFailure` or `permissionDenied`. Files before the failing file are written.
     package func write(_ files: [ModelCode.File]) throws(StoreError) -> [Finding] {
         try access("create") {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

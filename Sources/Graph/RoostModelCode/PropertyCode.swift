@@ -127,7 +127,8 @@ struct PropertyCode {
                 type: "[String: Value]", name: "composite", suffix: "Composite", hasConstantForm: false,
                 isAlwaysOptional: true)
         case .transformable:
-            // Foundation classes in archives are not Codable, so the property is the encoded bytes.
+            // Archived Foundation classes are not Codable, so the property contains the encoded
+            // bytes.
             guard let type = attribute.attributeValueClassName, !type.hasPrefix("NS") else {
                 return Access(type: "Data", name: "data", suffix: "Data", hasConstantForm: false)
             }

@@ -52,7 +52,7 @@
     ///   - minimumLength: The minimum length of a string.
     ///   - maximumLength: The maximum length of a string.
     ///   - regularExpression: The pattern that the whole string must match.
-    ///   - derivation: An expression, from which each save computes the value.
+    ///   - derivation: The expression from which each save computes the value.
     ///   - elements: The elements of a composite attribute.
     @attached(peer)
     public macro Attribute(

@@ -5,7 +5,7 @@
     // overload by the property's type.
 
     extension ManagedObject {
-        /// The destination of a to-one relationship.
+        /// Returns the destination of a to-one relationship.
         public final func modelValue<Object: ManagedObject>(slot: Int) -> Object? { toOne(slot: slot) }
 
         /// Sets a to-one relationship, and updates the inverse.
@@ -13,7 +13,7 @@
             setToOne(object, slot: slot)
         }
 
-        /// The value of a simple attribute.
+        /// Returns the value of a simple attribute.
         public final func modelValue<T: AttributeValue>(slot: Int) -> T? { T(attribute: value(slot: slot)) }
 
         /// Sets a simple attribute.
@@ -21,7 +21,7 @@
             setValue(value?.attributeValue ?? .null, slot: slot)
         }
 
-        /// The value of an enumeration, or nil if the enumeration lacks the stored raw value.
+        /// Returns an enumeration's value, or nil if the enumeration lacks the stored raw value.
         public final func modelValue<T: RawRepresentable>(slot: Int) -> T? where T.RawValue: AttributeValue {
             T.RawValue(attribute: value(slot: slot)).flatMap { T(rawValue: $0) }
         }
@@ -31,7 +31,7 @@
             setValue(value?.rawValue.attributeValue ?? .null, slot: slot)
         }
 
-        /// The value of an attribute that is stored as JSON.
+        /// Returns the value of an attribute that is stored as JSON.
         @_disfavoredOverload
         public final func modelValue<T: Codable & Sendable>(slot: Int) -> T? { coded(slot: slot) }
 

@@ -66,8 +66,8 @@
                 for relationship in entity.relationships {
                     guard let inverse = relationship.inverseName else { continue }
                     var next: String? = relationship.destinationEntityName
-                    // A superentity may declare the inverse. Validation reports a cycle of
-                    // superentities.
+                    // A superentity may declare the inverse. The loop is bounded because
+                    // superentities may form a cycle, which validation reports.
                     for _ in entities {
                         guard let position = next.flatMap({ positions[$0] }) else { break }
                         if let index = entities[position].relationships.firstIndex(where: { $0.name == inverse }) {

@@ -35,7 +35,7 @@ public protocol EntityRepresentable: PropertyNaming {
 extension PropertyNaming {
     /// Returns the name of the property at a key path.
     ///
-    /// For any other key path, returns an impossible property name, so that the check of the
+    /// If the key path is not a property, returns an impossible name, so that the check of the
     /// request reports the key path.
     static func predicatePath(of keyPath: AnyKeyPath) -> String {
         propertyName(of: keyPath) ?? String(describing: keyPath).replacing(".", with: "·")

@@ -16,7 +16,7 @@ public import RoostQuery
 ///     .path(\Album.year).isBetween(1959, and: 1964) && !.path("artist").isNull
 /// ```
 ///
-/// A long expression compiles faster if its operands are constants: `let length =
+/// The compiler is faster if a long expression's operands are declared first: `let length =
 /// Operand.path("length")`.
 ///
 /// The compiler checks conditions, values and Swift key paths. A request checks the names in
@@ -24,7 +24,7 @@ public import RoostQuery
 extension FetchRequest {
     /// A value in a predicate: a property, a constant or an expression.
     ///
-    /// Comparisons return a predicate. This includes `==`, which does not return a boolean.
+    /// Comparisons, even `==`, return a predicate instead of a boolean.
     public struct Operand: Sendable, PredicateArgument, ExpressibleByNilLiteral {
         /// The values of a to-many operand that must meet a comparison.
         enum Quantifier { case direct, any, all, none }
@@ -200,7 +200,7 @@ extension FetchRequest.Operand {
     }
     /// `==` of two operands, and of an operand and `nil`.
     public static func == (left: Self, right: Self) -> FetchRequest.Predicate { left.compared(.equal, with: right) }
-    /// `!=`, which is true for null and a value.
+    /// `!=`, which is also true if only one side is null.
     public static func != (left: Self, right: some PredicateArgument) -> FetchRequest.Predicate {
         left.compared(.notEqual, with: right)
     }

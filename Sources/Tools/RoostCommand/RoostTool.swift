@@ -23,8 +23,8 @@ enum RoostTool {
         Console.fillStandardDescriptors()
         SystemThread.spareAddressSpace()
         Interruption.shared.install()
-        // Limits the memory in case of a damaged or hostile file, to eight times the default limit
-        // of a value.
+        // Limits SQLite's memory, which a damaged or hostile file could exhaust, to eight times the
+        // default limit of a value.
         limitLibraryMemory(toByteCount: 2 << 30)
         do throws(UsageError) {
             let arguments = try ProgramArguments.read()

@@ -18,14 +18,15 @@ struct callcounter_counts {
 /// Whether calls are counted: only with glibc and without a sanitizer.
 int callcounter_works(void);
 
-/// The counts of all threads up to now.
+/// Returns the counts of all threads up to now.
 struct callcounter_counts callcounter_read(void);
 
-/// The bytes of all blocks of memory that are allocated now, as the C library counts them; 0 if
-/// calls are not counted.
+/// Returns the size of all allocated memory blocks, as the C library counts it; 0 if calls are not
+/// counted.
 uint64_t callcounter_bytes_in_use(void);
 
-/// Marks the beginning of a measured operation. Callgrind writes its counts here and starts again at zero.
+/// Marks the beginning of a measured operation. Callgrind writes its counts here and starts again
+/// at zero.
 void callcounter_begin(void);
 
 /// Marks the end of a measured operation. Callgrind writes the counts of the operation here.

@@ -55,7 +55,7 @@ enum crashrecorder_kind {
     crashrecorder_marked = 11,
     crashrecorder_synced_all = 12,
     crashrecorder_exchanged = 13,
-    /// A sync that the fault made fail. Its data may be lost, although programs still read them.
+    /// A sync that the fault prevented. Its data may be lost, although programs still read them.
     crashrecorder_failed_sync = 14
 };
 

@@ -22,7 +22,7 @@ final class CrashLab {
         case migrateKeepingBackup
         /// `store` is migrated in place in two steps.
         ///
-        /// The second step uses policies, whose associations go to a file.
+        /// The second step uses policies; many associations go to a file.
         case migrateThroughVersions
         /// `source` is migrated into `store`, which exists already, in the same steps.
         case migrateInto
@@ -62,7 +62,7 @@ final class CrashLab {
     struct Fault: Sendable {
         /// The calls that count; a raw value is a bit of `crashrecorder_class`.
         var classes: Set<Class>
-        /// The number of the call with the fault among them, from 1.
+        /// The number of the faulty call among these calls, from 1.
         var number: Int
         var action: Action
         /// Whether every later call has the fault too.
@@ -113,9 +113,9 @@ final class CrashLab {
         let errors: String
         /// The number of calls of the fault's classes; nil if the run did not finish.
         let callCount: Int?
-        /// The number of progress reports; nil if unknown, like the number of questions to
-        /// policies.
+        /// The number of progress reports; nil if unknown.
         let reportCount: Int?
+        /// The number of questions to policies; nil if unknown.
         let questionCount: Int?
     }
 
@@ -132,7 +132,7 @@ final class CrashLab {
     /// The number of examined states of one disk model, and their problems.
     typealias Examined = (model: DiskModel, count: Int, findings: Findings)
 
-    /// The problems found, by description, each with its count and the first state that shows it.
+    /// The problems found, by kind, each with its count and the first state that shows it.
     typealias Findings = [String: (count: Int, first: String)]
 
     let operation: Operation

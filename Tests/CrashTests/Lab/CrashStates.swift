@@ -16,7 +16,7 @@ struct CrashState {
 ///
 /// - everything that was written
 /// - only flushed data
-/// - the first name changes, from none to all of them, with and without all data
+/// - any number of the first name changes, with and without all data
 /// - random states, in which each block has any version between the flushed and the newest one
 struct CrashStates {
     private static let randomVariants = 4
@@ -125,8 +125,8 @@ extension DiskState {
             }
             let block = random.below(3) == 0 ? 512 : 4096
             let bias = [2, 5, 9][random.below(3)]
-            // In the order of names, so that a seed repeats a state. All names of a file have the
-            // same content.
+            // The order of names is fixed, so that a seed repeats a state. All names of a file have
+            // the same content.
             var (files, torn) = ([String: FileImage](), [ObjectIdentifier: [UInt8]]())
             for (path, node) in names.sorted(by: { $0.key < $1.key }) {
                 let contents =

@@ -5,7 +5,7 @@ import Testing
 
 /// The code of `docs/conflicts.md`.
 extension ArticleTests {
-    @Test("detectConflicts makes a save depend on an object that it does not change")
+    @Test("with detectConflicts, a save detects the conflict of an object that the save does not change")
     func detection() throws {
         try Music.onEachBackend { container in
             let (context, other) = (container.makeContext(), container.makeContext())

@@ -6,7 +6,7 @@ import Testing
 
 /// The code of `docs/contexts-and-concurrency.md`.
 extension ArticleTests {
-    @Test("object IDs passed between isolations find the object in each")
+    @Test("an object ID that is passed to another isolation finds the object there")
     func identifiers() async throws {
         let container = try Music.container()
         let context = container.makeContext()
@@ -47,7 +47,7 @@ extension ArticleTests {
         withExtendedLifetime(token) {}
     }
 
-    @Test("an automatic merge deletes objects and keeps the values that were read")
+    @Test("objects that an automatic merge deletes keep the values that were read")
     func mergedDeletes() throws {
         try Music.onEachBackend { container in
             let (source, context) = (container.makeContext(), container.makeContext())
@@ -76,14 +76,14 @@ extension ArticleTests {
             let album: Album = try source.insert()
             album.title = "Mingus"
             try source.save()
-            // The count began an event, whose reads see the state before the insertion.
+            // The count began an event, and reads of that event see the state before the insertion.
             #expect(throws: StoreError.self) { try context.existingObject(album.id) }
             context.processPendingChanges()
             #expect(try context.existingObject(album.id).title == "Mingus")
         }
     }
 
-    @Test("a changed object that another context deleted stays, and its save finds a conflict")
+    @Test("a merge keeps a changed object that another context deleted, and saving it throws a conflict")
     func changedAndDeleted() throws {
         try Music.onEachBackend { container in
             let (source, context) = (container.makeContext(), container.makeContext())
@@ -159,7 +159,7 @@ extension ArticleTests {
     }
 }
 
-/// An actor of a program that owns a context.
+/// An actor that owns a context.
 actor Cataloger: ContextActor {
     let executor = ContextExecutor("cataloger")
     let context: ManagedObjectContext

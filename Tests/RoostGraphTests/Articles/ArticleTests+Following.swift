@@ -79,7 +79,7 @@ extension ArticleTests {
         #expect(options.historyRetention?.days == 30)
     }
 
-    @Test("results follow changes in sections, windows and totals")
+    @Test("sections, windows and totals of results follow changes")
     func results() throws {
         try onEachBackend { _, context, album in
             let controller = try FetchedResultsController(

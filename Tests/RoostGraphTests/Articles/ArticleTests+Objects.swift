@@ -40,7 +40,7 @@ extension ArticleTests {
         #expect(song.title == "Carey")
     }
 
-    @Test("an unknown property name fails the next save, and setValue at once")
+    @Test("a subscript with an unknown property name fails the next save, and setValue throws at once")
     func pendingErrors() throws {
         try Music.onEachBackend { container in
             let context = container.makeContext()

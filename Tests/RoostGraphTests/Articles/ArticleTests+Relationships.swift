@@ -5,7 +5,7 @@ import Testing
 
 /// The code of `docs/relationships-and-delete-rules.md`.
 extension ArticleTests {
-    @Test("relationships keep both sides and their order, and can be prefetched")
+    @Test("relationships keep both sides consistent, keep their order, and can be prefetched")
     func relationships() throws {
         try Music.onEachBackend { container in
             let context = container.makeContext()

@@ -192,7 +192,7 @@ extension ArticleTests {
         #expect(square.area == 1)
     }
 
-    @Test("a scratch pad changes its parent when it saves, and the store later")
+    @Test("a scratch pad's save changes its parent, and the parent's save changes the store")
     func pads() throws {
         try onEachBackend { container, context, album in
             let undo = UndoStack()
@@ -264,7 +264,7 @@ extension ArticleTests {
         }
     }
 
-    @Test("scratch pads follow their parent, and the last save of a property holds")
+    @Test("scratch pads merge their parent's changes, and the last saved value wins")
     func followingPads() throws {
         try onEachBackend { _, context, album in
             let (pad, second) = (context.makeChild(), context.makeChild())
@@ -288,7 +288,7 @@ extension ArticleTests {
             try second.save()
             #expect(album.year == 2 && album.title == "Hejira" && draft.year == 2)
 
-            // A pad can have a stack and pads of its own.
+            // A pad can have its own undo stack and its own pads.
             let undo = UndoStack()
             second.undo = undo
             still.year = 3

@@ -182,7 +182,7 @@ struct IsolationProgram {
             diagnostic: "non-Sendable type 'ManagedObject'"),
     ]
 
-    /// Returns the text with one of the two lines; both texts have the same number of lines.
+    /// Returns the program with the right or the wrong line; both have the same number of lines.
     func text(isRight: Bool) -> String { text.replacing("<<>>", with: isRight ? right : wrong) }
 
     /// The position of the line that differs.

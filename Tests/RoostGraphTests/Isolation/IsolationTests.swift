@@ -9,7 +9,7 @@ struct IsolationTests {
         let modules: String
         let path: String
 
-        /// The compiler and the modules beside the test bundle; nil if one of them is missing.
+        /// Returns the compiler and the modules beside the test bundle; nil if one is missing.
         static func find() -> Compiler? {
             var directory = URL(
                 fileURLWithPath: CommandLine.arguments.first { $0.contains(".xctest") } ?? Bundle.main.bundlePath)

@@ -63,7 +63,8 @@ struct ArticleTests {
     }
 
     @Test(
-        "a plan says what a migration would do, and a migration that would lose values is refused", arguments: fileTypes
+        "a plan lists the losses of a migration, and the migration is refused unless it may lose values",
+        arguments: fileTypes
     )
     func losses(type: String) throws {
         var printed: [String] = []
@@ -130,7 +131,7 @@ struct ArticleTests {
         }
     }
 
-    @Test("a policy makes several objects of one", arguments: fileTypes)
+    @Test("a policy makes several objects from one object", arguments: fileTypes)
     func policies(type: String) throws {
         let folder = try folder()
         let location = try oldStore(type, in: folder)
@@ -174,7 +175,7 @@ struct ArticleTests {
         try store.close()
     }
 
-    @Test("a conversion is planned, done with progress, and equal to its source", arguments: fileTypes)
+    @Test("a conversion can be planned, reports progress and equals its source", arguments: fileTypes)
     func conversion(type: String) throws {
         var printed: [String] = []
         func print(_ items: Any...) { printed.append(items.map { "\($0)" }.joined(separator: " ")) }

@@ -115,8 +115,10 @@ struct InPlaceMigrationTests {
         #expect(FileManager.default.fileExists(atPath: backup.path))
     }
 
-    /// The process may have ended between creating the second name and the new file.
-    @Test("a migration removes a backup that is still the store itself, and keeps others", arguments: Sample.fileTypes)
+    /// A process may have ended after it linked the backup and before it created the new file.
+    @Test(
+        "an in-place migration removes a backup that is a link to the store, and keeps other backups",
+        arguments: Sample.fileTypes)
     func unfinishedBackup(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, in: directory)
@@ -234,7 +236,7 @@ struct InPlaceMigrationTests {
             }
             if number == limit.withLock({ $0 }) { cancellation.cancel() }
         }
-        // The number of progress reports, counted by migrating the copy.
+        // Migrating the copy counts the progress reports.
         _ = try manager.migrateInPlace(copy, model: try Notes.v3(), options: options)
         let total = count.withLock { count in
             defer { count = 0 }
@@ -366,7 +368,7 @@ struct InPlaceMigrationTests {
         let directory = try TemporaryDirectory()
         let location = location(type, in: directory)
         try Notes.store(location).close()
-        // With a backup, the file is replaced. A migration within the file excludes such programs.
+        // With a backup, the file is replaced. A migration in one transaction excludes other programs.
         let options = MigrationOptions(
             conversion: ConversionOptions(onProgress: { progress in
                 guard progress.phase == .verifying else { return }
@@ -415,7 +417,7 @@ struct InPlaceMigrationTests {
         let options = MigrationOptions(
             conversion: ConversionOptions(onProgress: { progress in
                 guard progress.phase == .verifying else { return }
-                // A program that uses SQLite or LMDB itself has this file beside the open store.
+                // A program that opens the store with SQLite or LMDB directly creates this file.
                 _ = FileManager.default.createFile(atPath: location.path + suffix, contents: Data())
             })
         ).with { $0.keepsBackup = true }

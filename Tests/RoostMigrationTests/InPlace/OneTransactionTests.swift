@@ -38,12 +38,14 @@ struct OneTransactionTests {
         }
     }
 
-    // MARK: The same as in a new file
+    // MARK: Comparison with a new file
 
-    /// Migrates a random evolution of an SQLite store both ways, and compares the results.
+    /// Migrates a random evolution in its SQLite file and into a new file, and compares both.
+    ///
+    /// - Returns: The path of the first migration; nil if both failed equally.
     private func compare(_ seed: Int) throws -> MigrationPath? {
         var evolution = try RandomEvolution(seed: seed)
-        // Few changes leave most content unchanged.
+        // With an even seed, few changes leave most content unchanged.
         let model = seed % 2 == 0 && evolution.versions.count > 1 ? evolution.versions[1] : evolution.new
         let directory = try TemporaryDirectory()
         let made = try evolution.store()
@@ -136,7 +138,7 @@ struct OneTransactionTests {
         arguments: Sample.fileTypes.filter { $0 != "sqlite" })
     func otherTypes(type: String) throws { #expect(try path(to: coloredShelves(), type: type) == .onePass) }
 
-    @Test("a new last entity takes one transaction, and a new first one, which renumbers the others, a new file")
+    @Test("a new last entity takes one transaction; a new first entity renumbers the others and makes a new file")
     func entityNumbers() throws {
         func withEntity(_ name: String) throws -> ManagedObjectModel {
             try model { $0.append(EntityDescription(name, attributes: [.string("name")])) }
@@ -176,7 +178,7 @@ struct OneTransactionTests {
         #expect(try manager.migrateInPlace(location, model: shelves, options: options).path == .threePasses)
     }
 
-    @Test("an index that changes its direction takes one transaction")
+    @Test("changing the direction of an index takes one transaction")
     func turnedIndex() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -279,7 +281,7 @@ struct OneTransactionTests {
             }
             if number == limit.withLock({ $0 }) { cancellation.cancel() }
         }
-        // The number of progress reports, counted by migrating the copy.
+        // Migrating the copy counts the progress reports.
         #expect(try manager.migrateInPlace(copy, model: coloredShelves(), options: options).path == .oneTransaction)
         let total = count.withLock { count in
             defer { count = 0 }
@@ -408,7 +410,7 @@ struct OneTransactionTests {
         let page = try #require(try SQLiteShell.run(sql, on: location.path).first.flatMap { Int($0) })
         var damaged = try bytes(location)
         let pageByteCount = Int(damaged[16]) << 8 | Int(damaged[17])
-        // The number of entries on the first page of an index that the migration keeps. Reading
+        // Damages the entry count on the root page of an index that the migration keeps. Reading
         // tables does not use the index.
         let count = (page - 1) * pageByteCount + 3
         damaged.replaceSubrange(count..<count + 2, with: [0x7F, 0xFF])
@@ -424,7 +426,7 @@ struct OneTransactionTests {
     }
 
     @Test(
-        "a migration keeps tables of other programs, in a new file if names collide",
+        "a migration keeps tables of other programs, but makes a new file if names collide",
         .enabled(if: SQLiteShell.path != nil))
     func foreignTables() throws {
         let directory = try TemporaryDirectory()

@@ -131,7 +131,7 @@ struct LossTests {
         #expect(try losses(Self.changing("Unused") { $0.attributes = [] }) == [:])
     }
 
-    @Test("values that a renaming identifier replaces by another attribute's are a loss")
+    @Test("values that a renaming identifier replaces with another attribute's values are a loss")
     func values() throws {
         func model(_ identifier: String?) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
@@ -179,7 +179,7 @@ struct LossTests {
         #expect(try losses(oneWay) == [:])
     }
 
-    @Test("a removed order is a loss of objects with more than one destination")
+    @Test("removing an order is a loss for objects with more than one destination")
     func order() throws {
         let unordered = try Self.changing("Note") { note in
             for index in note.relationships.indices { note.relationships[index].isOrdered = false }
@@ -282,7 +282,7 @@ struct LossTests {
         #expect(error.message.contains("mapping 'Bare'"), "\(error.message)")
     }
 
-    @Test("objects that no mapping's predicate selects are lost, with references to them")
+    @Test("objects that no mapping's predicate selects, and references to them, are losses")
     func predicates() throws {
         #expect(
             try losses(Self.model(), options: selectingTags(.equal("name", to: "red"))) == ["Tag": 1, "Note.tags": 2])
@@ -301,7 +301,7 @@ struct LossTests {
         }
     }
 
-    @Test("a split entity loses only the values that some part does not read")
+    @Test("splitting an entity loses only values that their object's mapping does not read")
     func split() throws {
         let model = try Self.model {
             $0.append(EntityDescription("Red", attributes: [.string("name")]))

@@ -40,7 +40,7 @@ struct OrderLossTests {
                 })
     }
 
-    /// Creates a store whose object 1 of `A` has two of `B`, and object 1 of `B` has two of `A`.
+    /// Creates a store in which A 1 has two objects of `B`, and B 1 has two objects of `A`.
     private static func manyToMany() throws -> any PersistentStore {
         let model = try model(
             [.toMany("bs", to: "B", inverse: "as", isOrdered: true)],

@@ -116,13 +116,13 @@ struct MappingInferenceTests {
         #expect(mapping.entityMappings.map(\.name) == ["IEM_Transform_Note", "IEM_Add_Tag"])
         #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("label")])
         let remarks = mapping.remarks(from: old, to: new)
-        // The likely mistake is to give the name in the previous version instead of its identifier.
+        // The probable mistake is to give the attribute's previous name instead of its previous identifier.
         #expect(
             remarks.contains { $0.kind == .note && $0.property == "label" && $0.message.contains("known as 'title'") })
         #expect(remarks.contains { $0.kind == .note && $0.entity == "Tag" })
     }
 
-    @Test("two destination attributes with one renaming identifier both get its value")
+    @Test("two destination attributes with one renaming identifier both get the source attribute's value")
     func sharedIdentifier() throws {
         let old = try model(EntityDescription("Note", attributes: [A("title", type: .string)]))
         let both = EntityDescription(
@@ -150,7 +150,7 @@ struct MappingInferenceTests {
                 ])
     }
 
-    @Test("a renaming identifier of several source attributes with other names is refused")
+    @Test("a renaming identifier that several source attributes share is refused as ambiguous")
     func ambiguousIdentifier() throws {
         let old = try model(
             EntityDescription(
@@ -293,7 +293,7 @@ struct MappingInferenceTests {
     }
 
     @Test(
-        "an attribute whose type has a text becomes a string only on request",
+        "an attribute whose values have a text form becomes a string only on request",
         arguments: AttributeType.allCases.filter { ![.undefined, .composite, .string].contains($0) })
     func convertsToString(type: AttributeType) throws {
         let (old, new) = (
@@ -463,7 +463,7 @@ struct MappingInferenceTests {
 
     // MARK: Splitting and merging
 
-    /// Returns a model of notes, and of drafts that have the notes' identifier.
+    /// Returns a model of notes, and of drafts with the renaming identifier `Note`.
     private func notesAndDrafts() throws -> ManagedObjectModel {
         try model(EntityDescription("Draft").with { $0.renamingIdentifier = "Note" }, EntityDescription("Note"))
     }
@@ -475,13 +475,13 @@ struct MappingInferenceTests {
         #expect(problems.map(\.entity) == ["Draft", "Note"])
     }
 
-    @Test("inference copies the entity that keeps its name and removes another with its identifier")
+    @Test("inference copies the entity that keeps its name, and removes another with that name as identifier")
     func merges() throws {
         let merged = try MappingModel.inferred(from: notesAndDrafts(), to: model(EntityDescription("Note")))
         #expect(merged.entityMappings.map(\.name) == ["IEM_Copy_Note", "IEM_Remove_Draft"])
     }
 
-    @Test("a renaming identifier of several source entities with other names is refused")
+    @Test("a renaming identifier that several source entities share is refused as ambiguous")
     func ambiguousEntities() throws {
         let other = try model(EntityDescription("Text").with { $0.renamingIdentifier = "X" })
         let several = try model(

@@ -209,7 +209,7 @@ struct MappingProblemTests {
             ).isEmpty)
     }
 
-    @Test("a copy may name an entity mapping only if no other mapping makes its destinations")
+    @Test("a copy may name the entity mapping of its destinations only if no other mapping makes them")
     func copies() throws {
         func copy(_ expression: FetchRequest.Expression, policy: String? = nil) -> EntityMapping {
             EntityMapping(
@@ -295,20 +295,20 @@ struct MappingProblemTests {
             let mapping = try MappingModel.inferred(from: a, to: b, options: .init(convertsToString: true))
             #expect(mapping.problems(from: a, to: b).map(\.description) == [])
             #expect(try MappingModel(document: mapping.document()) == mapping)
-            // Remarks can be computed for any models.
+            // Computing the remarks must not trap.
             _ = mapping.remarks(from: a, to: b)
         }
     }
 }
 
-@Suite("Errors for another model")
+@Suite("Errors of a model mismatch")
 struct ModelMismatchTests {
     private func error(_ old: EntityDescription..., new: EntityDescription...) throws -> StoreError {
         .modelMismatch(
             "a.sqlite", has: try ManagedObjectModel(entities: old), expected: try ManagedObjectModel(entities: new))
     }
 
-    @Test("the error for another model names the differences and the remedy")
+    @Test("a model mismatch error names the differences and the remedy")
     func inferable() throws {
         let error = try error(
             EntityDescription("Note", attributes: [.init("title", type: .string), .init("n", type: .integer16)]),
@@ -330,7 +330,7 @@ struct ModelMismatchTests {
         #expect(StoreError.mappingNotInferable(reasons).message.hasSuffix(" more problems."))
     }
 
-    @Test("the error for another model lists a few differences and counts the others")
+    @Test("a model mismatch error lists a few differences and counts the others")
     func many() throws {
         let error = try error(
             EntityDescription("Note"),

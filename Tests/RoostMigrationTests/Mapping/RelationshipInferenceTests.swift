@@ -36,7 +36,7 @@ struct RelationshipInferenceTests {
         #expect(problems.first?.message.contains("from to-many to to-one") == true)
     }
 
-    @Test("an order that is added gives a note, and one that is removed a loss")
+    @Test("adding an order gives a note, and removing an order gives a loss")
     func orders() throws {
         func note(isOrdered: Bool) throws -> ManagedObjectModel {
             try model(
@@ -101,7 +101,7 @@ struct RelationshipInferenceTests {
         #expect(removed.remarks(from: new, to: old).isEmpty)
     }
 
-    @Test("when two relationships become inverses, the end that stores keep determines the links")
+    @Test("when two relationships become inverses, the to-one end determines the links")
     func joinedInverses() throws {
         let old = try model(
             EntityDescription("Note", relationships: [.toOne("owner", to: "Person")]),
@@ -151,13 +151,13 @@ struct RelationshipInferenceTests {
         #expect(kept.remarks(from: renamedInverse, to: new).isEmpty)
     }
 
-    @Test("a to-many relationship without pairs in a to-one inverse does not become to-one")
+    @Test("inference makes a to-many relationship to-one only if a to-one inverse has its pairs")
     func lostNarrowing() throws {
         func models(_ a: R?, _ b: R) throws -> ManagedObjectModel {
             try model(
                 EntityDescription("A", relationships: a.map { [$0] } ?? []), EntityDescription("B", relationships: [b]))
         }
-        // Relationships without an inverse, or with a new inverse that has no pairs.
+        // Relationships without an inverse, with a new inverse without pairs, or with a to-many inverse.
         for (old, new) in [
             (try models(nil, .toMany("a", to: "A")), try models(nil, .toOne("a", to: "A"))),
             (

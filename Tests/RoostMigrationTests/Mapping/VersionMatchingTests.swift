@@ -96,7 +96,7 @@ struct VersionMatchingTests {
     }
 
     @Test(
-        "two equal entities with one source are refused as ambiguous"
+        "two equal entities that match one source entity are refused as ambiguous"
     )
     func renamedAndReplacedBySame() throws {
         let note = EntityDescription("Note", attributes: [A("title", type: .string)])
@@ -170,7 +170,7 @@ struct VersionMatchingTests {
                     A("y", type: .string).with { $0.renamingIdentifier = "x" },
                 ])
                 == ["x": "y", "y": "x"])
-        // The usual recipe for a type that changes.
+        // The usual way to change a type is a renamed attribute and a new one with the old name.
         #expect(
             try values(
                 [A("x", type: .string)],

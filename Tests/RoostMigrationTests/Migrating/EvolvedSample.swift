@@ -4,7 +4,7 @@ import RoostConformance
 import RoostCore
 import RoostMigration
 
-/// The library of ``Sample`` in its next version, in which many names, types and places differ.
+/// The library of ``Sample`` in its next version, with other names, types and orders.
 enum EvolvedSample {
     static func model() throws(StoreError) -> ManagedObjectModel {
         var name = AttributeDescription("fullName", type: .string, isOptional: false, defaultValue: "nobody")

@@ -4,7 +4,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// A dry run reports how the migration would end.
+/// Dry runs, which report how a migration would end.
 @Suite("Forecasts of dry runs")
 struct ForecastTests {
     private let manager = MigrationManager(registry: .standard)
@@ -57,7 +57,7 @@ struct ForecastTests {
             .migrationFailed, from: source, model: note([.integer16("n")]), mapping: mapping(["n": .source("n")]))
     }
 
-    @Test("a dry run that cannot read the source fails, and refuses nothing")
+    @Test("a dry run that cannot read the source throws the error instead of a refusal")
     func failedReading() throws {
         let source = try source(note([.string("n")]), rows: [["n": "a"], ["n": "b"]])
         let model = try note([.string("n")], unique: [["n"]])
@@ -180,7 +180,7 @@ struct ForecastTests {
         ])
     }
 
-    /// Returns a model of notes with many tags, whose pairs are links.
+    /// Returns a model whose notes and tags have a many-to-many relationship, stored as links.
     private static func linkedLibrary() throws -> ManagedObjectModel {
         try library(
             notes: .toMany("tags", to: "Tag", inverse: "notes"), tags: .toMany("notes", to: "Note", inverse: "tags"))

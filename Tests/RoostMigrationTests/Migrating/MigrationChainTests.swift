@@ -62,13 +62,13 @@ import RoostMigration
                 Self.explain(
                     report, before: tally, after: try store.snapshot().computeTally(), old: old, new: version.model,
                     mapping: mapping)
-                // A mandatory relationship that no source object has stays empty.
+                // A mandatory relationship that is new stays empty.
                 let findings = try checkStore(store).filter { $0.kind != "mandatory" }
                 #expect(findings == [], "\(version.name): \(findings.prefix(3))")
             }
             #expect(objects > 0)
-            // Only this step gives a to-many relationship a to-one inverse, whose objects must be
-            // searched for.
+            // Only this step needs more than one pass: it gives a to-many relationship a to-one inverse,
+            // whose objects must be searched for.
             #expect(otherSteps == (path.contains("artsy") ? ["ArtsyFolio v1.7"] : []))
             try store.close()
         }
@@ -87,8 +87,8 @@ import RoostMigration
                     let to = mapping.destinationEntity.flatMap(new.entity)
                 else { continue }
                 #expect(before.entities[from.number].count == after.entities[to.number].count)
-                // If several entities are possible, records contain the numbers of their own and of
-                // referenced entities. So a first subentity changes them.
+                // The first subentity of an entity adds entity numbers to the entity's records and to
+                // references to it.
                 let (fields, newFields) = (from.layout.fields, to.layout.fields)
                 let namesOthers = fields.contains { $0.kind == .polymorphicReference || $0.kind == .objectID }
                 guard from.number == to.number, !namesOthers, fields.map(\.kind) == newFields.map(\.kind) else {

@@ -90,7 +90,7 @@ struct MigrationMappingTests {
         #expect(report.losses.count == 3, "\(report.losses)")
     }
 
-    @Test("a source predicate selects objects, and references to the others are removed")
+    @Test("a source predicate selects objects, and references to other objects are removed")
     func filters() throws {
         let reading = EntityDescription(
             "Reading", attributes: [AttributeDescription("text", type: .string)],
@@ -212,7 +212,7 @@ struct MigrationMappingTests {
         #expect(report.links == 9)
     }
 
-    @Test("a mandatory property without a value ends the migration and names the object", arguments: [true, false])
+    @Test("a migration fails at a mandatory property without a value, and names the object", arguments: [true, false])
     func requiresValues(isKnownBefore: Bool) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Reading", attributes: [AttributeDescription("note", type: .string, isOptional: false)])
@@ -316,7 +316,7 @@ struct MigrationMappingTests {
         #expect(error?.message.contains(isOne ? "Note/p2" : "Folder/p2") ?? false)
     }
 
-    @Test("an object ID in an attribute follows its object, or becomes null if that is dropped")
+    @Test("an object ID in an attribute follows its object, or becomes null if the object is dropped")
     func namesObjects() throws {
         let old = try ManagedObjectModel(entities: [
             EntityDescription("Mark", attributes: [AttributeDescription("of", type: .objectID)]),
@@ -397,7 +397,7 @@ struct MigrationMappingTests {
     }
 
     @Test(
-        "a copied relationship whose destinations are renamed is a loss, or refused if mandatory",
+        "a copied relationship whose destination entity is renamed is a loss, or refused if mandatory",
         arguments: [true, false])
     func copiesWithoutDestinations(isOptional: Bool) throws {
         let a = EntityDescription(

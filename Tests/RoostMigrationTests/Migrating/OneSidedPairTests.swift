@@ -177,7 +177,7 @@ struct OneSidedPairTests {
         #expect(plan.refusals == [error?.message])
     }
 
-    @Test("pairs recorded at one end stay so if the new model keeps both ends")
+    @Test("pairs recorded at one end stay at that end if the new model keeps both ends")
     func bothEnds() throws {
         let both = try Self.model(
             person: .toOne("passport", to: "Passport", inverse: "owner"),

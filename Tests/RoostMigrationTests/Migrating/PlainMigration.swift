@@ -39,8 +39,8 @@ struct PlainMigration {
     private var made: [ObjectID: ObjectID] = [:]
     private var values: [ObjectID: [String: Value]] = [:]
     private var pairs: [Int: [Pair: Order]] = [:]
-    /// Whether a mandatory attribute has no value, or an empty mandatory reference was optional or
-    /// filled before.
+    /// Whether the migration must fail: a mandatory attribute has no value, or an empty mandatory
+    /// reference was optional or had a value before.
     private(set) var fails = false
 
     init(_ mapping: MappingModel, of contents: StoreContents, from old: ManagedObjectModel, to new: ManagedObjectModel)
@@ -233,7 +233,7 @@ struct PlainMigration {
         return try store.contents()
     }
 
-    /// Sets `fails` if an empty mandatory reference was optional or filled before.
+    /// Sets `fails` if an empty mandatory reference was optional or had a value before.
     private mutating func judgeRelationships(of id: ObjectID, from old: ObjectID) {
         guard let entity = new.entity(id.entity), let origin = self.old.entity(old.entity) else { return }
         for relationship in entity.relationships

@@ -10,7 +10,7 @@ import RoostMigration
 struct RandomEvolution {
     let old: ManagedObjectModel
     let new: ManagedObjectModel
-    /// The models from `old` on that can each be inferred from the one before, usually up to `new`.
+    /// `old` and its successors, each inferred from the previous model, usually up to `new`.
     let versions: [ManagedObjectModel]
     private var generator: SeededGenerator
 

@@ -5,7 +5,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-// To-many relationships that get a to-one inverse, or become a to-one inverse.
+// Relationships that get or become a to-one inverse.
 extension RelationshipChangeTests {
     @Test(
         "a to-one relationship becomes its own inverse if no object is in two pairs",
@@ -144,7 +144,7 @@ extension RelationshipChangeTests {
     }
 
     @Test(
-        "two objects with the same to-one partner end a migration and change nothing",
+        "a migration that gives two objects the same to-one partner fails and changes nothing",
         arguments: Sample.writingTypes, [true, false])
     func crowdedInverse(type: String, hasPolicy: Bool) throws {
         let (old, new) = try Self.narrowing(from: "members", to: "member")
@@ -171,8 +171,7 @@ extension RelationshipChangeTests {
 
     @Test("an inverse that becomes to-one is filled in one transaction in SQLite")
     func narrowedInverseInOneTransaction() throws {
-        // The relationship keeps its inverse's name, so A is the same in both models, and A has
-        // much content.
+        // The inverse keeps its name, so A, which has most of the content, is the same in both models.
         let (old, new) = try Self.narrowing(from: "member", to: "member")
         #expect(old.entity("A")?.versionHash == new.entity("A")?.versionHash)
         func migrate(_ b: [Int64: Int64]) throws -> [Int64: Int64] {
@@ -250,7 +249,7 @@ extension RelationshipChangeTests {
     func narrowedInverseOfItself(hasRoom: Bool) throws {
         let old = try Self.nodes(.toOne("s", to: "A", inverse: "ts"), .toMany("ts", to: "A", inverse: "s"))
         let new = try Self.nodes(.toOne("s", to: "A", inverse: "t"), .toOne("t", to: "A", inverse: "s"))
-        // Object 2 refers to itself; without room, object 3 too.
+        // Object 2 refers to itself; without room, so does object 3.
         let source = try Self.store(old, s: [1: 3, 2: 2, 3: hasRoom ? 4 : 3])
         guard hasRoom else {
             let error = #expect(throws: StoreError.self) { try Self.migrate(source, to: new, path: .onePass) }
@@ -271,7 +270,7 @@ extension RelationshipChangeTests {
         let count: Int64 = 30_000
         var objects: [Scenario.Object] = []
         for key in 1...count {
-            // A permutation without runs: 7 919 is prime to the count.
+            // A permutation without runs: 7,919 and the count are coprime.
             let target = key * 7_919 % count + 1
             objects.append(Scenario.Object("A", key: key, values: ["b": .objectID(ObjectID("B", key: target))]))
             objects.append(Scenario.Object("B", key: key, values: [:]))

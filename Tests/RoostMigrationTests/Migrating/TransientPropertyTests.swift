@@ -39,7 +39,7 @@ struct TransientPropertyTests {
     }
 
     @Test(
-        "a store opens with models that differ in transient properties and keeps its own",
+        "a store opens with models that differ in transient properties and keeps its own model",
         arguments: ["sqlite", "lmdb", "json"], 0..<4)
     func opens(type: String, made: Int) throws {
         let directory = try TemporaryDirectory()
@@ -52,7 +52,7 @@ struct TransientPropertyTests {
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(model: model))
             #expect(store.model == models[made])
             #expect(try store.metadata().versionHashes == models[0].versionHashes(by: .v2))
-            // Records of the program's model are records of the store.
+            // The store accepts records of the program's model.
             _ = try store.commit(try Self.changes(model, key: Int64(number) + 2))
             let snapshot = try store.snapshot()
             #expect(
@@ -64,7 +64,7 @@ struct TransientPropertyTests {
     }
 
     @Test(
-        "a change of transient properties needs no migration in place, and copies elsewhere",
+        "a change of transient properties needs no in-place migration, and other migrations only copy",
         arguments: ["sqlite", "lmdb", "json"])
     func migrates(type: String) throws {
         let directory = try TemporaryDirectory()

@@ -64,7 +64,7 @@ struct OpeningTests {
         try StoreRegistry.standard.type(named: type).destroy(location)
     }
 
-    @Test("a damaged store is recreated, or kept and refused by default", arguments: Sample.fileTypes)
+    @Test("a damaged store is refused and kept by default, and recreated on request", arguments: Sample.fileTypes)
     func damaged(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -106,7 +106,7 @@ struct OpeningTests {
 
     // MARK: Other processes
 
-    /// Returns true the first time.
+    /// Returns and clears the flag.
     private static func takeFirst(_ flag: Mutex<Bool>) -> Bool {
         flag.withLock { flag in
             defer { flag = false }
@@ -114,7 +114,7 @@ struct OpeningTests {
         }
     }
 
-    /// Opens with a store type that runs code before a store is opened or replaced.
+    /// Opens or creates a store with a type that has `faults`.
     private func open(
         _ location: StoreLocation, rule: IncompatibleStoreRule, faults: Faults
     ) throws -> any PersistentStore {
@@ -201,7 +201,7 @@ struct OpeningTests {
 
     // MARK: Migrating
 
-    @Test("opening migrates an incompatible store only if asked, and never read-only", arguments: Sample.fileTypes)
+    @Test("opening migrates an incompatible store only on request, and never read-only", arguments: Sample.fileTypes)
     func migrated(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))

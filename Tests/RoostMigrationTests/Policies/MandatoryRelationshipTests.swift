@@ -18,7 +18,7 @@ struct MandatoryRelationshipTests {
             "books", destination: "Person", inverse: "author", maxCount: nil)
         var title = AttributeDescription("title", type: .string)
         var newTitle = AttributeDescription("title", type: .string)
-        /// The objects; `people` and `books` select some for the mappings.
+        /// The source objects, from which the predicates `people` and `books` select.
         var objects: [Object] = [
             Object("Book", key: 1, values: ["title": "one", "writer": .objectID(ObjectID("Person", key: 1))]),
             Object("Book", key: 2, values: ["title": "two", "writer": .objectID(ObjectID("Person", key: 1))]),
@@ -169,7 +169,7 @@ struct MandatoryRelationshipTests {
         #expect(try library.migrate().report.warnings == [])
     }
 
-    @Test("a to-many relationship with narrower limits requires them of each object", arguments: paths)
+    @Test("each object must meet the narrower limits of a to-many relationship", arguments: paths)
     func becomesNarrower(path: MigrationPath) throws {
         var library = Library(path)
         library.newAuthor.isOptional = true

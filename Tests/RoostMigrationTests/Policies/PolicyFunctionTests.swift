@@ -85,7 +85,9 @@ struct PolicyFunctionTests {
             ])
     }
 
-    /// Migrates the items by these expressions; the policy has the functions `upper:` and `length:`.
+    /// Migrates the items by `expressions`, and returns the new values.
+    ///
+    /// The policy has the functions `upper:` and `length:`.
     private static func migrateItems(_ expressions: [String: String]) throws -> [[String: Value]] {
         let directory = try TemporaryDirectory()
         let old = try items(directory.file("old"))
@@ -129,7 +131,7 @@ struct PolicyFunctionTests {
         #expect(values.map { $0["last"] } == [.int(2), .int(2)])
     }
 
-    /// The variable has no value before the evaluation.
+    /// Policy functions run before the evaluation, when the variable has no value.
     @Test("a policy function of a variable of SUBQUERY is refused")
     func refusesSubqueryVariable() throws {
         let error = try #require(throws: StoreError.self) {

@@ -189,7 +189,7 @@ struct PolicyMigrationTests {
         try old.close()
     }
 
-    @Test("objects that a policy makes or changes show in its fetches at once", arguments: Scenario.types)
+    @Test("a policy's fetches see the objects and changes that the policy made before", arguments: Scenario.types)
     func fetchesSeeEverything(type: String) throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store(type, at: directory.file("old"), people: 20)
@@ -236,12 +236,12 @@ struct PolicyMigrationTests {
         try old.close()
     }
 
-    @Test("objects and session of a policy throw after the migration")
+    @Test("a policy's objects and session throw when used after the migration")
     func nothingLivesOn() throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store("memory", at: directory.file("old"), people: 9)
         final class Kept: @unchecked Sendable {
-            // Proof of Sendable: written on the thread of the migration, read when it has ended.
+            // Proof of Sendable: written on the thread of the migration, read after its end.
             var session: MigrationSession?
             var object: DestinationObject?
             var source: SourceObject?
@@ -370,7 +370,7 @@ struct PolicyMigrationTests {
     }
 
     @Test(
-        "object IDs follow objects with new keys, or become null if those are dropped",
+        "object IDs in attributes follow objects to new keys, or become null if the objects are dropped",
         arguments: Scenario.types)
     func namesObjects(type: String) throws {
         let directory = try TemporaryDirectory()

@@ -179,7 +179,7 @@ struct PolicyRelationshipTests {
     }
 
     @Test(
-        "limits on the destinations of a relationship are required of each object",
+        "each object must meet a relationship's limits on its destinations",
         arguments: Scenario.types,
         [
             (2, nil, true, false), (1, nil, false, false), (1, nil, true, true), (0, 2, false, false),
@@ -279,13 +279,13 @@ struct PolicyRelationshipTests {
         }
     }
 
-    /// The moments at which a policy can set a to-one relationship, besides the turn of the object.
+    /// The moments, besides an object's `onRelate`, at which a policy sets its to-one relationship.
     enum Place: CaseIterable {
         case firstPass, otherEnd, otherTurn
     }
 
     @Test(
-        "a to-one relationship set elsewhere is kept if a policy skips the standard behavior",
+        "a to-one relationship set outside the object's onRelate is kept without the standard behavior",
         arguments: Scenario.types, Place.allCases)
     func setElsewhere(type: String, place: Place) throws {
         let directory = try TemporaryDirectory()
@@ -348,7 +348,7 @@ struct PolicyRelationshipTests {
             objects: (1...4).map { .init("A", key: Int64($0), values: ["name": names[$0 - 1]]) }
                 + (1...2).map { .init("B", key: Int64($0), values: ["name": names[$0 - 1]]) },
             links: [
-                // In order, A 1 has B 3, 1, 2, and A 2 has B 1, 4. From the other end, B 1 has A 2,
+                // In order, B 1 has A 3, 1, 2, and B 2 has A 1, 4. From the other end, A 1 has B 2,
                 // 1.
                 (RelationshipName("A", name: "bs"), Link(1, 1, order: 7, inverseOrder: 1)),
                 (RelationshipName("A", name: "bs"), Link(1, 2, order: 3, inverseOrder: 0)),
@@ -437,7 +437,7 @@ struct PolicyRelationshipTests {
         try new.close()
     }
 
-    @Test("links that a policy removes at their other end stay removed", arguments: Scenario.types)
+    @Test("links that a policy removes at one end stay removed at the other end", arguments: Scenario.types)
     func takesLinksAway(type: String) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("A", relationships: [.toMany("bs", to: "B", inverse: "as")]),

@@ -423,7 +423,7 @@ struct ScenarioTests {
     // MARK: Later use of a store
 
     @Test(
-        "object IDs and each delete rule work in a migrated store, which can be made again",
+        "object IDs and each delete rule work in a migrated store, and recreating it empties it",
         arguments: Scenario.types, Scenario.types)
     func keepsIDsAndDeleteRules(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
@@ -549,7 +549,7 @@ struct ScenarioTests {
         #expect(error.code == .invalidValue && error.message.contains("Item/p2"))
     }
 
-    @Test("a policy's number that is too large ends the migration, which names the object")
+    @Test("a migration fails at a too large number from a policy, and names the object")
     func refusesLargeNumbers() throws {
         let error = try #require(throws: StoreError.self) {
             _ = try converted(["70000"], from: "memory", to: "memory")

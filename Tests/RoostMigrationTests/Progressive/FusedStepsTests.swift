@@ -117,7 +117,7 @@ struct FusedStepsTests {
                         from: .store(store), to: .store(next), model: step.model,
                         options: MigrationOptions(mapping: step.mapping, allowsLoss: true))
                 } catch {
-                    // The data do not permit the step, for example without a mandatory value.
+                    // The data do not permit the step; for example, a mandatory value is missing.
                     guard error.code == .migrationFailed || error.code == .constraintViolation else { throw error }
                     return nil
                 }

@@ -43,7 +43,7 @@ struct MigrationFixtureTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == names)
     }
 
-    @Test("a fixture is read through a symbolic link, and refused beside a log file")
+    @Test("a fixture is read through a symbolic link, and refused if it has a log file")
     func linked() throws {
         let directory = try TemporaryDirectory()
         let fixture = try fixture(directory)

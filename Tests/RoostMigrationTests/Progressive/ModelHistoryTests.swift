@@ -96,14 +96,14 @@ struct ModelHistoryTests {
         let found = try way(note([a]), note([a, b], identifier: "messageDestructionTimeout"), note([a, b, c]))
         #expect(found.steps == ["v1-v3"] && found.losses == [])
         #expect(found.way == "inferred directly from 'v1' to 'v3'")
-        // The same holds from the version with the mistake, for which there is only one step.
+        // The step from the version with the stray identifier also loses nothing.
         let last = try way(note([a, b], identifier: "messageDestructionTimeout"), note([a, b, c]))
         #expect(last.steps == ["v1-v2"] && last.losses == [])
     }
 
     @Test("a history takes single steps where one step would drop values or cannot be inferred")
     func versionsKeepMore() throws {
-        // The identifier of a rename was removed in the version after it.
+        // The version after a rename has no renaming identifier.
         let (a, b) = (AttributeDescription.string("a"), AttributeDescription.string("b"))
         let cleaned = try way(note([a]), note([b.renamed(from: "a")]), note([b, .date("d")]))
         #expect(cleaned.steps == ["v1-v2", "v2-v3"] && cleaned.losses == [])
@@ -263,7 +263,7 @@ struct StagedMigrationTests {
         #expect(error { _ = try StagedMigrationManager([]) }?.message.contains("no stages") == true)
     }
 
-    @Test("stages refuse newer and unknown stores, other targets and changes without inference")
+    @Test("stages refuse newer and unknown stores, other targets and changes that cannot be inferred")
     func refusals() throws {
         let manager = try StagedMigrationManager([
             .lightweight(LightweightMigrationStage([Notes.v1(), Notes.v2(), Notes.v3()]))

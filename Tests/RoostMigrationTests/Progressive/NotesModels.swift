@@ -2,9 +2,9 @@ import Roost
 import RoostCore
 import RoostMigration
 
-/// A model of notes in five versions, for migrations through them.
+/// A model of notes in four versions, for migrations through them.
 enum Notes {
-    /// `Note(title, color, rating Int16)`.
+    /// Returns version 1: `Note(title, color, rating Int16)`.
     static func v1() throws(StoreError) -> ManagedObjectModel {
         try model(
             "v1",
@@ -18,7 +18,7 @@ enum Notes {
             ])
     }
 
-    /// `color` is renamed to `hexColor`, and notes have `isDone`.
+    /// Returns version 2: `color` is renamed to `hexColor`, and notes have `isDone`.
     static func v2() throws(StoreError) -> ManagedObjectModel {
         try model(
             "v2",
@@ -35,7 +35,8 @@ enum Notes {
             ])
     }
 
-    /// `hexColor` is renamed to `paint`, ratings have a larger type, and new notes are done.
+    /// Returns version 3: `hexColor` is renamed to `paint`, ratings have a larger type, and new
+    /// notes are done.
     ///
     /// Notes of the previous version are not done, so one direct step is not equivalent to both
     /// steps.
@@ -55,7 +56,7 @@ enum Notes {
             ])
     }
 
-    /// A rating is a date, which cannot be inferred.
+    /// Returns version 4: a rating is a date, which cannot be inferred.
     ///
     /// With `index`, a title has an index, which requires no migration.
     static func v4(index: Bool = false) throws(StoreError) -> ManagedObjectModel {

@@ -91,8 +91,8 @@ struct ProgressiveMigrationTests {
         try destroy(old, new)
     }
 
-    /// Returns stages that change a type: a version has both attributes, and code fills the new
-    /// one.
+    /// Returns stages that change a type: the middle version has both attributes, and code fills
+    /// the new attribute.
     private func stages(
         _ log: Mutex<[String]>, failing: Bool = false
     ) throws(StoreError) -> (StagedMigrationManager, ManagedObjectModel) {
@@ -164,8 +164,8 @@ struct ProgressiveMigrationTests {
             options: MigrationOptions(allowsLoss: true).with { $0.stages = stages })
         #expect(log.withLock { $0 } == ["will stars", "did"])
         #expect(report.steps.count == 2 && report.objects == 7)
-        // The second step reads the first one's result after its code; the report has the digest of
-        // the source before any code.
+        // The second step reads the result of the first step and its code. The report has the digest
+        // of the source before any code.
         #expect(report.steps.first?.destinationDigest == report.steps.last?.sourceDigest)
         let store = try StoreRegistry.standard.open(old)
         #expect(try report.sourceDigest == Scenario.digest(store).description)
@@ -175,7 +175,7 @@ struct ProgressiveMigrationTests {
         try destroy(old, new)
     }
 
-    @Test("a first stage's code changes a copy whose skipped objects are reported")
+    @Test("a first stage's code changes a copy, whose skipped objects are reported")
     func stagedCopy() throws {
         let source = try Notes.store(StoreLocation(type: "memory", path: ""))
         var changes = ChangeSet(model: source.model)

@@ -16,7 +16,7 @@ struct Faults: Sendable {
     var dropsRecordsAt: Int?
     /// The loader silently omits this batch of links, but tallies it.
     var dropsLinksAt: Int?
-    /// Cursors of entities and fetches throw `ioFailure` at this call of `next` on the store.
+    /// Cursors of entities and fetches throw `ioFailure` at this call of `next`, counted per store.
     var failsAtRead: Int?
     /// Objects whose records these cursors report as damaged.
     var damaged: Set<ObjectID> = []
@@ -36,7 +36,7 @@ struct Faults: Sendable {
     var onAppend: (@Sendable (Int) -> Void)?
     /// Makes `replace` throw `ioFailure`.
     var failsAtReplace = false
-    /// Called when the finished store is about to get its name.
+    /// Called before the finished store gets its name.
     var onReplace: (@Sendable () -> Void)?
 }
 
@@ -109,7 +109,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         FaultyLoader(try base.bulkLoader(options), faults: faults)
     }
 
-    /// Counts one read and throws if it is the failing one.
+    /// Counts one read, and throws if this read is to fail.
     func countRead() throws(StoreError) {
         let count = readCount.withLock { count in
             count += 1
@@ -212,8 +212,7 @@ private final class NoLinks: LinkCursor {
     }
 }
 
-/// A cursor that returns the base's records up to a damaged one, throws for it, and continues after
-/// it.
+/// A cursor that returns the base's records, throws at each damaged record, and then continues.
 private final class FaultyCursor: RecordCursor {
     private let base: any RecordCursor
     private let faults: Faults

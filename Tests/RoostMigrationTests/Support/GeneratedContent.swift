@@ -87,7 +87,7 @@ enum GeneratedContent {
         }
     }
 
-    /// Returns the links of a relationship: at most two for each source, or one without an inverse.
+    /// Returns at most two links for each source, or one if the relationship has no inverse.
     private static func pairs(
         _ relationship: ManagedObjectModel.Relationship, from sources: [ObjectID], to targets: [ObjectID]
     ) -> [Link] {

@@ -210,13 +210,13 @@ struct ArticleTests {
         let blocks = text.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
         #expect(blocks.count >= 6)
         for block in blocks {
-            // The program of the page names a file, and the test a location of each type.
+            // The page's program opens a file; the test opens a location of each type.
             let code = Self.squeezed(
                 block.replacing("import Roost\n", with: "").replacing(".sqlite(\"music.sqlite\")", with: "location"))
             if !source.contains(code) { Issue.record("not compiled: \(block)") }
         }
     }
 
-    /// Returns a text without white space, which the formatter places.
+    /// Returns a text without white space, because the formatter changes it.
     private static func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 }

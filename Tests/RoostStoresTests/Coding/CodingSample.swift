@@ -114,7 +114,7 @@ struct Thing: Codable, Equatable {
     var previous: Set<ObjectID>
 }
 
-/// The same type with optional properties.
+/// A type with an optional property for most attributes and relationships.
 struct OptionalThing: Codable, Equatable {
     struct Place: Codable, Equatable {
         var city: String?

@@ -183,7 +183,7 @@ struct RecordDecoderTests {
         }
     }
 
-    @Test("an enumeration is decoded from its raw value, and an unknown one stays secret") func enumerations() throws {
+    @Test("an enumeration is decoded from its raw value; errors hide an unknown one") func enumerations() throws {
         struct Row: Decodable { let text: Kind, small: Rank?, middle: Rank? }
         let row = try CodingSample.decode(Row.self, values: ["text": "blues", "small": 5])
         #expect((row.text, row.small, row.middle) == (.blues, .high, nil))
@@ -383,7 +383,7 @@ struct RecordDecoderTests {
         #expect(wrong.failure(CodingSample.values)?.message == message)
     }
 
-    @Test("a class that gives its decoder to its superclass is decoded whole") func classes() throws {
+    @Test("a class that gives its decoder to its superclass decodes the properties of both") func classes() throws {
         let object = try CodingSample.decode(WellDerived.self)
         #expect((object.small, object.text) == (-7, "e\u{301}, \0 and 🎷"))
     }
@@ -399,7 +399,7 @@ struct RecordDecoderTests {
         }
     }
 
-    @Test("an error thrown by a program's initializer is kept beside the decoded property's name") func ownErrors()
+    @Test("an error of a program's initializer is the underlying error of one that names the property") func ownErrors()
         throws
     {
         struct Row: Decodable { let small: Checked }
@@ -427,7 +427,7 @@ struct RecordDecoderTests {
         #expect((row.small, row.text) == (-7, "none"))
     }
 
-    @Test("a program's DecodingError is kept as the underlying error beside the property's name") func decodingErrors()
+    @Test("a program's DecodingError is the underlying error of one that names the property") func decodingErrors()
         throws
     {
         struct Row: Decodable {
@@ -443,7 +443,7 @@ struct RecordDecoderTests {
         #expect(error.underlying is DecodingError)
     }
 
-    @Test("a StoreError thrown by a program's initializer is rethrown unchanged") func storeErrors() {
+    @Test("a StoreError thrown by a program's initializer keeps its code") func storeErrors() {
         struct Row: Decodable {
             init(from decoder: any Decoder) throws { throw StoreError(.cancelled, "mine") }
         }
@@ -463,7 +463,7 @@ struct RecordDecoderTests {
         }
     }
 
-    @Test("a decoding container that outlives its record reads neither it nor another record") func staleContainers()
+    @Test("a decoding container that outlives its record can read no record") func staleContainers()
         throws
     {
         let model = try CodingSample.model()

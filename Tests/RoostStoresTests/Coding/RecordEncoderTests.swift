@@ -132,7 +132,7 @@ struct RecordEncoderTests {
     }
 
     @Test(
-        "encoding a Swift type that its property never has names both types",
+        "encoding an incompatible Swift type names both types",
         arguments: [
             (Small(value: "7"), "small", "String", "integer16"), (Small(value: true), "small", "Bool", "integer16"),
             (Text(value: 7), "text", "Int", "string"), (Text(value: CodingSample.date), "text", "Date", "string"),
@@ -207,7 +207,7 @@ struct RecordEncoderTests {
 
     struct Odd: Error, Equatable {}
 
-    @Test("an error thrown by a program's encode(to:) is kept beside the encoded property's name") func ownErrors()
+    @Test("an error of a program's encode(to:) is the underlying error of one that names the property") func ownErrors()
         throws
     {
         struct Checked: Encodable {
@@ -219,7 +219,7 @@ struct RecordEncoderTests {
         #expect(error.underlying as? Odd == Odd())
     }
 
-    @Test("a program's EncodingError names the property and loses the value") func encodingErrors() throws {
+    @Test("the error for a program's EncodingError hides the value") func encodingErrors() throws {
         struct Row: Encodable {
             enum Key: String, CodingKey { case text }
             func encode(to encoder: any Encoder) throws {

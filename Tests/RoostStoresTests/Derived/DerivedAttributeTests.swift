@@ -7,7 +7,7 @@ import Testing
 struct DerivedAttributeTests {
     private let folder = Result { try Folder() }
 
-    /// Opens a store with an object of A, whose derived attributes read the numbers of B.
+    /// Opens a store with an A, whose derived attributes read its Bs, and returns both.
     private func numbers(
         _ type: String, number: AttributeDescription, _ derived: AttributeDescription...
     ) throws -> (Store, ObjectID) {
@@ -46,7 +46,7 @@ struct DerivedAttributeTests {
         #expect(try store.fetch("E").map { [$0[name(0)], $0[name(count - 1)]] } == [["CD", "cd"]])
     }
 
-    @Test("a derived sum can be infinite or not a number, and becomes finite again", arguments: Sample.types)
+    @Test("a derived sum can be infinite or NaN, and can become finite again", arguments: Sample.types)
     func notANumber(type: String) throws {
         let (store, id) = try numbers(
             type, number: .double("x"), .derived("sum", type: .double, from: "bs.x.@sum"),

@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("Derived attributes and lists beside other writers")
+@Suite("Derived attributes and lists with concurrent writers")
 struct DerivedRaceTests {
     private let folder = Result { try Folder() }
 
@@ -13,8 +13,7 @@ struct DerivedRaceTests {
         var tags: [ObjectID]?
     }
 
-    /// Opens a store of albums, and the same store with another writer's work just before its first
-    /// commit.
+    /// Returns a store of albums, and the same store that runs `meanwhile` before its first commit.
     private func albums(
         _ type: String, meanwhile: @escaping @Sendable (Store) throws(StoreError) -> Void
     ) throws -> (plain: Store, meddled: Store) {
@@ -61,7 +60,7 @@ struct DerivedRaceTests {
         return names.map { albums[0][$0] }
     }
 
-    @Test("a track that another writer inserts gets the title that its album receives", arguments: Sample.types)
+    @Test("a track that another writer inserts gets the new title of its album", arguments: Sample.types)
     func rename(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in try Self.insertTrack(store) }
         try plain.insert("Album", rows: [["title": "old"]])
@@ -144,7 +143,7 @@ struct DerivedRaceTests {
         #expect(try plain.check().isEmpty)
     }
 
-    @Test("an upsert inserts an object again that another writer deletes before the commit", arguments: Sample.types)
+    @Test("an upsert inserts a new object if another writer deletes the old object meanwhile", arguments: Sample.types)
     func deletedObject(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in try store.delete("Album") }
         let old = try plain.ids("Album", rows: [["title": "a"]])[0]

@@ -24,7 +24,7 @@ struct TextStore {
         _ = try store.commit(changes)
     }
 
-    /// Returns the keys as text, or the error: a pattern of LIKE can be too long.
+    /// Returns the keys as text, or the error, because a LIKE pattern can be too long.
     func outcome(_ predicate: FetchRequest.Predicate) -> String {
         do { return "\(try keys(predicate))" } catch { return "\(error)" }
     }

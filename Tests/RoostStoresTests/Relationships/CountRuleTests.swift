@@ -29,7 +29,7 @@ struct CountRuleTests {
         return (store, try store.ids("Tag", rows: [["name": "a"], ["name": "b"], ["name": "c"]]))
     }
 
-    /// Expects failures in a relationship of notes, and no change of the store.
+    /// Expects failures of the notes' `tags`, and no change of the store.
     private func expect(
         _ expected: [(ValidationFailure.Subject, ValidationFailure.Kind)], in store: Store,
         sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void

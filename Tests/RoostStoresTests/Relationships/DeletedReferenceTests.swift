@@ -21,10 +21,10 @@ struct DeletedReferenceTests {
         let a: [ObjectID]
         let b: [ObjectID]
 
-        /// Returns a property of the objects of A, in their order.
+        /// Returns the value of a property for each object of A.
         func values(_ name: String) throws -> [Value] { try store.fetch("A").map { $0[name] } }
 
-        /// Returns the counts of a relationship for the objects of A, in their order.
+        /// Returns the count of a relationship for each object of A.
         func counts(_ name: String) throws -> [Int] {
             try store.fetch("A").map { try store.members(name, of: $0.id).count }
         }
@@ -94,7 +94,7 @@ struct DeletedReferenceTests {
     }
 
     @Test(
-        "an ID with a superentity finds its object, and one with a sibling entity nothing",
+        "an ID with a superentity finds its object, and an ID with a sibling entity finds nothing",
         arguments: Sample.types)
     func wrongEntity(type: String) throws {
         let store = try folder.get().store(type, entities: Sample.animals)

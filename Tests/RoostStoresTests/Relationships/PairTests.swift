@@ -19,7 +19,7 @@ struct PairTests {
             persons = try store.ids("Person", rows: ["a", "b", "c", "d"].map { ["name": .string($0)] })
         }
 
-        /// Updates persons by their names.
+        /// Inserts new persons, and updates persons whose names exist.
         func save(_ pairs: (name: String, spouse: Int)..., onConflict: ConflictRule = .update) throws {
             let rows: [[String: Value]] = pairs.map {
                 ["name": .string($0.name), "spouse": .objectID(persons[$0.spouse])]
@@ -27,10 +27,10 @@ struct PairTests {
             try store.insert("Person", rows: rows, onConflict: onConflict)
         }
 
-        /// Returns the names of persons and of their spouses.
+        /// Returns the names of each person and spouse, such as `a-b`.
         func spouses() throws -> [String] { try names("Person", property: "spouseName") }
 
-        /// Returns the names of passes and of their holders.
+        /// Returns the names of each pass and holder, such as `x-a`.
         func passes() throws -> [String] { try names("Pass", property: "holderName") }
 
         private func names(_ entity: EntityName, property: String) throws -> [String] {
@@ -42,8 +42,7 @@ struct PairTests {
             }
         }
 
-        /// Requires that each reference has one back, and that derived attributes show the other
-        /// object.
+        /// Expects an inverse of each reference, and the other's name in derived attributes.
         func verify(sourceLocation: SourceLocation = #_sourceLocation) throws {
             for (entity, property, inverse, name) in [
                 ("Person", "spouse", "spouse", "spouseName"), ("Person", "pass", "holder", "passName"),
@@ -110,7 +109,7 @@ struct PairTests {
 
     // MARK: One relationship
 
-    @Test("an upsert of one object of each pair exchanges two pairs' partners", arguments: Sample.types)
+    @Test("an upsert of one object of each pair exchanges the partners of both pairs", arguments: Sample.types)
     func exchange(type: String) throws {
         let sample = try couples(type)
         try sample.save(("a", 3), ("c", 1))
@@ -118,7 +117,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("an upsert of all four objects exchanges two pairs' partners", arguments: Sample.types)
+    @Test("an upsert of all four objects of two pairs exchanges their partners", arguments: Sample.types)
     func fullExchange(type: String) throws {
         let sample = try couples(type)
         try sample.save(("a", 3), ("b", 2), ("c", 1), ("d", 0))
@@ -142,7 +141,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("the last of several rows sets an object's partner, or the first if skipped", arguments: Sample.types)
+    @Test("the last row for an object sets its partner; with skipping, the first row does", arguments: Sample.types)
     func sameObject(type: String) throws {
         let sample = try sample(type)
         try sample.save(("a", 2), ("a", 1))
@@ -220,7 +219,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("deleting the objects with the mandatory end lets their partners be deleted", arguments: Sample.types)
+    @Test("an object can be deleted after the object whose mandatory partner it was", arguments: Sample.types)
     func freed(type: String) throws {
         let sample = try passes(type)
         try sample.store.delete("Pass")

@@ -158,7 +158,7 @@ struct UpsertResolutionTests {
         #expect(try store.fetch("E").map { $0["name"] } == ["Ada"])
     }
 
-    @Test("a constraint on a derived attribute is enforced while another identifies rows", arguments: Sample.types)
+    @Test("a constraint on a derived attribute is enforced, but does not identify objects", arguments: Sample.types)
     func derivedBeside(type: String) throws {
         let store = try open(
             type,

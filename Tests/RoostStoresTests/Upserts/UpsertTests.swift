@@ -78,7 +78,7 @@ struct UpsertTests {
         #expect(try store.fetch("Track", sortedBy: ["disc"]).map { $0["plays"] } == [1, 2])
     }
 
-    @Test("an upsert that moves an object appends it to the new owner's order", arguments: Sample.types)
+    @Test("an upsert that moves an object appends it to the new owner's list", arguments: Sample.types)
     func movedObject(type: String) throws {
         let store = try store(type)
         let artists = try #require(
@@ -139,7 +139,7 @@ struct UpsertTests {
     }
 
     @Test(
-        "an insert with any conflict rule names a missing object of a mandatory relationship",
+        "an insert with any conflict rule names the missing object of a mandatory relationship",
         arguments: Sample.types, ConflictRule.allCases)
     func missingObjects(type: String, rule: ConflictRule) throws {
         let store = try folder.get().store(

@@ -11,7 +11,7 @@ struct UpsertValueTests {
         try folder.get().store(type, entities: entities)
     }
 
-    /// A property of each type of number, and values of other types that it accepts.
+    /// A property and a value for it, mostly of another type.
     struct Number: CustomTestStringConvertible, Sendable {
         let property: String
         let value: Value
@@ -45,7 +45,7 @@ struct UpsertValueTests {
         #expect(try store.count("E") == 1)
     }
 
-    @Test("zero identifies the object with minus zero, and the row's sign is stored", arguments: Sample.types)
+    @Test("minus zero identifies the object with zero, and the row's sign is stored", arguments: Sample.types)
     func zeros(type: String) throws {
         let store = try open(type, EntityDescription("E", attributes: [.double("d")], uniquenessConstraints: [["d"]]))
         try store.insert("E", rows: [["d": 0.0]])
@@ -122,7 +122,7 @@ struct UpsertValueTests {
         #expect(try places(in: store) == Array(repeating: [7, .null], count: 4))
     }
 
-    @Test("setting one element of a null composite gives the others their defaults", arguments: Sample.types)
+    @Test("setting one element of a null composite gives the other elements their defaults", arguments: Sample.types)
     func elementsAlone(type: String) throws {
         let store = try places(type)
         try store.insert("E", rows: [["k": "1", "place.zip": 7]])
@@ -192,7 +192,7 @@ struct UpsertValueTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("setting the mandatory element of a null composite gives the others their defaults", arguments: Sample.types)
+    @Test("setting the mandatory element of a null composite sets the defaults of the others", arguments: Sample.types)
     func mandatoryElements(type: String) throws {
         let store = try numberedPlaces(type)
         try store.update("E", set: ["place.number": 2])

@@ -1,7 +1,7 @@
 /// The baselines: programs in C that do the work of each benchmark.
 ///
-/// A baseline is as durable as Roost in the same place, and reads or writes the same objects. It
-/// has no checksums, no versions and no model.
+/// A baseline is as durable as Roost in the same operation, and reads or writes the same objects.
+/// It has no checksums, no versions and no model.
 #ifndef CBASELINES_H
 #define CBASELINES_H
 
@@ -35,7 +35,7 @@ typedef struct baseline_run {
     void *state;
 } baseline_run;
 
-/// One baseline, of which `run` is measured. Each function returns 0, or -1 with a message in
+/// One baseline. Only `run` is measured. `open` and `run` return 0, or -1 with a message in
 /// `error`.
 typedef struct baseline {
     const char *name;

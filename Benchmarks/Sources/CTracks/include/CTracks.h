@@ -37,7 +37,7 @@ typedef struct album {
     char title[64];
 } album;
 
-/// Returns the number of albums for a number of tracks: one for twenty, at least one.
+/// Returns the number of albums for a number of tracks: one for every twenty tracks, at least one.
 int64_t tracks_album_count(int64_t track_count);
 
 /// Creates the track with the given number, from 1, of a library with `album_count` albums.
@@ -46,8 +46,8 @@ void track_make(int64_t id, int64_t album_count, track *out);
 /// Creates the album with the given number, from 1.
 void album_make(int64_t id, album *out);
 
-/// Returns a number that depends on every property of a track. Checksums of tracks are added, in
-/// any order.
+/// Returns a number that depends on every property of a track. The checksum of several tracks is
+/// the sum of their checksums.
 uint64_t track_checksum(const track *value);
 
 /// Returns a number that depends on every property of an album.

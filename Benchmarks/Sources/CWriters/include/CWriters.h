@@ -4,13 +4,13 @@
 
 #include <stdint.h>
 
-/// The commits of several threads, each on its own connection.
+/// The commits of several threads. Each thread has its own connection.
 typedef struct writers_run {
     /// The parameters of the connections.
     const char *parameters;
     int thread_count;
-    /// The number of commits of each thread: alternating increments of its own counters and
-    /// insertions.
+    /// The number of commits of each thread. They alternate: an increment of one of the thread's
+    /// counters, then an insertion.
     int64_t commit_count;
     /// The error message if a function did not return 0.
     char error[400];

@@ -83,18 +83,18 @@ struct OperationResult: Codable {
         guard let mine = roost.diskBytes, let other = baseline.diskBytes, other > 0 else { return nil }
         return Double(mine) / Double(other)
     }
-    /// The median time of one unit.
+    /// Returns the median time of one unit.
     func nanosecondsPerUnit(_ side: Side) -> Double {
         let seconds = side == .roost ? roost.medianSeconds : baseline.medianSeconds
         return unitCount > 0 ? seconds / Double(unitCount) * 1e9 : 0
     }
 
-    /// The median processor time of a round.
+    /// Returns the median processor time of a round.
     func medianCPUSeconds(_ side: Side) -> Double {
         side == .roost ? roost.medianCPUSeconds : baseline.medianCPUSeconds
     }
 
-    /// Whether the target is met; nil without one.
+    /// Whether the target is met; nil without a target.
     var meetsTarget: Bool? { target.map { ratio <= $0 } }
 
     private enum CodingKeys: String, CodingKey {

@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// A check that a migration added the expected values to every object.
 ///
-/// ``Proof`` compares the unchanged values with the other side's store.
+/// ``Proof`` compares the other values with those of the baseline's store.
 struct MigrationProof {
     private let kind: MigrationKind
 

@@ -32,8 +32,8 @@ struct WorkerReply: Codable {
 /// One side of one operation in its own process.
 ///
 /// It shares memory with no other operation, and a crash fails only one operation. It reads a
-/// request, then `prove` or `measure` for each round, and answers each with one line of JSON. It
-/// ends at the end of its input.
+/// request, then `prove` or `measure` for each round, and answers each round with one line of JSON.
+/// It ends at the end of its input.
 struct Worker {
     private let request: WorkerRequest
     private let operation: Operation

@@ -40,7 +40,7 @@ enum MigrationKind: String, Sendable, CaseIterable {
     }
 }
 
-/// An object of the source or of the migrated store, which has a caption after a migration.
+/// An object of the source or of the migrated store, for computing its caption.
 protocol CaptionedObject {
     var entity: EntityName { get }
     func string(_ name: String) -> String?

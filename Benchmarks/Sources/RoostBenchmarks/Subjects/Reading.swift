@@ -2,7 +2,7 @@ internal import Roost
 internal import RoostCore
 internal import RoostQuery
 
-/// A snapshot that a round reads, and its reusable buffers.
+/// The reads of a round through one snapshot.
 struct Reading {
     let snapshot: any StoreSnapshot
     let schema: TrackSchema
@@ -196,7 +196,7 @@ struct Reading {
         return Outcome(unitCount: workload.trackCount, checksum: UInt64(sum))
     }
 
-    /// Counts the tracks of albums of some years.
+    /// Counts the tracks of albums from 2020 on.
     func toOnePath() throws -> Outcome { try count(.path("album.year") >= 2020) }
 
     /// Counts the albums with a track that was played very often; the unit is the track.

@@ -1,4 +1,4 @@
-/// An operation of Roost and of a C program, which the benchmark compares.
+/// An operation of Roost, and the baseline that it is compared with.
 struct Operation: Sendable {
     /// The unit of an operation.
     enum Unit: String, Codable, Sendable {

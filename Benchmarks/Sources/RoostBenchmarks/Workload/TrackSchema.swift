@@ -44,7 +44,7 @@ struct TrackSchema {
     /// declared.
     ///
     /// - Parameter form: The form of the workload.
-    /// - Throws: `invalidModel`, which would be a mistake here.
+    /// - Throws: `invalidModel`, which would be a mistake of the benchmark.
     init(_ form: TrackForm = .plain) throws {
         self.form = form
         model = try Self.model(form)

@@ -5,8 +5,8 @@ internal import RoostQuery
 /// CSV files as read-only stores: `csv:path`.
 ///
 /// Rows are objects of entity `Row`, numbered from 1. Columns are its attributes, all of them
-/// strings. A program may give a model with one entity, whose attributes are the columns as
-/// strings, integers, floating-point numbers or booleans. An empty field is null.
+/// strings. A program may give its own model with one entity. The attributes have the columns'
+/// names, and are strings, integers, floating-point numbers or booleans. An empty field is null.
 public struct CSVStoreType: ReadOnlyPersistentStoreType {
     /// Creates the type.
     public init() {}
@@ -23,8 +23,8 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
 
     /// Opens a file.
     ///
-    /// Throws `notAStore` if it has no valid header, `modelMismatch` if the model does not fit its
-    /// columns, `invalidRequest` for an option, or an error of reading.
+    /// Throws `notAStore` if the file has no valid header, `modelMismatch` if the model does not
+    /// fit the columns, `invalidRequest` for a type option, or a read error.
     public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
         var rows = CSVRows(try StoreFile.contents(of: location.path))

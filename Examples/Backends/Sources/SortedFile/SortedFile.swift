@@ -26,8 +26,8 @@ struct SortedFile: Sendable {
         _modify { yield &spaces[space.position] }
     }
 
-    /// Returns the position of the first key of a space that is not less than `key`, and whether
-    /// that key equals `key`.
+    /// Returns the position in `space` of the first key not less than `key`, and whether it equals
+    /// `key`.
     func find(_ key: UnsafeRawBufferPointer, in space: KeySpace) -> (position: Int, exists: Bool) {
         let entries = spaces[space.position]
         var (low, high) = (0, entries.count)
@@ -53,7 +53,7 @@ struct SortedFile: Sendable {
 
     /// Reads the file at `path`.
     ///
-    /// Throws `notFound`, `notAStore`, `corrupted`, or another error of reading.
+    /// Throws `notFound`, `notAStore`, `corrupted`, or another read error.
     init(at path: String) throws(StoreError) {
         let bytes = try StoreFile.contents(of: path)
         guard bytes.starts(with: Self.magic) else { throw StoreError(.notAStore, "'\(path)' is not a sorted file.") }

@@ -11,12 +11,12 @@ final class SortedFileStorage: OrderedKeyValueStorage {
     let maximumKeyByteCount = 511
     private let path: String
     private let isReadOnly: Bool
-    /// The lock that prevents others from removing the file; nil for a user without write access.
+    /// The lock that prevents others from removing the file; nil for a reader that cannot lock it.
     private let lock: StoreLock?
     /// The content at the last read or commit; nil after closing or a failed write.
     private let latest: Mutex<SortedFile?>
 
-    /// Opens the file at `path`, or prepares to create it by the first commit.
+    /// Opens the file at `path` or, if `isNew`, prepares to create it in the first commit.
     init(at path: String, isNew: Bool, options: StoreOptions) throws(StoreError) {
         (self.path, isReadOnly) = (StoreFile.resolvingLink(path), options.isReadOnly)
         let timeout = options.timeoutSeconds

@@ -22,7 +22,7 @@ public struct SortedFileStoreType: FileStoreType {
         StoreFile.read(prefix: SortedFile.magic.count, of: path) == SortedFile.magic
     }
 
-    /// Opens a store, and unless it is read-only, removes files that a crash left beside it.
+    /// Opens a store and, unless read-only, removes files that a crash left beside it.
     public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireValid(options)
         try StoreFile.requireRegularFile(at: location.path, forWriting: !options.isReadOnly)

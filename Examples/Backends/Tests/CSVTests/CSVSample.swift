@@ -2,7 +2,7 @@ import Foundation
 import RoostConformance
 import RoostCore
 
-/// Returns a CSV file of 1200 rows and its expected content, for the checks of reading.
+/// Writes a CSV file of 1200 rows, and returns its location and expected content.
 @Sendable
 func csvSample(in directory: String) throws -> StoreSample {
     let model = try ManagedObjectModel(entities: [

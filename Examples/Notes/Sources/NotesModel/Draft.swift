@@ -2,7 +2,7 @@ import Roost
 
 /// A copy of a note for editing.
 ///
-/// The notes change only in ``keep()``.
+/// The note itself changes only in ``keep()``.
 public final class Draft {
     private let note: Note
     private let pad: ManagedObjectContext

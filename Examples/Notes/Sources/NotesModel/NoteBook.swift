@@ -15,14 +15,14 @@ public final class NoteBook {
         self.container = container
         context = container.makeContext("notes")
         context.mergePolicy = .notes
-        // Undo keeps notes in memory, and other programs may change them.
+        // Undo keeps notes in memory. Merging updates them when another program changes them.
         context.mergesChangesAutomatically = true
         context.undo = history
     }
 
     // MARK: Reading
 
-    /// Returns the notes by number, limited by `tag` and by `search` (in any case) if given.
+    /// Returns the notes, sorted by number, that have `tag` and contain `search`, ignoring case.
     public func list(tag: String? = nil, search: String? = nil) throws(NoteError) -> [NoteLine] {
         var conditions: [FetchRequest.Predicate] = []
         if let tag { conditions.append(.any("tags.name") == tag) }
@@ -33,7 +33,7 @@ public final class NoteBook {
         return try attempt { () throws(StoreError) in try context.fetch(request).map(NoteLine.init) }
     }
 
-    /// Returns the tags by name, each with the number of its notes that are not done.
+    /// Returns the tags, sorted by name, each with the number of its notes that are not done.
     public func tags() throws(NoteError) -> [TagLine] {
         try attempt { () throws(StoreError) in
             try context.fetch(Fetch<Tag>(sortedBy: ["name"])).map { tag in
@@ -166,7 +166,7 @@ public final class NoteBook {
         return note
     }
 
-    /// Returns the tag with the given name, which it inserts if necessary.
+    /// Returns the tag with the given name, inserted if necessary.
     static func tag(_ name: String, in pad: ManagedObjectContext) throws(StoreError) -> Tag {
         if let tag = try pad.fetch(Fetch<Tag>(where: "name == \(name)", limit: 1)).first { return tag }
         let tag: Tag = try pad.insert()

@@ -18,7 +18,7 @@ struct ConflictsChapter {
     /// Changes the city and the salary in the background, and the city in the view context.
     private func makeConflict() async throws -> Employee {
         let view = stack.view
-        // Without automatic merging, the view context does not see the other change before its save.
+        // Without automatic merging, the view context sees the background change only when it saves.
         view.mergesChangesAutomatically = false
         view.rollback()
         let employee = try view.fetch(Fetch<Employee>(where: "name == 'Grace'"))[0]

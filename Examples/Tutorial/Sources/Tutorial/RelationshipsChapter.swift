@@ -94,7 +94,7 @@ struct RelationshipsChapter {
         try view.save()
         try check(report["department"] == .objectID(id), "the reference stays")
         guard let missing = report.department else { throw TutorialError("The reference must stay.") }
-        // A fault learns only when it is read that its object does not exist.
+        // Only reading a fault reveals that its object does not exist.
         try check(missing.name.isEmpty && missing.isDeleted, "its object does not exist")
         print("noAction: the report refers to a department that does not exist")
         report.department = nil

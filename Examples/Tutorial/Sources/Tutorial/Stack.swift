@@ -23,7 +23,7 @@ struct Stack {
     /// Closes the container and removes the store with all of its files.
     func destroy() throws {
         let location = container.stores[0].location
-        // The context releases its objects, and the state of the store that it reads.
+        // A reset context releases its objects and its snapshot of the store.
         view.reset()
         try container.close()
         try StoreRegistry.standard.type(named: location.type).destroy(location)

@@ -121,7 +121,7 @@ package final class BundleDirectory {
         guard status.st_size <= limit else {
             throw StoreError(.limitExceeded, "'\(path)' has \(status.st_size) bytes; at most \(limit) are read.")
         }
-        // Has one byte more than the file, to detect a file that grows meanwhile.
+        // The buffer has one byte more than the file, to detect a file that grows meanwhile.
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)
         var count = 0
         while count < bytes.count {

@@ -6,7 +6,7 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
     package let file: String
     /// The line in an XML file; nil in a compiled model.
     package let line: Int?
-    /// The element or the property concerned, for example `entity 'Song', attribute 'title'`.
+    /// The affected element or property, for example `entity 'Song', attribute 'title'`.
     package let element: String
     /// The problem and how the reader handled it.
     package let message: String
@@ -34,9 +34,9 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
 /// needs is ignored. Any other unknown item causes a warning. Nothing outside the bundle is read,
 /// no symbolic link inside it is followed, and only XML's predefined entities are expanded.
 package enum CoreDataModelReader {
-    /// A function that reads a compiled model from a keyed archive and the file name for errors.
+    /// A function that reads a compiled model from a keyed archive; `file` is the name for errors.
     ///
-    /// This module reads XML only. RoostCoreData provides the function.
+    /// This module reads only XML, so RoostCoreData provides the function.
     package typealias CompiledModelReader = (_ archive: [UInt8], _ file: String) throws(StoreError) -> (
         model: ManagedObjectModel, warnings: [ModelImportWarning]
     )
@@ -47,11 +47,11 @@ package enum CoreDataModelReader {
     /// Returns the names of the versions in the bundle at `path`, from oldest to newest according
     /// to their names.
     ///
-    /// The names are without `.xcdatamodel` or `.mom`. A single model has one version; if the model
-    /// is a file, this is the name of the file.
+    /// The names are without `.xcdatamodel` or `.mom`. A single model has one version; for a model
+    /// that is a file, this is the file's name with its extension.
     ///
-    /// The order is natural: "Model 2" precedes "Model 10". If the first word of a version differs
-    /// from the current version's, the model was renamed, and the version comes first.
+    /// The order is natural: "Model 2" precedes "Model 10". A version that begins with another word
+    /// than the current version comes first, because the model was renamed.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, `invalidModel`, `corrupted`,
     ///   `limitExceeded`.

@@ -10,7 +10,7 @@ enum DefaultValueText {
     /// Returns the default value that a text represents for an attribute type.
     ///
     /// - Parameters:
-    ///   - text: The text. It is not empty unless the type is a string.
+    ///   - text: The text; empty only if the type is a string.
     ///   - type: The attribute's type.
     /// - Returns: The value, and whether the whole text is valid for the type; nil if the text has
     ///   no value of the type.
@@ -76,10 +76,11 @@ enum DefaultValueText {
         return letters.contains(first) || digit(first) != nil
     }
 
-    /// Returns the digits of the number at the start of a text, after white space; empty if there
-    /// are none.
+    /// Returns the text of the number at the start of a text, after white space; empty without
+    /// digits.
     ///
-    /// A sign, a fraction and an exponent are included.
+    /// A sign, a fraction and an exponent are included. `isWhole` is false if the number is missing
+    /// or anything follows it.
     static func real(_ text: String) -> (digits: ArraySlice<UInt8>, isWhole: Bool) {
         let start = afterSpaces(text)
         var rest = start

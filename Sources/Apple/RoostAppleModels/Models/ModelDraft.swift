@@ -76,8 +76,7 @@ package struct ModelDraft {
         if !dropped.isEmpty { dropOneSidedInverses(&warnings, file: file) }
     }
 
-    /// Names unnamed fetch indexes, renames those with the name of an earlier index, and removes
-    /// equal ones.
+    /// Gives each fetch index of an entity a unique name, and removes duplicate indexes.
     private mutating func separateIndexes(_ warnings: inout [ModelImportWarning], file: String) {
         for entity in entities.indices {
             var kept: [FetchIndexDescription] = []

@@ -13,13 +13,15 @@ package struct VersionOrder {
         case numbers
         /// The older version is the source of a mapping model, and the newer one its destination.
         case mappingModel
-        /// The newer version has the first word of the bundle's current version, and the older
-        /// version does not.
+        /// The newer version begins with the same word as the bundle's current version, and the
+        /// older version does not.
         ///
         /// The reason also applies if the newer version is current and neither name has a number.
         case currentVersion
-        /// A store is to be migrated from the older version to the newer one, or between versions
-        /// that begin with their first words.
+        /// A store is to be migrated from the older version to the newer one.
+        ///
+        /// If these begin with different words, the reason also applies to other versions with
+        /// these words.
         case store
         /// Both names begin with the same word, and are in natural order.
         case names

@@ -30,7 +30,7 @@ extension XMLModelDocument {
         guard let name = nonEmpty(element["name"]) else {
             throw error(element, message: "element <\(element.name)> has no name")
         }
-        // Checked first, because warnings and errors contain the name.
+        // The length is limited here, because warnings and errors contain the name.
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw error(
                 element,

@@ -3,8 +3,8 @@ package import RoostCore
 /// A binary property list (`bplist00`) that is read object by object, with checked offsets and
 /// counts.
 ///
-/// Objects are read only when requested, so repeated references to one object cost little. A
-/// ``DecodingBudget`` counts the objects and bytes that are read.
+/// Objects are read only when requested. A ``DecodingBudget`` counts the objects and bytes that are
+/// read.
 package struct BinaryPropertyList {
     /// An object of the list.
     ///

@@ -8,7 +8,7 @@ package struct XMLAttribute {
 
 /// A pull parser for XML elements, attributes and text.
 ///
-/// Refuses document types, except a plain one on request, and entity declarations, so nothing is
+/// Refuses entity declarations and document types (except a plain one on request), so nothing is
 /// fetched. Supports only the five predefined entities and character references. Parsing takes
 /// linear time.
 package struct XMLPullParser {

@@ -205,8 +205,8 @@ struct MappingImport {
     ///
     /// Each removed expression causes a warning.
     ///
-    /// Core Data finds such an error only when it evaluates the expression, and a policy may
-    /// prevent the evaluation.
+    /// Core Data detects an invalid expression only when evaluating it, and a policy may prevent
+    /// the evaluation.
     private mutating func leavingMisfitsOut(of model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var fitting = model

@@ -19,13 +19,14 @@ package struct CoreDataMappingModel: Sendable {
 ///
 /// As in Xcode's compiler, mappings are in the order of their numbers, and unnamed mappings get
 /// default names. An attribute without an expression gets `$source.name` if the source entity has
-/// that attribute too. A relationship without an expression gets the objects that the first entity
-/// mapping to its destination entity created from the source relationship with the same name.
+/// that attribute too. A relationship without an expression is filled from the source relationship
+/// with the same name. It gets the objects that the first entity mapping to its destination entity
+/// created from the related source objects.
 ///
 /// Entity mappings that the mapping model does not link to are left out with a warning. If entity
-/// mappings also create subentities of a relationship's destination, and the relationship has no
-/// key path, it gets the objects of all these mappings, with a warning. Apple's compiler uses only
-/// the first mapping and loses the other objects.
+/// mappings also create subentities of a relationship's destination, a relationship without a key
+/// path gets the objects of all these mappings, with a warning. Apple's compiler uses only the
+/// first mapping and loses the other objects.
 ///
 /// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. If both
 /// models are given, an inferred expression that is invalid for them is left out with a warning.
@@ -34,11 +35,11 @@ package enum CoreDataMappingReader {
     ///
     /// - Parameters:
     ///   - path: An `.xcmappingmodel` bundle, or the XML file.
-    ///   - source: The source model. If given, filters are parsed with its types and version hashes
-    ///     are set.
+    ///   - source: The source model. If given, version hashes are set, and filters are parsed with
+    ///     its types.
     ///   - destination: The destination model. If both models are given, mappings that only copy
-    ///     equal entities have type `copy`. If a model is missing, the names come from the copy
-    ///     embedded in the file.
+    ///     equal entities have type `copy`. If a model is missing, its names come from the copy of
+    ///     the model in the file.
     /// - Returns: The mapping model, and warnings about parts that were left out or changed.
     /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, `limitExceeded`;
     ///   `invalidMappingModel` with file and line. For an expression without a counterpart, the
@@ -60,7 +61,7 @@ package enum CoreDataMappingReader {
 
     /// Reads the XML of a mapping model.
     ///
-    /// Like ``read(at:source:destination:)``. Warnings and errors contain `file` as the file name.
+    /// See ``read(at:source:destination:)``. Warnings and errors contain `file` as the file name.
     package static func read(
         xml bytes: [UInt8], file: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> CoreDataMappingModel {

@@ -7,7 +7,8 @@ enum PredicateText {
     private static let depthLimit = 64
     /// The maximum size of a text, in bytes.
     ///
-    /// A part is printed once for each reference to it.
+    /// A small archive could have a long text, because a part is printed once for each reference to
+    /// it.
     private static let byteLimit = 1 << 20
 
     /// Returns the text of an archived `NSPredicate`, or nil if it is not supported or nested too

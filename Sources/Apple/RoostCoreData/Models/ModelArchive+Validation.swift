@@ -4,10 +4,8 @@ internal import RoostCore
 extension ModelArchive {
     /// Converts the validation predicates of Xcode's editor to limits.
     ///
-    /// A model cannot store other predicates, so they cause a warning.
-    ///
     /// The editor writes `SELF >= m`, `SELF <= m`, `length >= n`, `length <= n` and
-    /// `SELF MATCHES pattern`.
+    /// `SELF MATCHES pattern`. A model cannot store other predicates, so they cause a warning.
     mutating func readValidation(
         _ object: ArchivedObject, into attribute: inout AttributeDescription, place: String
     ) throws(StoreError) {

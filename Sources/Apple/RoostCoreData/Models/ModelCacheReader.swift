@@ -16,7 +16,8 @@ enum ModelCacheReader {
         compressed: [UInt8], file: String
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
         let what = "the model cache of '\(file)'"
-        // Some tools do not compress the archive. Its first bytes identify it.
+        // Some tools do not compress the archive. The first bytes of an uncompressed archive
+        // identify it.
         let archive =
             compressed.starts(with: Array("bplist".utf8))
             ? compressed : try Inflate.raw(compressed, limit: Limit.archiveByteCount, what: what)
@@ -179,7 +180,7 @@ struct ModelArchive {
 
     /// Returns the name, or throws if it is too long.
     ///
-    /// Warnings and errors contain the name.
+    /// The length is limited, because warnings and errors contain the name.
     func name(_ name: String, of thing: String) throws(StoreError) -> String {
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw StoreError(

@@ -6,9 +6,9 @@ internal import RoostForeignSQLite
     /// A search for the column of each property in the tables of one store.
     ///
     /// Core Data names a column after the property. If siblings in a hierarchy have properties with
-    /// the same name, Core Data adds digits, and no table records which sibling owns which column.
-    /// The search compares the declared types, then finds which columns have values in rows of each
-    /// entity, then uses the order of the entities' numbers.
+    /// the same name, Core Data adds digits to the column names. No table records which sibling
+    /// owns which column. The search compares the declared types, then finds which columns have
+    /// values in rows of each entity, then uses the order of the entities' numbers.
     struct CoreDataColumns {
         /// A property together with the entity that declares it.
         struct Owner: Hashable {

@@ -22,7 +22,7 @@ internal import RoostForeignSQLite
             self.fileNumbers = fileNumbers
         }
 
-        /// Returns the query for the links of a relationship that is the owning side.
+        /// Returns the query for the links of an owning relationship.
         ///
         /// - Throws: `modelMismatch` if no table or column for the links exists.
         mutating func links(
@@ -45,7 +45,8 @@ internal import RoostForeignSQLite
 
         /// Returns the query for a to-many relationship without an inverse.
         ///
-        /// The destination's rows contain the owner's key in `Z<owner's number><NAME>`.
+        /// The destination's rows contain the source's key in column `Z<number><NAME>`: the source
+        /// entity's number and the relationship's name.
         private mutating func keyQuery(
             _ relationship: ManagedObjectModel.Relationship, table: String, database: ForeignDatabase
         ) throws(StoreError) -> String {
@@ -53,8 +54,8 @@ internal import RoostForeignSQLite
             let number = fileNumbers[relationship.source]
             var candidates = tables.candidates("Z\(number)\(name)", in: table).map(\.name)
             if candidates.isEmpty {
-                // The number is only a hint. If the column has another number, but is the only one
-                // with the right name, it is used.
+                // The number is only a hint. A column with another number is used if no other
+                // column has the name.
                 candidates = (tables.columns[table] ?? []).map(\.name).filter {
                     Self.isNumbered($0, prefix: "Z", name: name)
                 }
@@ -117,7 +118,7 @@ internal import RoostForeignSQLite
         private func query(_ table: String, source: String, target: String, columns: [String]) -> String {
             /// Returns the column with the order of the keys in another column.
             ///
-            /// The order column's name is `Z_FOK_` and the key column's name without `Z_`.
+            /// The order column's name is `Z_FOK_` followed by the key column's name without `Z_`.
             func order(_ column: String) -> String {
                 let wanted = "Z_FOK_" + column.uppercased().dropFirst(2)
                 return columns.first { $0.uppercased() == wanted }.map(ForeignDatabase.quoted) ?? "0"
@@ -129,7 +130,7 @@ internal import RoostForeignSQLite
 
         /// Returns the query for a relationship that is its own inverse.
         ///
-        /// Its columns are `Z_<number><NAME>` and `REFLEXIVE`.
+        /// The join table's key columns are `Z_<number><NAME>` and `REFLEXIVE`.
         ///
         /// A pair may be stored once or in both directions. The query returns each pair once, with
         /// the lower key first.

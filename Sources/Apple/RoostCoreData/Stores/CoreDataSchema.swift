@@ -27,7 +27,7 @@ internal import RoostForeignSQLite
         /// The table of one root entity.
         struct Root: Sendable {
             let table: String
-            /// The expressions of a row after its first three values: key, entity and version.
+            /// The expressions of a row after its first three values (key, entity and version).
             let expressions: [String]
             /// The entities by their numbers in the file, without abstract entities.
             let entities: [Int64: Entity]
@@ -250,8 +250,10 @@ internal import RoostForeignSQLite
                 externalColumns: externalColumns)
         }
 
-        /// Returns the rule for reading a to-one relationship or the position of an object in the
-        /// relationship's inverse, or nil for a position without a column.
+        /// Returns the rule for reading a to-one relationship, or an object's position in the
+        /// inverse relationship.
+        ///
+        /// Returns nil for a position without a column.
         private static func reading(
             of field: RecordLayout.Field, by reference: Reference, row: inout RowExpressions
         ) -> Reading? {
@@ -274,7 +276,10 @@ internal import RoostForeignSQLite
     }
 
     extension ManagedObjectModel {
-        /// Returns the entity that declares the property, `number` or a superentity, or nil.
+        /// Returns the number of the entity that declares a property: `number`, or one of its
+        /// superentities.
+        ///
+        /// Returns nil for an unknown property.
         func declaringEntity(of name: String, in number: Int) -> Int? {
             var next: Int? = number
             while let current = next {

@@ -168,7 +168,8 @@
         /// The match uses the compiled bundle's version hashes, or the model in the file, or the
         /// tables and columns.
         ///
-        /// If several versions match equally, returns the current version, or else the newest.
+        /// If several versions with equal version hashes match, returns the current version, or
+        /// else the newest.
         ///
         /// - Returns: The version; nil for a model with one version.
         /// - Throws: `modelMismatch` if no version matches; `invalidRequest` if several versions

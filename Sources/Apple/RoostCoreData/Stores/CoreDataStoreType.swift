@@ -78,8 +78,8 @@
         ///
         /// Returns nil if the file contains a model or an option names one.
         ///
-        /// Versions match equally if columns do not show their differences, such as the size of
-        /// integers.
+        /// Several models can match, because columns do not show all differences, such as the size
+        /// of integers.
         package func fittingModels(
             among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
         ) throws(StoreError) -> [Int]? {

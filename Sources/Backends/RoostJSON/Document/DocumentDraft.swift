@@ -103,7 +103,7 @@ struct UnfinishedDocument {
 
     /// Removes the file and its lock, ignoring errors.
     ///
-    /// The next writer that opens the store removes any that remain.
+    /// The next writer that opens the store removes files that remain.
     private static func remove(_ path: String, lock: StoreLock) {
         try? StoreFile.remove(path)
         try? lock.releaseRemovingFile()

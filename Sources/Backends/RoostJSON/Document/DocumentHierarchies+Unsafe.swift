@@ -59,7 +59,7 @@ final class DocumentHierarchies {
 
     /// Returns whether a hierarchy is still unread.
     ///
-    /// After a hierarchy's last record, `held` belongs to a later hierarchy. So this compares
+    /// After a hierarchy's last record, `held` belongs to a later hierarchy. So the method compares
     /// `lastRoot`.
     func isBefore(root: Int) -> Bool { lastRoot.map { root > $0 } ?? true }
 

@@ -11,7 +11,7 @@ struct DocumentPlaces {
     private let file: DocumentFile
     private let model: ManagedObjectModel
 
-    /// Creates a search in a document that was read without an error of its text so far.
+    /// Creates a search in a document whose text was read without an error so far.
     init(_ file: DocumentFile, model: ManagedObjectModel) {
         self.file = file
         self.model = model

@@ -26,7 +26,7 @@ final class DocumentStream {
     @exclusivity(unchecked) private var records: RecordTextReader
     /// The current list, or nil after the last one.
     private(set) var next: List?
-    /// The previous list, which must be smaller.
+    /// The previous list, which the next list must follow.
     private var last: List?
     private var isInLinks = false
     /// The last key and the last link read from the list.
@@ -175,7 +175,8 @@ final class DocumentStream {
             if try text.nextKey() {
                 let list = try self.list()
                 guard isBefore(list) else { throw unordered("lists") }
-                // Because every list is counted, a reader of all counted lists has read all lists.
+                // Every list must have a count, so that a reader of all counted lists reads all
+                // lists.
                 guard tail.count(of: list) > 0 else { throw DocumentTail.mismatch(file) }
                 try text.expect(.beginArray, "a list")
                 next = list

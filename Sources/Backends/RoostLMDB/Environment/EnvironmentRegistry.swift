@@ -55,9 +55,9 @@ enum EnvironmentRegistry {
     ///
     /// Opens the file unless this process has it open. The call waits
     ///
-    /// - while this process has the file open under a temporary name, from before the file replaced
-    ///   the store,
-    /// - while this process has the file open that was formerly at the path.
+    /// - while this process has the file open under the temporary name that it had before it
+    ///   replaced the store,
+    /// - while this process has another file open that was at the path before.
     ///
     /// - Throws: `busy` after the timeout; errors of opening the file.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease

@@ -127,7 +127,7 @@ final class LMDBEnvironment: Sendable {
         removeLibraryLockFile()
     }
 
-    /// Checks the file, unless it is new or a process that has it open has checked it.
+    /// Checks the file, unless it is new or was checked by a process that still has it open.
     ///
     /// Returns nil if locks are impossible.
     private static func examine(

@@ -116,7 +116,7 @@ final class LMDBWriter: KeyValueWriter {
         state.pointee.lastRecordKey.append(contentsOf: key)
     }
 
-    /// Returns whether a key is a record's and comes after all others, as new keys usually do.
+    /// Returns whether a key of the space `records` comes after all others, as new keys usually do.
     ///
     /// Appending such keys fills the pages. Other puts would leave pages half full, since LMDB
     /// splits pages in the middle.

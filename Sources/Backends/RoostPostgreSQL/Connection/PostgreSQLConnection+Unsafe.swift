@@ -202,9 +202,9 @@
 
         /// Refuses a connection pooler that shares the server's session between transactions.
         ///
-        /// Transactions would lose the session's lock and settings. With a pooler, the process ID
-        /// that libpq received differs from the server's ID, so the check needs a second
-        /// connection.
+        /// Transactions would lose the session's lock and settings. With any pooler, the process ID
+        /// that libpq received differs from the server's ID. Only a second connection shows whether
+        /// the pooler shares sessions.
         ///
         /// - Throws: `unsupported` for such a pooler, and errors of the server.
         func requireSession(_ location: PostgreSQLLocation) throws(StoreError) {

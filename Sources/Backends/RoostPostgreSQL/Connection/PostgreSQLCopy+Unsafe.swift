@@ -144,7 +144,7 @@
             let fixedByteCount: Int
         }
 
-        /// The size of the buffer from which its rows are sent.
+        /// The buffer size at which the rows are sent.
         private static let chunkByteCount = 256 << 10
 
         private var base: UnsafeMutableRawPointer

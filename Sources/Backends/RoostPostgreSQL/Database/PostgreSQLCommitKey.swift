@@ -8,7 +8,7 @@
     /// Each commit inserts a new key in its transaction. If the answer is lost, the store inserts
     /// the same key in a second transaction, which waits for the end of the first transaction. If
     /// the first transaction was committed, the second transaction finds the key. If not, the
-    /// inserted key prevents a later commit.
+    /// inserted key keeps the first transaction from committing later.
     struct PostgreSQLCommitKey {
         static let table = "_roost_commits"
         static let creation =
@@ -102,7 +102,7 @@
 
         /// Returns whether the commit took place.
         ///
-        /// If the commit did not take place, prevents a later commit.
+        /// If the commit did not take place, keeps it from taking place later.
         private func ask(
             _ location: PostgreSQLLocation, settings: PostgreSQLSettings
         ) throws(StoreError) -> Bool {

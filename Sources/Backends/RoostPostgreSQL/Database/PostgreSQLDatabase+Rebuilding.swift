@@ -12,7 +12,8 @@
         ///
         /// A dropped or renamed table would lock out this store's own snapshots. So the old tables
         /// stay until ``finishRebuilding(_:to:on:)``. The table of tallies is also created again,
-        /// so that a program without its lock finds another store (``PostgreSQLIncarnation``).
+        /// so that a program that has lost its lock finds another store
+        /// (``PostgreSQLIncarnation``).
         ///
         /// Returns nil if a needed name is in use or too long, or if the server's table of locks is
         /// too small.

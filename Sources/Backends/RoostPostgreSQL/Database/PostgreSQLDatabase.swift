@@ -75,8 +75,8 @@
                 return nil
             }
             let what = "Sharing a snapshot of"
-            // An error would end the transaction. The first query is null if the function is
-            // missing.
+            // An error would end the transaction, so a query first checks the function. Its result
+            // is null if the function is missing.
             let canExport =
                 "SELECT has_function_privilege(to_regprocedure('pg_catalog.pg_export_snapshot()')::oid, 'EXECUTE')"
             guard try connection.query(canExport, what: what).text(0, column: 0) == "t" else { return nil }
@@ -278,7 +278,8 @@
             var pause: UInt32 = 1000
             while true {
                 do throws(StoreError) { return try beginOnce(purpose, on: connection) } catch {
-                    // In the portable profile, another transaction in the same place was committed.
+                    // In the portable profile, another transaction with the same writer place was
+                    // committed.
                     guard (error.underlying as? PostgreSQLError)?.isTransient(in: settings.profile) == true,
                         ContinuousClock.now < deadline, (try? connection.query("ROLLBACK")) != nil
                     else {

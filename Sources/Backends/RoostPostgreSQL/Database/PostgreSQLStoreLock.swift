@@ -107,7 +107,7 @@
             }
         }
 
-        /// Replaces the session's shared lock by an exclusive lock that lasts until the end of
+        /// Replaces the session's shared lock with an exclusive lock that lasts until the end of
         /// another session's transaction.
         ///
         /// - Parameter connection: The connection of the transaction, which already has the shared

@@ -102,7 +102,7 @@
         /// Sets the forms of values for the transaction.
         ///
         /// Row security reports an error instead of hiding rows. Joins have the order of the
-        /// statement, because trying others takes long.
+        /// statement, because trying other orders takes long.
         private func prepareSession() throws(StoreError) {
             let settings = [
                 ("search_path", ""), ("standard_conforming_strings", "on"), ("statement_timeout", "0"),

@@ -39,7 +39,7 @@
             return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
         }
 
-        /// Returns the names of all relations and types of a schema, without given tables, their
+        /// Returns the names of all relations and types of a schema, except the given tables, their
         /// indexes and their types.
         static func usedNames(
             of schema: String, without tables: [String], on connection: PostgreSQLConnection

@@ -25,7 +25,7 @@
             do throws(StoreError) {
                 let (incarnation, schema) = try lock.withConnection {
                     (connection) throws(StoreError) -> (PostgreSQLIncarnation, SQLSchema) in
-                    // With the portable profile, all values come from one state of the database.
+                    // In the portable profile, a transaction reads all values from one state.
                     let (uuid, found) =
                         connection.settings.profile == .portable
                         ? try connection.retrying { () throws(StoreError) in try inspect(connection) }
@@ -216,8 +216,9 @@
             return try PostgreSQLProfile.forServer(of: connection)
         }
 
-        /// Creates a store under a temporary name, with separate transactions for tables and rows,
-        /// and renames it unless it is unpublished.
+        /// Creates a store with separate transactions for tables and rows.
+        ///
+        /// A published store has a temporary name until its rows exist.
         private func createByParts(_ schema: SQLSchema, connection: PostgreSQLConnection) throws(StoreError) {
             let order = try connection.query("SELECT 'B' < 'a' AND 'a' < 'b' AND 'z' < 'é'")
             guard order.text(0, column: 0) == "t" else {

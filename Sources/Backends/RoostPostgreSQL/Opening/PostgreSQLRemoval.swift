@@ -61,9 +61,9 @@
             }
             let locked = found.filter { $0.value == .postgresql }.map(\.key)
             guard locked.isEmpty, !found.isEmpty else {
-                // All changes are in one transaction, which sees all commits before its locks.
-                // Without a store there is nothing to lock, and the portable profile suits every
-                // server.
+                // All changes are in one transaction, which sees all commits made before it took
+                // its locks. Without a store there is nothing to lock, and the portable profile
+                // suits every server.
                 try connection.use(locked.isEmpty ? .portable : .postgresql)
                 names = try connection.transaction { () throws(StoreError) in
                     if !locked.isEmpty { try PostgreSQLStoreLock.takeAlone(schemas, in: connection) }

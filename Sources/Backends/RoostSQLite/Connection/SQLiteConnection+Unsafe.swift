@@ -4,7 +4,7 @@ internal import RoostFiles
 package import RoostSQL
 internal import RoostSystem
 
-/// A SQLite connection with settings that restrict the effects of a hostile file.
+/// An SQLite connection with settings that restrict the effects of a hostile file.
 ///
 /// Use it from one thread at a time.
 package final class SQLiteConnection: SQLBatchInserting {
@@ -152,7 +152,7 @@ package final class SQLiteConnection: SQLBatchInserting {
                 context?.assumingMemoryBound(to: Int32.self).pointee = frames
                 return SQLITE_OK
             }, logFrames)
-        // Damage that a writer does not notice spreads, so writers check whole pages. FORMAT.md
+        // A writer spreads damage that it does not notice, so writers check whole pages. FORMAT.md
         // explains why readers do not.
         try execute("PRAGMA cell_size_check = \(access.isWritable ? "ON" : "OFF")")
         try execute("PRAGMA mmap_size = 0")
@@ -243,7 +243,7 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// Checks that the file at the log's path is still the write-ahead log that the connection has
     /// open.
     ///
-    /// No program removes the log if it respects SQLite's locks. If the log was removed anyway,
+    /// A program that respects SQLite's locks does not remove the log. If the log was removed,
     /// changes that the connection writes are lost. Call this method after reading something, which
     /// opens the log.
     ///

@@ -152,7 +152,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
             try writer.verifyLog()
             return writer
         } catch {
-            // The writer keeps this connection, so that the next transaction is refused as well.
+            // The connection is kept, so that the next transaction is refused as well.
             giveBack(writer, isSound: rollBackQuietly(writer))
             throw error
         }
@@ -229,10 +229,10 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
 
     /// Moves the write-ahead log into the database if the log has become large.
     ///
-    /// Readers of older states block a checkpoint, and writers wait for it. So it gives up soon,
-    /// and is repeated after the log has grown by another 4 MiB. After an incomplete attempt, a
-    /// checkpoint of a large log waits longer. The first attempt does not, because the thread of a
-    /// large commit often still reads the previous state.
+    /// Readers of older states block a checkpoint, and writers wait for it. So a checkpoint gives
+    /// up soon, and is repeated after the log has grown by another 4 MiB. After an incomplete
+    /// attempt, a checkpoint of a large log waits longer. The first attempt does not, because the
+    /// thread of a large commit often still reads the previous state.
     private func checkpointIfDue(_ writer: SQLiteConnection) {
         let byteCount = writer.logFrameCount * pageSizeBytes
         let due = state.withLock { $0.checkpointByteCount }
@@ -332,8 +332,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         if let failure { throw settings.isUnpublished ? failure : keptInLog(failure) }
     }
 
-    /// Returns a failure to move the log, with the information that all commits are safe in the
-    /// log.
+    /// Returns a failure to move the log; on a full disk, with a message that all commits are safe
+    /// in the log.
     private func keptInLog(_ failure: StoreError) -> StoreError {
         guard failure.code == .noSpace, SQLiteSettling.needsRecovery(path) else { return failure }
         return failure.withMessage(

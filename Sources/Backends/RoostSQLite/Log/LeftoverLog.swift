@@ -5,10 +5,10 @@ internal import RoostSQL
 /// A write-ahead log that a crash left beside its database file, and the state of the file without
 /// the log.
 ///
-/// SQLite applies any log beside a file. If the file or the log was replaced, this mixes their
-/// pages, for example after a backup was copied over the file. SQLite does not detect this, but the
-/// store's generation and mark (``SQLTallies``) reveal it. SQLite also does not distinguish a
-/// damaged log from a log that a power cut has torn. ``WriteAheadLog`` does.
+/// SQLite applies any log beside a file. If the file or the log was replaced, for example by
+/// copying a backup over the file, applying the log mixes their pages. SQLite does not detect this,
+/// but the store's generation and mark (``SQLTallies``) reveal it. SQLite also does not distinguish
+/// a damaged log from a log that a power cut has torn. ``WriteAheadLog`` does.
 struct LeftoverLog {
     private let path: String
     private let content: WriteAheadLog.Content

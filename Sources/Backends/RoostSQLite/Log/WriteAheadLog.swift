@@ -212,9 +212,10 @@ struct WriteAheadLog: ~Copyable {
     /// checksum.
     ///
     /// The search continues the chain from each stored checksum, and from `computed`. A frame that
-    /// continues a chain after the end of a transaction belongs to the next transaction. If a
-    /// frame does not match its stored checksum, its commit mark counts in that chain only if the
-    /// disk writes the frame's header atomically, because the mark is then as new as the checksum.
+    /// continues a chain after the end of a transaction belongs to the next transaction. In the
+    /// chain from a stored checksum that does not match its frame, the frame's commit mark counts
+    /// only if the disk writes the frame's header atomically. The mark is then as new as the
+    /// checksum.
     ///
     /// - Parameters:
     ///   - first: The frame that does not match.
@@ -229,7 +230,7 @@ struct WriteAheadLog: ~Copyable {
         var (previous, offset) = (first, start)
         var seeds = [
             (checksum: first.checksum, isEnd: first.databasePageCount > 0 && Self.isWrittenAsWhole(start)),
-            // Only the stored checksum may be wrong.
+            // Perhaps only the stored checksum is wrong.
             (checksum: computed, isEnd: first.databasePageCount > 0),
         ]
         while true {

@@ -293,8 +293,8 @@ struct SQLiteOpening {
 
     /// Reads the identity and the model, and compares the schema with the model.
     ///
-    /// First checks that reading runs no foreign code in the schema. The last element is whether
-    /// the log may contain commits that were not flushed.
+    /// First checks that reading runs no foreign code in the schema. The last element of the result
+    /// is whether the log may contain commits that were not flushed.
     private func inspect(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, SQLSchema, Bool) {
         let check = try SQLiteSchemaCheck(connection)
         let version = Int(clamping: try connection.integer("PRAGMA user_version") ?? 0)

@@ -18,9 +18,9 @@ enum croost_lock { croost_lock_none, croost_lock_shared, croost_lock_exclusive }
 
 /// Sets the lock that an open file has on the byte at `region`, without waiting.
 ///
-/// The lock belongs to the open file, not to the process. Locks of two `open` calls for one file
-/// exclude each other, and closing one does not release the lock of the other. Returns 0;
-/// EWOULDBLOCK if the lock is held elsewhere; or the errno value.
+/// The lock belongs to the open file, not to the process. Two `open` calls for one file have
+/// separate locks: these can conflict, and closing one file does not release the lock of the other.
+/// Returns 0; EWOULDBLOCK if the lock is held elsewhere; or the errno value.
 int croost_set_lock(int descriptor, int region, enum croost_lock lock);
 
 /// Sets the lock that an open file has on `length` bytes from `start`, without waiting. The lock
@@ -46,11 +46,11 @@ int croost_sync(int descriptor);
 /// returns 0 and may do nothing.
 int croost_allocate(int descriptor, int64_t size);
 
-/// The number of columns of the terminal of a descriptor; 0 without a terminal, or if the number is unknown.
+/// Returns the number of columns of a descriptor's terminal; 0 without a terminal, or if the number is unknown.
 int croost_terminal_width(int descriptor);
 
-/// Makes all threads use one heap if the address space of the process is limited (RLIMIT_AS). Otherwise glibc reserves
-/// 64 MiB for each thread. Call this before starting a second thread.
+/// Makes all threads use one heap if the address space of the process is limited (RLIMIT_AS). By default, glibc
+/// reserves 64 MiB for each thread. Call this before starting a second thread.
 void croost_spare_address_space(void);
 
 /// Starts a detached thread that calls `run` with `argument`. Returns 0, or the errno value if the thread cannot start.
@@ -78,8 +78,8 @@ int croost_wait_for_files(int watch, int milliseconds, int *numbers, int capacit
 /// Prefetches the memory at `address` into the processor's cache, without waiting. Any address is allowed.
 static inline void croost_prefetch(const void *address) { __builtin_prefetch(address); }
 
-/// The first occurrence of `part` (`part_size` bytes) in `text` (`size` bytes), or null. With
-/// glibc, takes time linear in the sizes.
+/// Returns the first occurrence of `part` (`part_size` bytes) in `text` (`size` bytes), or null.
+/// With glibc, takes time linear in the sizes.
 const void *croost_find(const void *text, size_t size, const void *part, size_t part_size);
 
 #endif

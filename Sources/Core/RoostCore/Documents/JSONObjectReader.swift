@@ -9,8 +9,8 @@ package final class JSONProblems {
 
     /// The problems, one line each: path, position, description.
     ///
-    /// If there are more problems than the maximum, the last line contains the number of the
-    /// others.
+    /// If there are more problems than the maximum, the last line contains the number of further
+    /// problems.
     package var messages: [String] {
         count > Self.maximumCount ? described + ["… and \(count - Self.maximumCount) more."] : described
     }
@@ -61,7 +61,7 @@ package struct JSONObjectReader {
     package init(_ node: JSONNode, path: String, keys: [String], problems: JSONProblems) {
         self.path = path
         self.problems = problems
-        // The value of a composite may have thousands of keys, all other objects a few.
+        // The value of a composite may have thousands of keys; all other objects have few.
         let known = keys.count > 64 ? Set(keys) : nil
         var members: [String: JSONNode] = [:]
         for member in Self.members(of: node, path: path, problems: problems) {

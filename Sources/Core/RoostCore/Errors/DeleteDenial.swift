@@ -40,7 +40,7 @@ public struct DeleteDenial: Sendable, Hashable {
         self.reason = reason
     }
 
-    /// Returns the error for at least one denial.
+    /// Returns the error for one or more denials.
     package static func error(_ denials: [DeleteDenial]) -> StoreError {
         guard let first = denials.first else {
             return StoreError(.internalInconsistency, "A delete was denied without a reason.")
@@ -49,11 +49,11 @@ public struct DeleteDenial: Sendable, Hashable {
         let reason =
             switch first.reason {
             case .rule:
-                "its '\(first.relationship.name)' refers to \(first.remaining), and the delete rule of '\(first.relationship)' is deny; delete that too, or take it out of the relationship."
+                "its '\(first.relationship.name)' refers to \(first.remaining), and the delete rule of '\(first.relationship)' is deny; delete \(first.remaining) too, or remove it from '\(first.relationship.name)'."
             case .mandatory:
-                "\(first.remaining) refers to it by '\(first.relationship)', which is mandatory; delete that too, or give it another one."
+                "\(first.remaining) refers to it by '\(first.relationship)', which is mandatory; delete \(first.remaining) too, or set its '\(first.relationship.name)' to another object."
             case .referenced:
-                "\(first.remaining) refers to it by '\(first.relationship)'; nothing was written. Read both again, and delete that object too or end the reference."
+                "\(first.remaining) refers to it by '\(first.relationship)'; nothing was written. Read both objects again, and delete \(first.remaining) too or remove the reference."
             }
         return StoreError(
             .deleteDenied, "\(first.deleted) cannot be deleted: \(reason)\(others)"

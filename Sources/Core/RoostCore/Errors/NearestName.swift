@@ -1,7 +1,7 @@
 /// Returns the candidate most similar to a mistyped name; nil if none is similar.
 ///
-/// Ignores case. A candidate is similar if its edit distance is at most 1 or a third of the length
-/// of `name`.
+/// Ignores case. A candidate is similar if its edit distance is at most 1, or at most a third of
+/// the length of `name`.
 package func nearestName(to name: String, among candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars)
     // The cost is quadratic, so very long names from a hostile file are skipped.

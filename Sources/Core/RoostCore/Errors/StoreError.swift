@@ -28,9 +28,9 @@ public struct StoreError: Error, Sendable, Adjustable {
     /// A description of the failure, its location and the remedy, for people, without stored
     /// values.
     ///
-    /// It is one line, except that a list of problems has a line for each. Words of more than 1
-    /// KiB, and messages of more than 64 KiB, are shortened in the middle, because names in a file
-    /// may have any length.
+    /// It is one line, except that a list has one line per problem. Words of more than 1 KiB, and
+    /// messages of more than 64 KiB, are shortened in the middle, because names in a file may have
+    /// any length.
     public private(set) var message: String
     /// The objects that another commit changed or deleted since they were read; only with code
     /// `Code.conflict`.
@@ -73,7 +73,7 @@ public struct StoreError: Error, Sendable, Adjustable {
 
     /// Returns the text with control characters escaped, because names can contain them.
     ///
-    /// A line feed before two spaces stays, because lists of problems have one problem per line.
+    /// A line feed before two spaces stays, because it separates the problems of a list.
     private static func line(_ text: String) -> String {
         func isUnfit(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.generalCategory == .control }
         guard text.unicodeScalars.contains(where: isUnfit) else { return text }
@@ -234,7 +234,7 @@ extension StoreError.Code {
     public static let unknownProperty = Self("unknownProperty")
     /// A value has the wrong type, or is outside the range of its attribute.
     public static let invalidValue = Self("invalidValue")
-    /// The history after a token was removed, or never recorded.
+    /// The history that follows a token was removed or never recorded.
     ///
     /// Read everything again in one snapshot, and continue after the current token of that
     /// snapshot.

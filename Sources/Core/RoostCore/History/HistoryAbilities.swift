@@ -1,7 +1,7 @@
 /// A store that can record its changes.
 ///
-/// Both engines conform, but only types with ``StoreCapability/history`` record changes. Callers
-/// use the extensions of ``PersistentStore``.
+/// Stores of the key-value and SQL engines conform, but only types with
+/// ``StoreCapability/history`` record changes. Callers use the extensions of ``PersistentStore``.
 package protocol HistoryKeepingStore: PersistentStore {
     /// Removes transactions from the history, in one or more write transactions.
     ///

@@ -1,7 +1,7 @@
 extension HistoryEntries {
     /// Examines the whole history: checksums, order, times, and missing or surplus entries.
     ///
-    /// Ignores entries before the start, which an interrupted removal leaves. The next removal
+    /// Ignores the entries before the start that an interrupted removal leaves. The next removal
     /// deletes them.
     ///
     /// - Parameters:
@@ -34,11 +34,13 @@ extension HistoryEntries {
         var place = try historyPlace(from: HistoryPlace(settings.start &+ 1))
         while let found = place {
             guard found == HistoryPlace(position &+ 1), found.position <= generation.number else {
-                throw HistoryBytesReader.damaged("a transaction is missing, or is one that the store never had")
+                throw HistoryBytesReader.damaged("a transaction is missing or does not belong to this store")
             }
             position = found.position
             let (part, header) = try firstHistoryPart(position)
-            guard header.time >= time else { throw HistoryBytesReader.damaged("its times go back") }
+            guard header.time >= time else {
+                throw HistoryBytesReader.damaged("a transaction has an earlier time than its predecessor")
+            }
             guard header.precedingByteCount == byteCount else {
                 throw HistoryBytesReader.damaged("the sizes of its transactions do not add up")
             }
@@ -64,7 +66,7 @@ extension HistoryEntries {
         }
         guard position != generation.number else { return nil }
         return
-            "The last commits are not in the history: a program made them that does not know histories. The next commit begins the history anew."
+            "A program without support for histories made the last commits, so they are not in the history. The next commit starts a new history."
     }
 
     private func examineChanges(_ part: HistoryPart, model: ManagedObjectModel) throws(StoreError) {

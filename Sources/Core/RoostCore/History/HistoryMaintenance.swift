@@ -8,7 +8,8 @@ package enum HistoryMaintenance {
     /// Begins a history, or changes its limits.
     ///
     /// - Parameters:
-    ///   - retention: The limits; nil changes none, and a new history then has none.
+    ///   - retention: The limits; nil keeps the limits of an existing history, and sets none for a
+    ///     new one.
     ///   - generation: The generation of the store.
     ///   - entries: The entries of the history.
     /// - Throws: `invalidRequest` for invalid limits; the errors of reading and writing.

@@ -60,7 +60,7 @@ struct HistoryHeader: Sendable {
         author = try reader.text()
         contextName = try reader.text()
         guard let count = UInt32(exactly: try reader.number()), count > 0 else {
-            throw HistoryBytesReader.damaged("a transaction has no possible number of parts")
+            throw HistoryBytesReader.damaged("a transaction has an invalid number of parts")
         }
         partCount = count
         laterByteCount = try reader.number()

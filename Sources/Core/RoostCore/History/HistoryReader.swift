@@ -65,7 +65,7 @@ package struct HistoryReader {
     /// If `holds` is true for a transaction, it must be true for all earlier transactions.
     func lastPosition(where holds: (HistoryHeader) -> Bool) throws(StoreError) -> UInt64? {
         var (low, high) = (settings.start, generation.number)
-        // `holds` is true at `low`, or for no transaction. It is false after `high`.
+        // `holds` is true at `low` unless `low` is the start, and false after `high`.
         while low < high {
             let middle = high - (high - low) / 2
             if holds(try entries.firstHistoryPart(middle).header) { low = middle } else { high = middle - 1 }

@@ -45,7 +45,8 @@ public struct HistoryRequest: Sendable, Hashable, Adjustable {
 public struct HistoryRetention: Sendable, Hashable {
     /// The maximum age of a transaction in days; nil for no limit.
     ///
-    /// Once the oldest transaction exceeds the limit by 1/32, a commit removes all that exceed it.
+    /// Once the oldest transaction exceeds the limit by 1/32, a commit removes all transactions
+    /// that exceed the limit.
     public var days: Double?
     /// The maximum size of all transactions in bytes; nil for no limit.
     ///

@@ -39,7 +39,7 @@ package struct HistorySettings: Hashable, Sendable {
         }
     }
 
-    /// The most recently read text and its settings, because each commit reads the same text.
+    /// A cache of the last text and its settings, because each commit reads the same text.
     private static let last = Mutex<(bytes: [UInt8], settings: HistorySettings)?>(nil)
 
     /// Reads the JSON text of settings.

@@ -17,8 +17,9 @@ package struct BatchProperties {
     let model: ManagedObjectModel
     /// The fields that must have a value.
     package let mandatory: [RecordLayout.Field]
-    /// The fields of mandatory elements of composites, each with the marker field of its composite,
-    /// which shows whether the composite has a value.
+    /// The fields of mandatory elements of composites, each with the marker field of its composite.
+    ///
+    /// The marker shows whether the composite has a value.
     package let mandatoryElements: [(composite: RecordLayout.Field, element: RecordLayout.Field)]
     /// For each field, the marker field of the composite that contains the field, or nil.
     package let composites: [RecordLayout.Field?]
@@ -111,7 +112,7 @@ package struct BatchProperties {
     /// Calls `body` for each field to set, including the markers of composites that contain the
     /// property.
     ///
-    /// If a field comes twice, its last value counts.
+    /// If `body` gets a field twice, the last value counts.
     ///
     /// - Parameters:
     ///   - value: The value, of any type.
@@ -160,7 +161,7 @@ package struct BatchProperties {
         }
     }
 
-    /// Returns the error of a value that does not fit a field.
+    /// Returns the error for a value that does not fit a field.
     package func mismatch(_ value: Value, in field: RecordLayout.Field, for owner: String) -> StoreError {
         let remedy: String
         switch (value, field.kind) {
@@ -171,7 +172,7 @@ package struct BatchProperties {
         }
         return StoreError(
             .invalidValue,
-            "'\(entity.name).\(field.name)' has type \(field.kind) and cannot hold \(value.kindDescription) exactly, which it was to be set to for \(owner)\(remedy)."
+            "'\(entity.name).\(field.name)' of \(owner) has type \(field.kind) and cannot hold \(value.kindDescription) exactly\(remedy)."
         )
     }
 
@@ -193,7 +194,7 @@ package struct BatchProperties {
 extension Value {
     /// Returns the value converted to the type of a field of this kind, or nil.
     ///
-    /// Integers for other numeric fields stay integers. Doubles and decimals are converted to
+    /// An integer stays an integer for every numeric field. Doubles and decimals are converted to
     /// integers if they are whole. A double is converted to the decimal with its shortest text, and
     /// a decimal to the nearest double. Booleans and the numbers 0 and 1 are converted to each
     /// other, as are strings and URIs.
@@ -223,8 +224,8 @@ extension Value {
         }
     }
 
-    /// Returns the value that a field of this kind stores for this value; nil if the value does not
-    /// fit.
+    /// Returns the value that a field of this kind stores for this value; nil if the value cannot
+    /// be converted.
     ///
     /// Two results are equal if and only if the stored fields are equal. A number that is out of
     /// range is returned unchanged, and ``RecordBatch/set(_:for:)`` then rejects it.

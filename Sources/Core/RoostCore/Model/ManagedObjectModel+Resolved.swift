@@ -78,7 +78,7 @@ extension ManagedObjectModel {
         }
     }
 
-    /// A resolved relationship in a built model, which stores save.
+    /// A resolved stored relationship in a built model.
     public struct Relationship: Sendable {
         /// The storage form of a relationship.
         public enum Storage: Sendable, Hashable {

@@ -1,4 +1,4 @@
-/// A declaration of a model that Roost's stores ignore.
+/// A declaration in a model, ignored by Roost's stores.
 ///
 /// The model and every store preserve the declaration. ``ManagedObjectModel/remarks`` lists all
 /// remarks:
@@ -35,7 +35,7 @@ package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
             case .fetchedProperty: "fetched property: it is kept in the model, and no store evaluates it"
             case .valueTransformer: "value transformer: no store applies it; the values are the bytes that it wrote"
             case .derivedAttribute:
-                "derived attribute: contexts and batch requests compute it; a commit of a store keeps what it is given"
+                "derived attribute: contexts and batch requests compute it; a store's commit saves the given value unchanged"
             }
         }
     }

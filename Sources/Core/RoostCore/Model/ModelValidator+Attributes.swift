@@ -132,8 +132,9 @@ extension ModelValidator {
             add(
                 entities[number].name, property: name,
                 message:
-                    "The derivation expression is none of: a key path over to-one relationships, canonical:(path), "
-                    + "uppercase:(path), lowercase:(path), path.@count (or @sum, @min, @max, @avg), now().")
+                    "The derivation expression must have one of these forms: a key path over to-one relationships, "
+                    + "canonical:(path), uppercase:(path), lowercase:(path), path.@count (or @sum, @min, @max, @avg), "
+                    + "now().")
             return
         case .now: return
         case .path(let parts), .function(_, let parts): path = parts

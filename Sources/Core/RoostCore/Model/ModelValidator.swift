@@ -119,7 +119,7 @@ package struct ModelValidator {
         }
         var depths = entities.map { _ in 0 }
         fieldCounts = entities.map { entity in
-            // A relationship has at most a reference, and a place if the inverse is ordered.
+            // A relationship has at most two fields: a reference, and a place in the inverse.
             entity.attributes.reduce(0) { $0 + Self.fieldCount($1, depth: 0) } + entity.relationships.count * 2
                 + entity.fetchedProperties.count
         }
@@ -155,8 +155,8 @@ package struct ModelValidator {
         return [attribute.name] + attribute.elements.flatMap { names(of: $0, depth: depth + 1) }
     }
 
-    /// Sets the depths of an entity and its superentities, and adds inherited fields to their
-    /// counts.
+    /// Sets the depths of an entity and its superentities, and adds inherited fields to
+    /// ``fieldCounts``.
     ///
     /// Does not recurse, because the depth of a hierarchy is unlimited.
     private mutating func measure(_ number: Int, depths: inout [Int]) {
@@ -197,8 +197,8 @@ package struct ModelValidator {
         checkIndexes(of: number)
         if fieldCounts[number] > Self.maximumCount {
             add(
-                entity.name, message: "The entity has more stored properties than the \(Self.maximumCount) of a record."
-            )
+                entity.name,
+                message: "The entity has more stored properties than a record can have (\(Self.maximumCount)).")
         }
     }
 

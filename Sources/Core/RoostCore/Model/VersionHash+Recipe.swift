@@ -62,7 +62,7 @@ extension ManagedObjectModel {
     /// let isMatch = model.versionHashes(by: .v1)["Note"] == hash
     /// ```
     ///
-    /// - Complexity: O(*n*) in the size of the model for a recipe other than the current one.
+    /// - Complexity: O(*n*) in the size of the model on first use of an older recipe.
     package func versionHashes(by recipe: VersionHash.Recipe) -> [EntityName: VersionHash] {
         Dictionary(
             entities.map { ($0.name, versionHash(of: $0, by: recipe)) }, uniquingKeysWith: { first, _ in first })

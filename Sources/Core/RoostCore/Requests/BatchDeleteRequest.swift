@@ -9,12 +9,12 @@
 /// For each deleted object, and each of its relationships:
 ///
 /// - **cascade**: the destinations are deleted too, recursively; cycles are allowed.
-/// - **nullify**: the to-one reference of a destination to the deleted object is cleared, with its
-///   place. The request is refused if the reference is mandatory.
+/// - **nullify**: a destination's to-one reference to the deleted object is cleared, with its place
+///   in an ordered inverse. The request is refused if the reference is mandatory.
 /// - **deny**: the request is refused if a destination exists that is not deleted too.
 /// - **noAction**: to-one references to the deleted object stay, and become dangling.
 ///
-/// To-one references by relationships without an inverse have no rule, and are also cleared. Every
+/// References by to-one relationships without an inverse have no rule, and are also cleared. Every
 /// rule removes the links of deleted objects. Ordered relationships keep the order of the remaining
 /// objects.
 public struct BatchDeleteRequest: Hashable, Sendable {

@@ -15,9 +15,9 @@
 /// A property that is not in the row gets the model's default value. A property that is null in the
 /// row is null.
 ///
-/// If a row sets a to-one relationship whose inverse is ordered, but no place in it, the object
-/// gets the last place. Concurrent batches never append at equal places. A to-one relationship
-/// whose inverse is to-one is set on both sides. The destination's previous partner loses the
+/// If a row sets a to-one relationship whose inverse is ordered, but sets no place, the object gets
+/// the last place. Concurrent batches never append at equal places. A to-one relationship whose
+/// inverse is to-one is set on both sides. The destination's previous partner loses the
 /// relationship.
 public struct BatchInsertRequest {
     /// The values of one object, by property name.
@@ -44,9 +44,8 @@ public struct BatchInsertRequest {
     public var onConflict = ConflictRule.fail
     /// The author of the changes, for the store's history.
     public var author: String?
-    /// Like ``rows``, but the rows can also set to-many relationships.
-    ///
-    /// If set, it is used instead.
+    /// A replacement for ``rows`` whose rows can also set to-many relationships; nil to use
+    /// ``rows``.
     package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
     /// Returns a function that returns the next row, or nil at the end.
     package let rows: () -> () throws(StoreError) -> Row?

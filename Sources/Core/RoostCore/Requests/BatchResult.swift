@@ -41,8 +41,8 @@ public struct BatchResult: Hashable, Sendable {
     /// Other objects that got a new version; nil unless IDs were requested.
     ///
     /// The request set or cleared a reference in these objects, or changed a property on which
-    /// their derived attributes or limited counts depend. The list also contains objects whose
-    /// properties a derived attribute reads for the first time.
+    /// their derived attributes or minimum and maximum counts depend. The list also contains
+    /// objects whose properties a derived attribute reads for the first time.
     public let relatedObjectIDs: [ObjectID]?
 
     /// Creates a result with the content that `type` requests.

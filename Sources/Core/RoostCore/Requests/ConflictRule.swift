@@ -1,11 +1,12 @@
 /// The rule for a new object that has the unique values of an existing object.
 ///
 /// Rules other than ``fail`` have the effect of a separate request for each row, in order. So a row
-/// can match an object that an earlier row inserted, but not a value that an earlier row replaced.
-/// If several constraints match, the first one is used. A constraint that has a derived attribute,
-/// or for which the row has a null, matches no object. Rows that match the same object are combined
-/// before the rules are applied. Lists of to-many relationships are applied after all values. If
-/// two rows have a list for the same relationship of an object, the last list is used.
+/// can match an object that an earlier row inserted, but not by a value that an earlier row
+/// replaced. If several constraints match, the first one is used. A constraint that has a derived
+/// attribute, or for which the row has a null, matches no object. Rows that match the same object
+/// are combined before the rules of the model are checked. Lists of to-many relationships are
+/// applied after all values. If two rows have a list for the same relationship of an object, the
+/// last list is used.
 ///
 /// ```swift
 /// try store.insert("Album", rows: [["title": "Blue", "year": 1971]], onConflict: .update)

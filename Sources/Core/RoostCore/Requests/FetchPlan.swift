@@ -11,7 +11,7 @@ public struct FetchPlan: Sendable, Hashable {
     public enum Access: Sendable, Hashable {
         /// The objects of the entity are read one after the other.
         case scan
-        /// The objects with keys that the predicate names.
+        /// The objects whose keys are in the predicate.
         case keys
         /// The objects whose index entries match a condition on the indexed properties.
         ///

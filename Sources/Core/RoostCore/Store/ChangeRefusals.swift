@@ -52,7 +52,7 @@ package struct ChangeConflicts {
         let others = conflicts.count == 1 ? "" : " and \(conflicts.count - 1) more"
         throw StoreError(
             .conflict,
-            "\(first.id)\(others) changed since it was read; nothing was written. Read it again and decide what holds."
+            "\(first.id)\(others) changed since it was read; nothing was written. Read it again and decide which values to keep."
         ).with { $0.conflicts = conflicts }
     }
 }
@@ -106,7 +106,8 @@ package struct MissingObjects {
 package struct DeleteDenials {
     /// The key of a denial.
     ///
-    /// Each pair has one denial, because very many objects can refer to a deleted object.
+    /// Only one denial is kept for each key, because very many objects can refer to a deleted
+    /// object.
     private struct Pair: Hashable {
         let deleted: ObjectPlace
         let relationship: Int

@@ -260,7 +260,7 @@ extension ChangeSet.LastPlace {
     package var conflict: StoreError {
         StoreError(
             .conflict,
-            "A place in '\(relationship)' of \(id) was taken since the last place was read. Read it again and decide what holds."
+            "A place in '\(relationship)' of \(id) was taken since the last place was read. Read the last place again and choose a new place."
         )
     }
 }

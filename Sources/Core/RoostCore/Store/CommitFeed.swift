@@ -1,14 +1,14 @@
 internal import RoostSystem
 
-/// Reports the changes of the commits to one store to listeners, in the order of the commits.
+/// Reports the changes of commits to one store to listeners, in the order of the commits.
 ///
-/// Commits to a server can overlap. They are reported in the order in which they began.
+/// Overlapping commits to a server are reported in the order in which they began.
 ///
-/// In a process, all instances of a store with a signal share a feed. The engines report the
-/// commits of this process. A *look* finds commits of other processes: it reads the store's
+/// In a process, all instances of a store with a ``CommitSignal`` share a feed. The engines report
+/// the commits of this process. A *look* finds commits of other processes: it reads the store's
 /// generation; see ``look(_:)``.
 package final class CommitFeed: Sendable {
-    /// Receives the notices in the order of the commits, on the committing or looking thread.
+    /// Receives the notices in the order of the commits, on the thread of the commit or look.
     ///
     /// The feed holds its lock during the call, so a listener must not use the feed.
     package typealias Listener = @Sendable (SaveNotice) -> Void
@@ -203,7 +203,7 @@ package final class CommitFeed: Sendable {
 
     /// Reports commits that can overlap, in the order in which they began.
     ///
-    /// A commit can include only commits that began earlier. The generations of a notice continue
+    /// A commit can build only on commits that began earlier. The generations of a notice continue
     /// from the previous notice.
     private static func tellOverlapping(_ state: inout State) {
         guard !state.overlapping.isEmpty else { return }
@@ -228,14 +228,14 @@ package final class CommitFeed: Sendable {
 
     /// Reports commits that follow a commit of another process.
     ///
-    /// Does nothing while a commit of this process can be missing between them or a look can find
-    /// the changes, unless too many commits wait.
+    /// Does nothing while an open commit of this process may fill the gap or a look can find the
+    /// changes, unless too many commits wait.
     private static func tellGap(_ state: inout State) {
         guard !state.early.isEmpty, let known = state.known, state.openCount == 0 || state.early.count > mostEarly,
             !state.hasHistory || state.early.count > mostEarly
         else { return }
         let ends = Set(state.early.values.map(\.generation))
-        // The generations of a store may have no order, so the chains are reported in any order.
+        // Generations may have no order, so chains of successive commits are reported in any order.
         for start in state.early.keys where !ends.contains(start) {
             guard let first = state.early[start] else { continue }
             let gap = SaveNotice(store: first.store, generations: (state.known ?? known, start), lists: nil)
@@ -297,8 +297,10 @@ package final class CommitFeed: Sendable {
     /// Reports commits of other processes, by comparing the store's generation with the generation
     /// that was last reported.
     ///
-    /// - Returns: False, without an effect, if nothing listens, or if a commit of this process, or
-    ///   another look that found changes, came after the ticket and no look is due.
+    /// Ignores the look if nothing listens. Unless a look is due, also ignores it during a commit
+    /// of this process, and if a commit ended or a look found changes after the ticket.
+    ///
+    /// - Returns: False if the look was ignored.
     @discardableResult
     package func look(_ look: Look) -> Bool {
         let (ticket, generation) = (look.ticket, look.generation)

@@ -84,7 +84,7 @@ open class FillingLinkCursor: LinkCursor {
     /// Adds the next links to an empty batch until it is full.
     ///
     /// - Returns: Whether there may be more links.
-    /// - Throws: The error if a link cannot be read. It ends the cursor.
+    /// - Throws: The error if a link cannot be read, which ends the cursor.
     open func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool { false }
 
     /// Releases the cursor's resources.

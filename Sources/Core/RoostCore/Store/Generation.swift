@@ -43,7 +43,8 @@ extension Generation {
     /// generations, and the sum does not depend on their order.
     package static let highestSum: UInt64 = 1 << 62 - 1
 
-    /// Returns the sum of this generation and the commits between two other generations.
+    /// Returns this generation plus the difference between two others, for generations that are
+    /// sums.
     package func adding(from previous: Generation, to next: Generation) -> Generation {
         Generation(number: (number &+ next.number &- previous.number) & Self.highestSum)
     }

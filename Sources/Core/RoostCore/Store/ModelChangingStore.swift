@@ -4,7 +4,7 @@
 /// Migrations in place use this protocol. A store type conforms if such a change is faster than a
 /// new store.
 package protocol ModelChangingStore: PersistentStore {
-    /// Whether this store can change its model, if nothing in it prevents that.
+    /// Whether this store can change its model, unless its content prevents the change.
     var changesModels: Bool { get }
 
     /// Begins to change the model of the store.
@@ -31,7 +31,7 @@ package protocol ModelChangingStore: PersistentStore {
 package struct KeptContent: Sendable, Hashable {
     /// The hierarchies whose records stay, as numbers of root entities.
     ///
-    /// A root entity has the same number in both models.
+    /// Each of them has the same number in both models.
     package var hierarchies: Set<Int>
     /// The relationships whose links stay: the number in the old model, by the number in the new
     /// model.
@@ -50,7 +50,7 @@ package protocol ModelChange: AnyObject {
     /// The store with the new model, to be loaded and then read; closed when the change ends.
     ///
     /// The store appears empty until it is loaded. Append kept records and links like all others;
-    /// they are counted but not written. Reading returns the content of the changed store.
+    /// kept content is counted but not written. Reading returns the content of the changed store.
     var store: any PersistentStore { get }
 
     /// Commits the change durably, and closes the store.

@@ -69,8 +69,8 @@ public protocol PersistentStore: AnyObject, Sendable {
 
     /// Starts to load many objects.
     ///
-    /// The objects become visible together, when ``BulkLoader/finish()`` returns. Blocks other
-    /// writers until then; readers are unaffected.
+    /// The objects become visible together, when ``BulkLoader/finish()`` returns. The load blocks
+    /// other writers until then; readers are unaffected.
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader
 
     /// Returns the size of the store on disk, or in memory for an in-memory store.

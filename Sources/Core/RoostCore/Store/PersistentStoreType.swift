@@ -9,8 +9,8 @@
 ///
 /// A type with further abilities conforms to additional protocols, such as `CompactingStoreType`.
 public protocol PersistentStoreType: Sendable {
-    /// The name before the colon of a store URL: a lower-case ASCII letter, then such letters,
-    /// digits and hyphens.
+    /// The name before the colon of a store URL: a lower-case ASCII letter, then at least one such
+    /// letter, digit or hyphen.
     var name: String { get }
     /// The capabilities of stores of this type.
     var capabilities: StoreCapabilities { get }
@@ -33,7 +33,7 @@ public protocol PersistentStoreType: Sendable {
     /// `.lock`, is not included.
     var companionSuffixes: [String] { get }
 
-    /// The approximate costs of an object in stores of this type.
+    /// The approximate costs of an object or a link in stores of this type.
     ///
     /// By default, the costs of a slow type.
     var estimatedCosts: StoreCosts { get }
@@ -158,8 +158,8 @@ public struct StoreOptions: Sendable, Adjustable {
     public var isReadOnce: Bool = false
     /// Whether a file that has other names (hard links) may be read.
     ///
-    /// False by default, because commits in a log beside another name would be missing. Opening
-    /// such a file for writing always throws `hasOtherNames`.
+    /// False by default, because each name has its own log, and commits in another log would be
+    /// missing. Opening such a file for writing always throws `hasOtherNames`.
     public var acceptsLinks: Bool = false
     /// Whether objects that another program changed are accepted.
     ///

@@ -8,7 +8,7 @@ package final class PreparedChange: Sendable {
     package struct Item: Sendable {
         /// The place of the object.
         package let place: ObjectPlace
-        /// The number of the entity that the change set uses.
+        /// The number of the object's entity in the change set.
         package let entity: Int
         /// The position in the change set's list, such as the inserts or the deletes.
         package let position: Int

@@ -8,8 +8,7 @@ extension RecordBatch {
         guard self.model.hasVersionHashes(of: model) else {
             throw StoreError(
                 .modelMismatch,
-                "The batch was made for another model than that of the records; make one with the model of their store."
-            )
+                "The batch and the records have different models; create the batch with the store's model.")
         }
     }
 

@@ -76,7 +76,7 @@ extension StoreSnapshot {
     }
 }
 
-/// Returns the links of one object after the other, each from a separate cursor.
+/// A cursor over the links of several objects, which reads each object with a separate cursor.
 private final class ChainedLinkCursor: FillingLinkCursor {
     private let snapshot: any StoreSnapshot
     private let name: RelationshipName

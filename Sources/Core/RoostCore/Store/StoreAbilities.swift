@@ -1,7 +1,7 @@
 // Optional abilities of stores. Programs call extensions of `PersistentStore`, which use the
 // ability of a conforming store and otherwise a default implementation. Requirements have other
-// names than the methods that programs call, because otherwise a type without the requirement would
-// compile.
+// names than these extensions, because an extension with the same name would satisfy the
+// requirement.
 
 /// A store whose type checks the structure of its file, in addition to the checksums of records.
 public protocol StructureCheckingStore: PersistentStore {

@@ -7,9 +7,9 @@
 /// let estimatedCosts = StoreCosts(readingMicroseconds: 0.8, writingMicroseconds: 1.2)
 /// ```
 public struct StoreCosts: Hashable, Sendable {
-    /// The time to read an object, in microseconds.
+    /// The time to read an object or a link, in microseconds.
     package let readingMicroseconds: Double
-    /// The time to write an object, in microseconds.
+    /// The time to write an object or a link, in microseconds.
     package let writingMicroseconds: Double
 
     /// Creates costs.

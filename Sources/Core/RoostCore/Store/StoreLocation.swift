@@ -31,7 +31,7 @@ public struct StoreLocation: Hashable, Sendable, CustomStringConvertible {
     /// Reads a location from its text, `type:path`, or `type:///path` for an absolute path.
     ///
     /// A type starts with a lower-case ASCII letter and has at least two characters, so that `C:\x`
-    /// is a path. To accept also a path without a type, use ``StoreRegistry/resolve(_:)``.
+    /// is a path. To also accept a path without a type, use ``StoreRegistry/resolve(_:)``.
     ///
     /// - Parameter text: The text.
     /// - Returns: The location.

@@ -30,8 +30,8 @@ package final class BatchChannel: Sendable {
     private let filled: DispatchSemaphore
 
     package init(capacity: Int) {
-        // Deallocating a semaphore below its initial value is an error, so they start at zero and
-        // are signaled.
+        // Deallocating a semaphore below its initial value is an error, so `free` starts at zero
+        // and is signaled.
         free = DispatchSemaphore(value: 0)
         filled = DispatchSemaphore(value: 0)
         for _ in 0..<capacity { free.signal() }

@@ -2,7 +2,7 @@
 package enum ByteCountText {
     private static let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
 
-    /// Returns the exact number, and a rounded one if it is easier to read: `1318912 (1.3 MB)`.
+    /// Returns the exact number, from 1000 followed by a rounded number: `1318912 (1.3 MB)`.
     package static func text(_ count: Int) -> String {
         // Values that round to 1000 use the next unit.
         guard abs(count) >= 1000 else { return "\(count)" }

@@ -34,7 +34,7 @@ package final class ExternalSorter {
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in group: UInt8
     ) throws(StoreError) {
         arena.append(key, value, in: group)
-        // Half of the memory is reserved for growing the array, which copies it.
+        // Growing the array copies it, so half of the memory is reserved for the copy.
         if arena.byteCount >= memoryByteCount / 2 { try spill() }
     }
 

@@ -1,7 +1,7 @@
 /// An array of plain values that is repeatedly filled and cleared.
 ///
-/// The elements are in a longer `Array`, so appending only copies bytes, and clearing only sets a
-/// number. The type has value semantics.
+/// The elements are in a longer `Array`, so appending only copies bytes, and clearing only sets
+/// ``count``. The type has value semantics.
 @usableFromInline
 struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
     /// The elements.
@@ -27,7 +27,7 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
     mutating func removeAll() { count = 0 }
 
     mutating func removeLast(_ count: Int) {
-        precondition(count >= 0 && count <= self.count, "there are not so many elements")
+        precondition(count >= 0 && count <= self.count, "fewer elements than to remove")
         self.count -= count
     }
 

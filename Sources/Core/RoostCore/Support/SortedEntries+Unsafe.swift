@@ -26,7 +26,7 @@ package struct EncodedEntries: Sendable {
     }
 }
 
-/// A contiguous buffer of entries of several groups, which a sorter sorts in memory.
+/// A contiguous buffer of entries, which a sorter sorts in memory.
 ///
 /// An entry is `[key length, 4][value length, 4][group, 1][key][value]`; the key length includes
 /// the group. Entries are sorted by group, then key, then value.
@@ -77,12 +77,12 @@ package struct EntryArena: Sendable {
         items.append(Item(high: high, low: low, offset: offset))
     }
 
-    /// Returns the first 16 bytes of a key as numbers with the same order.
+    /// Returns the first 16 bytes of a key as numbers that compare like the bytes.
     static func prefix(of key: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) {
         (word(key, offset: 0), word(key, offset: 8))
     }
 
-    /// Returns eight bytes of a key as a number with the same order.
+    /// Returns eight bytes of a key as a number that compares like the bytes.
     ///
     /// Bytes after the end are zero.
     private static func word(_ key: UnsafeRawBufferPointer, offset: Int) -> UInt64 {
@@ -102,7 +102,7 @@ package struct EntryArena: Sendable {
 
     /// Sorts the entries.
     ///
-    /// Sorts by the first 16 bytes, which is enough for most keys, and then by comparison.
+    /// Sorts by the first 16 bytes, then compares the few entries whose first bytes are equal.
     package mutating func sort() {
         items.sortByPrefix()
         bytes.withUnsafeBytes { buffer in

@@ -13,7 +13,7 @@ package final class WorkerThread<Result: Sendable>: Sendable {
     ///   - stackByteCount: The size of the stack. The default for secondary threads is small on
     ///     some platforms, and libraries may need more.
     ///   - body: The work.
-    /// - Throws: `outOfResources` if the system cannot start a thread. Do not call `join` then.
+    /// - Throws: `outOfResources` if the system cannot start a thread.
     package init(
         _ name: String, stackByteCount: Int = 4 << 20, _ body: @escaping @Sendable () throws(StoreError) -> Result
     ) throws(StoreError) {

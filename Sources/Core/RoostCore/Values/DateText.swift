@@ -10,7 +10,7 @@ package enum DateText {
     /// returns nil for any other text.
     ///
     /// A space may replace the `T`. Without a zone, the time is UTC. Reading the output of
-    /// ``text(_:)`` returns the same number, bit for bit.
+    /// ``text(_:)`` returns the original number, bit for bit.
     package static func seconds(_ text: String) -> Double? {
         var reader = Reader(rest: Array(text.utf8)[...])
         guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), (1...12).contains(month),
@@ -47,8 +47,8 @@ package enum DateText {
     /// Returns the date in UTC, `2024-05-01T12:30:00Z`, with enough digits to identify the number
     /// exactly.
     ///
-    /// Returns nil for a time outside the years 0000 to 9999, for −0.0, and for a time that is not
-    /// 0 but less than 0.0001 seconds from it.
+    /// Returns nil for a time outside the years 0000 to 9999, for −0.0, and for a time other than 0
+    /// that is less than 0.0001 seconds from 0.
     package static func text(_ seconds: Double) -> String? {
         guard seconds.isFinite, abs(seconds) < 1e12, !(seconds == 0 && seconds.sign == .minus) else { return nil }
         // A double is printed as digits and a fraction. Tiny numbers are printed with an exponent,
@@ -75,7 +75,7 @@ package enum DateText {
     /// Returns the date in UTC rounded to microseconds, `2024-05-01T12:30:00.25Z`, for people.
     ///
     /// Unlike ``text(_:)``, it does not show tiny errors of computed times. Returns nil for a time
-    /// outside the years 0000 to 9999, and for −0.0.
+    /// outside the years 0000 to 9999.
     package static func shortText(_ seconds: Double) -> String? {
         // The addition turns −0.0 into 0.0.
         let second = seconds.rounded(.down) + 0.0
@@ -107,7 +107,7 @@ package enum DateText {
             return String(decoding: digits, as: UTF8.self)
         }
 
-        /// Reads exactly this number of digits.
+        /// Reads a number of exactly `count` digits; returns nil for more or fewer digits.
         mutating func number(_ count: Int) -> Int? {
             let text = digits()
             return text.utf8.count == count ? Int(text) : nil

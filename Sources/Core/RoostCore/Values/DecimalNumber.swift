@@ -122,7 +122,7 @@ extension DecimalNumber {
             isNegative: negative, mantissa: mantissa, exponent: exponent + (exponentNegative ? -written : written))
     }
 
-    /// Converts Foundation's number exactly; nil if it has more than 38 digits.
+    /// Converts a `Decimal` of Foundation exactly; nil if it has more than 38 digits.
     package init?(_ decimal: Decimal) {
         guard !decimal.isNaN else {
             self = .nan
@@ -131,13 +131,13 @@ extension DecimalNumber {
         self.init(utf8: decimal.description.utf8)
     }
 
-    /// The same value as Foundation's number.
+    /// The same value as a `Decimal` of Foundation.
     package var decimal: Decimal {
         guard !isNaN else { return .nan }
         let high = Decimal(UInt64(truncatingIfNeeded: mantissa >> 64))
         let low = Decimal(UInt64(truncatingIfNeeded: mantissa))
-        // Multiplies by 2^64 in two steps. All numbers stay below 10^38, which Decimal represents
-        // exactly.
+        // Multiplies by 2^64 in two steps. `Decimal` represents all results exactly, because they
+        // are below 10^38.
         let whole = (high * 4_294_967_296) * 4_294_967_296 + low
         return Decimal(sign: isNegative ? .minus : .plus, exponent: Int(exponent), significand: whole)
     }

@@ -73,7 +73,7 @@ package struct FieldSlot: Sendable {
         return UnsafeRawBufferPointer(rebasing: bytes[Int(tail) + start..<Int(tail) + end])
     }
 
-    /// Returns the first eight bytes of the field as a number with the same order.
+    /// Returns the first eight bytes of the field as a number that compares like the bytes.
     ///
     /// Missing bytes are zero.
     @inlinable

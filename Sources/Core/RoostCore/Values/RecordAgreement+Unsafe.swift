@@ -25,11 +25,10 @@ package struct RecordAgreement: Sendable {
 }
 
 extension RecordAgreement {
-    /// Appends a bitmap with one bit for each field, which is set if the two records differ in the
-    /// field.
+    /// Appends a bitmap that has a bit for each field, set if the two records differ in the field.
     ///
-    /// Bit *i* of byte *i* / 8 belongs to field *i*. This comparison must include all fields of the
-    /// layout.
+    /// Bit *i* mod 8 of byte *i* / 8 belongs to field *i*. This comparison must include all fields
+    /// of the layout.
     func appendDifferences(_ left: RecordReader, right: RecordReader, to bytes: inout HistoryBytes) {
         var (byte, bit) = (UInt8(0), 0)
         for slot in slots {

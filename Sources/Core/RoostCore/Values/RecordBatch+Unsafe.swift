@@ -67,7 +67,7 @@ extension RecordBatch {
     /// The record is checked only in debug builds. Lengths, tail ends and header must match the
     /// layout of the entity.
     package mutating func append(built bytes: UnsafeRawBufferPointer, key: Int64, entity: Int) {
-        assert((try? RecordReader(checking: bytes, key: key, model: model)) != nil, "a record was not built right")
+        assert((try? RecordReader(checking: bytes, key: key, model: model)) != nil, "invalid record structure")
         let offset = arena.count
         arena.append(contentsOf: bytes)
         entries.append(

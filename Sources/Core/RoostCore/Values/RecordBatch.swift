@@ -39,9 +39,9 @@ public struct RecordBatch: Sendable {
     var buildVersion: UInt32 = 0
     /// The first tail field that can still be set.
     var buildNextVariable = 0
-    /// The number of fields of the layout; `buildTailOffset` is the offset of the tail in the
-    /// arena.
+    /// The number of fields of the layout.
     var buildFieldCount = 0
+    /// The offset of the tail in the arena.
     var buildTailOffset = 0
 
     /// Creates an empty batch for records of `model`.

@@ -3,7 +3,7 @@ internal import CXXHash
 /// The hash functions for checksums and digests, based on XXH3.
 public enum RecordHash {
     /// Returns the content hash of a record: XXH3-64 of all bytes after the version, with a seed
-    /// from the key.
+    /// computed from the key.
     ///
     /// The version is not included, so digests do not depend on how often objects were updated.
     @usableFromInline package static func content(of record: UnsafeRawBufferPointer, key: Int64) -> UInt64 {

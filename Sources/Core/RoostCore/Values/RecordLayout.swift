@@ -107,7 +107,7 @@ public final class RecordLayout: Sendable {
         @inlinable package static var entity: Int { 12 }
         /// The number of fields, 2 bytes.
         @inlinable package static var fieldCount: Int { 14 }
-        /// The bitmap: bit *i* of byte *i* / 8 is set if field *i* is null.
+        /// The bitmap: bit *i* mod 8 of byte *i* / 8 is set if field *i* is null.
         @inlinable package static var bitmap: Int { 16 }
     }
 

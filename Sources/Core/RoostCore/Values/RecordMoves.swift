@@ -4,7 +4,7 @@
 /// Create a plan once for two layouts, and use it for many records. Call
 /// ``RecordBatch/beginRecord(_:key:version:startingWith:)``, then
 /// ``RecordBatch/moveSlots(of:by:)``, then ``RecordBatch/moveTail(of:tail:by:)`` for each of the
-/// ``tails``, in the layout's order together with other tail fields.
+/// ``tails``. Set all tail fields, moved or not, in the destination layout's order.
 package struct RecordMoves: Sendable {
     /// Slots that are adjacent in both layouts.
     struct Slots: Sendable {
@@ -27,9 +27,9 @@ package struct RecordMoves: Sendable {
         package let firstField: Int
         /// The number of fields.
         package fileprivate(set) var count: Int
-        /// The offset of the first field's slot in the source layout, and in the destination
-        /// layout.
+        /// The offset of the first field's slot in the source layout.
         let from: Int
+        /// The offset of the first field's slot in the destination layout.
         let to: Int
         /// Whether the first field is the first one in the source tail.
         let isFirst: Bool
@@ -37,7 +37,7 @@ package struct RecordMoves: Sendable {
 
     let slots: [Slots]
     let nullBits: [NullBit]
-    /// The number of bytes of source records, without their tails.
+    /// The number of bytes before the tail of a source record.
     let fixedByteCount: Int
     /// The tails, in the order in which they must be set.
     package let tails: [Tail]

@@ -46,7 +46,7 @@ public struct RecordReader {
         unownedModel = model.resolved
     }
 
-    /// Creates a reader of a row in the caller's own memory, whose structure is known to be valid.
+    /// Creates a reader of a row with a valid structure in the caller's own memory.
     ///
     /// Use this initializer for rows that the caller copied from a batch or built. The key may be
     /// any number.
@@ -266,17 +266,17 @@ extension RecordReader {
     ///
     /// A valid record equals, byte for byte, a new record that is created from its values.
     ///
-    /// - Throws: `corrupted`, with the object, and with the property if one is damaged.
+    /// - Throws: `corrupted`, with the object; the message names the damaged property, if any.
     package func validate() throws(StoreError) {
         try verifyChecksum()
         for bit in layout.fields.count..<(layout.fields.count + 7) / 8 * 8
         where bytes[RecordLayout.Header.bitmap + bit / 8] & (1 << UInt8(bit % 8)) != 0 {
-            throw Self.damaged(key: key, entity: layout.entity, reason: "its bitmap has bits of no field")
+            throw Self.damaged(key: key, entity: layout.entity, reason: "its bitmap sets bits beyond its fields")
         }
         for field in layout.fields {
             if isNull(field) {
                 guard field.kind.isVariable ? bytes(field).isEmpty : bytes(field).allSatisfy({ $0 == 0 }) else {
-                    throw damaged(field, reason: "is null and yet has bytes")
+                    throw damaged(field, reason: "is null but has bytes")
                 }
                 continue
             }

@@ -1,6 +1,6 @@
 /// The data of a model for checking the structure of records, by entity number.
 ///
-/// Access needs no reference counting, because every read of a record uses this data.
+/// Every read of a record uses this data, so access works without reference counting.
 @usableFromInline
 final class RecordShapes: @unchecked Sendable {
     // Proof of Sendable: the shapes are written in `init`, before the object is shared, and freed

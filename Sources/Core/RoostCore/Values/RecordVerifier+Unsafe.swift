@@ -11,7 +11,7 @@ package struct RecordVerifier {
     @usableFromInline let root: Int
     @usableFromInline let comparesChecksums: Bool
 
-    /// A flaw of a record, in the order of the checks.
+    /// A flaw of a record; the cases are in the order of the checks.
     @usableFromInline
     enum Flaw {
         case header, unknownEntity, otherFields, overlap, length, checksum, otherHierarchy
@@ -22,9 +22,9 @@ package struct RecordVerifier {
     /// - Parameters:
     ///   - model: The model of the records.
     ///   - root: The number of the hierarchy's root entity.
-    ///   - comparesChecksums: Whether checksums are verified. If false, only the structure is
-    ///     checked, which is enough for bytes that cannot have changed since they were copied from
-    ///     a batch.
+    ///   - comparesChecksums: Whether checksums are verified. If false, only structure and
+    ///     hierarchy are checked, which is enough for bytes that cannot have changed since they
+    ///     were copied from a batch.
     @inlinable
     package init(model: ManagedObjectModel, root: Int, comparesChecksums: Bool = true) {
         self.model = model.resolved
@@ -40,7 +40,7 @@ package struct RecordVerifier {
     /// - Complexity: O(bytes).
     @inlinable @inline(__always)
     package func record(_ bytes: UnsafeRawBufferPointer, key: Int64) throws(StoreError) -> RecordReader {
-        // `error(_:key:)` computes the flaw again, which is rarely needed.
+        // Errors are rare, so `error(_:key:)` may compute the flaw again.
         guard flaw(bytes, key: key) == nil else { throw error(bytes, key: key) }
         return RecordReader(unchecked: bytes, key: key, resolved: model)
     }

@@ -15,7 +15,7 @@ public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
 
     /// Creates an identity from `bytes`, for stores of foreign formats without an identity.
     ///
-    /// Equal bytes give equal identities, and different bytes practically always different ones.
+    /// Equal bytes give equal identities; different bytes almost always give different ones.
     public init(derivedFrom bytes: [UInt8]) {
         let (high, low) = RecordHash.wide(bytes)
         func byte(_ word: UInt64, position: UInt64) -> UInt8 {

@@ -50,7 +50,7 @@ public struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// Checks that the file of an open store is still the file at the store's path.
+/// A check that the file of an open store is still the file at the store's path.
 ///
 /// Commits to a replaced file through an open handle are lost. Some libraries even write them into
 /// the new file. So create the check before the library opens the file. Verify right afterwards,

@@ -51,7 +51,7 @@ public final class HeldFiles: Sendable {
         return entries.withLock { $0[identity] != nil }
     }
 
-    /// Returns a handle on the file at `path` that is still open for reuse, or nil.
+    /// Removes and returns a saved handle on the file at `path`, or returns nil.
     ///
     /// The handle has no locks of its own.
     func takeHandle(_ path: String, forWriting: Bool, followingLinks: Bool) -> Int32? {

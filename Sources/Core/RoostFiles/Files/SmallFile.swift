@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// Reads whole files that people write.
+/// A reader of small files, such as model documents.
 package enum SmallFile {
     /// Returns the bytes of the file at `path`.
     ///

@@ -3,8 +3,8 @@ internal import RoostSystem
 
 /// An open lock file and the lock that is held on one region of it.
 ///
-/// Deallocation releases the lock and all announcements at once, even if a starting child process
-/// has a copy of the descriptor.
+/// Deallocation immediately releases the lock and all announcements, such as ``startWaiting()``,
+/// even if a child process has a copy of the descriptor.
 final class LockFile: Sendable {
     enum Kind { case none, shared, exclusive }
 
@@ -72,14 +72,14 @@ final class LockFile: Sendable {
 
     /// Sets the lock.
     ///
-    /// Returns false, and keeps the previous lock, if a lock of another open file conflicts. With
+    /// Returns false, and keeps the previous lock, if another handle has a conflicting lock. With
     /// `flock`, the previous lock may be lost.
     func set(_ kind: Kind) throws(StoreError) -> Bool { try set(kind, region: region) }
 
     /// Sets the times of the file to now, to notify programs that watch the file.
     func touch() {
-        // SAFETY: a null pointer means the current time. If the user may only read the file, this
-        // fails, and watchers find the change by polling.
+        // SAFETY: a null pointer means the current time. If the user may only read the file, the
+        // call fails, and watchers find the change by polling.
         _ = futimens(file.descriptor, nil)
     }
 

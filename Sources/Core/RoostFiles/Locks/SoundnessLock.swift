@@ -19,9 +19,9 @@ package final class SoundnessLock: Sendable {
         (self.isExamining, self.storePath, self.timeoutSeconds) = (isExamining, storePath, timeoutSeconds)
     }
 
-    /// Joins the openers of the store at `path` after its first opener has found it sound.
+    /// Joins the openers of the store at `path` after the first opener has found the store sound.
     ///
-    /// The first opener calls `examine`.
+    /// Calls `examine` if this opener is the first.
     ///
     /// Every writer must join before it writes, so that the store does not change during `examine`.
     /// If `examine` throws, the next opener examines the store again.
@@ -39,8 +39,8 @@ package final class SoundnessLock: Sendable {
         return lock
     }
 
-    /// Joins the openers of the store at `path` after its first opener has found it sound, or
-    /// becomes the first opener.
+    /// Joins the openers of the store at `path` after the first opener has found the store sound,
+    /// or becomes the first opener.
     ///
     /// The first opener (``isExamining``) examines the store and calls ``confirm()`` if the store
     /// is sound. Otherwise it releases the lock, and the next opener examines the store.

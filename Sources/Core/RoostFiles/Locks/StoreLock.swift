@@ -3,9 +3,9 @@ public import RoostCore
 /// An advisory lock on a store, held on the file `<store>.lock` beside the store.
 ///
 /// The lock works between processes and between two openers in one process. It ends with the
-/// process. Hold the lock shared while a store is open, and exclusively to create, destroy, replace
-/// or recover a store. The lock file is never removed while its store exists, so that all openers
-/// lock the same file. A store with two hard links has two locks, so
+/// process. Hold a shared lock while a store is open, and an exclusive lock to create, destroy,
+/// replace or recover a store. The lock file is never removed while its store exists, so that all
+/// openers lock the same file. A store with two hard links has two locks, so
 /// `StoreFile.requireOneName(ofStoreAt:forWriting:acceptsLinks:)` refuses to write to it.
 public final class StoreLock: Sendable {
     /// The modes in which the lock can be held.
@@ -19,7 +19,7 @@ public final class StoreLock: Sendable {
     /// The suffix that is appended to the store's path for the lock file.
     package static let suffix = ".lock"
 
-    /// The path of the lock file of a store.
+    /// Returns the path of the lock file of a store.
     package static func path(forStoreAt path: String) -> String { StoreFile.resolvingLink(path) + suffix }
 
     private struct State {
@@ -65,8 +65,8 @@ public final class StoreLock: Sendable {
     /// - Returns: The lock, held.
     /// - Throws: `busy`, naming the file, after the timeout; `cancelled`; `missingDirectory`;
     ///   `permissionDenied`, also for a directory in which every user may replace files;
-    ///   `readOnly`; `noSpace`; `notAStore` if the file at the lock file's path is a symbolic link
-    ///   or not an empty regular file.
+    ///   `readOnly`; `noSpace`; `notAStore` if the file at the lock file's path is not an empty
+    ///   regular file with one name.
     public static func acquire(
         forStoreAt path: String, mode: Mode, timeoutSeconds: Double, isCancelled: (() -> Bool)? = nil
     ) throws(StoreError) -> StoreLock {

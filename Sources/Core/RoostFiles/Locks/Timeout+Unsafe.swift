@@ -1,7 +1,7 @@
 package import RoostCore
 internal import RoostSystem
 
-/// Limits the time of polling for a condition, with growing steps.
+/// A timeout for polling, with growing pauses between attempts.
 ///
 /// Cancelling the current task ends the wait.
 package struct Timeout {
@@ -13,7 +13,7 @@ package struct Timeout {
     ///
     /// - Parameters:
     ///   - seconds: The maximum time to wait.
-    ///   - isCancelled: Called before each step. If it returns true, the wait ends.
+    ///   - isCancelled: Called before each sleep. If it returns true, the wait ends.
     package init(seconds: Double, isCancelled: (() -> Bool)? = nil) {
         // At most one year, also for NaN.
         let bounded = seconds.isNaN ? 31_536_000 : min(max(seconds, 0), 31_536_000)
@@ -30,7 +30,7 @@ package struct Timeout {
     /// Whether the wait was cancelled.
     package var isCancelled: Bool { Task.isCancelled || isStopped?() ?? false }
 
-    /// Sleeps for one step.
+    /// Sleeps until the next attempt.
     ///
     /// Returns false at once after the timeout, or if the wait is cancelled.
     package mutating func wait() -> Bool {

@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// A lock that one writer in all processes holds during a transaction.
+/// A lock that at most one writer in all processes holds, for the length of a transaction.
 ///
 /// Use it for libraries whose own lock has no timeout. The lock is on a second byte of the file
 /// that ``StoreLock`` uses, or on `<store>.writer.lock` if the system cannot lock bytes separately.

@@ -206,7 +206,8 @@ extension FileStoreType {
             try StoreFile.requireOwnCompanions(ofStoreAt: path, type: self)
             try requireOwnCompanions(besideStoreAt: path, isKept: path == origin)
         }
-        // Otherwise, a log of one store would be applied to the other store after the renaming.
+        // Without this step, a log of one store would be applied to the other store after the
+        // renaming.
         if isReplacing {
             try settle(storeAt: target, under: targetLock)
         } else {
@@ -259,7 +260,8 @@ extension StoreFile {
     /// - Parameters:
     ///   - path: The final path.
     ///   - companions: The suffixes of companion files to remove after an error.
-    ///   - mode: The mode of the lock on the temporary file. Sweeping does not remove locked files.
+    ///   - mode: The mode of the lock on the temporary file.
+    ///     ``sweepTemporarySiblings(of:companions:)`` does not remove locked files.
     ///   - overwriting: Whether an existing file at `path` may be replaced.
     ///   - fill: Creates the file at the given path, and flushes it.
     /// - Throws: The errors of `fill` and of ``publish(_:as:overwriting:)``. After an error the
@@ -274,7 +276,7 @@ extension StoreFile {
             try fill(temporary)
             try publish(temporary, as: path, overwriting: overwriting)
         } catch {
-            // Errors of the removal are ignored, because the files are swept later.
+            // Errors of the removal are ignored, because the next sweep removes the files.
             for suffix in companions + [""] { try? remove(temporary + suffix) }
             if mode == .exclusive {
                 try? lock.releaseRemovingFile()

@@ -37,7 +37,7 @@ extension StoreFile {
     ///
     /// Such a file may be another store, a user's file, or a log with the last commits of a store
     /// that was moved. Only its owner may discard it. Allowed are empty files, files of 4 bytes to
-    /// 1 MiB of zeros, and files that are expendable by ``FileStoreType/isExpendable(_:)``.
+    /// 1 MiB that contain only zeros, and files that ``FileStoreType/isExpendable(_:)`` accepts.
     ///
     /// Call this method only if no store exists, because it reads the files without a lock.
     ///

@@ -3,14 +3,14 @@ public import RoostCore
 /// Functions for the names (hard links) of a store's file.
 ///
 /// Locks, logs and journals belong to a name, not to a file. If two programs write one file under
-/// two names, neither sees the other's locks, and each loses the other's commits.
+/// two names, neither sees the other's locks, and each overwrites the other's commits.
 extension StoreFile {
     /// Checks that the file of a store that is being opened has no other name.
     ///
     /// First removes unused names that remain from an interrupted replacement.
     ///
-    /// The caller must hold the ``StoreLock`` of `path`, so that no replacement is in progress,
-    /// unless it is a reader that cannot lock the store.
+    /// The caller must hold the ``StoreLock`` of `path`, so that no replacement is in progress.
+    /// Only a reader that cannot lock the store needs no lock.
     ///
     /// - Parameters:
     ///   - path: The path of the store.

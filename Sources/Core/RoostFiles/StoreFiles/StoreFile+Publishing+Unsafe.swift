@@ -116,7 +116,7 @@ extension StoreFile {
     ///
     /// `name` must not exist, and must be in the same directory.
     ///
-    /// A store with two names has two locks, so other programs may use only one of the names.
+    /// A store with two names has two locks, so other programs must use only one of the names.
     ///
     /// - Parameters:
     ///   - name: The new path.
@@ -150,7 +150,7 @@ extension StoreFile {
                 throw error(errno: errno, what: "cannot be put in its place", path: target)
             }
             do throws(StoreError) { try remove(temporary) } catch {
-                // A file with two names has two locks. Without the new name, nothing has changed.
+                // A file with two names has two locks, so remove the new name.
                 try? remove(target)
                 throw error
             }
@@ -161,8 +161,8 @@ extension StoreFile {
     /// Copies the permissions of `target` to one of this user's files, and the owner and group if
     /// this user may set them.
     ///
-    /// If the group differs, the file's group gets only the permissions of all users. Does nothing
-    /// if `target` does not exist.
+    /// If the group cannot be set, the file's group gets only the permissions of all users. Does
+    /// nothing if `target` does not exist.
     ///
     /// - Parameters:
     ///   - temporary: The file to change.

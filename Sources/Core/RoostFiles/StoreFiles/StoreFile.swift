@@ -6,7 +6,7 @@ internal import RoostSystem
 ///
 /// Apart from libraries such as SQLite, only this module renames or flushes store files. Unless
 /// stated otherwise, a path may be a symbolic link to a regular file. Operations then apply to the
-/// target, and lock and temporary files are beside the target. Locks are tried once, so these
+/// target, and the lock file and temporary files are beside it. Locks are tried once, so these
 /// functions do not wait for other processes.
 public enum StoreFile {
     /// Returns the directory of a path: `"."` for a path without slashes.
@@ -50,7 +50,7 @@ public enum StoreFile {
     /// Returns the common prefix of the names of all temporary siblings of `path`.
     ///
     /// If `path` is a temporary file itself, its siblings have the same prefix as the siblings of
-    /// the final file. So sweeping for the final file finds both.
+    /// the final file. So sweeping for the final file finds all of them.
     static func temporaryPrefix(for path: String) -> String {
         let name = name(of: path)
         guard name.hasPrefix("."), name.hasSuffix(temporarySuffix) else { return ".\(name)." }

@@ -4,9 +4,10 @@ internal import RoostCore
 ///
 /// ``ConflictDetection`` compares versions and requirements with the store during the write.
 ///
-/// Problems are checked in this order: versions, last places, keys, unique values, missing objects,
-/// denied deletes. The first kind found is thrown, which rolls the transaction back. The error
-/// lists all cases of its kind; for last places and keys, only the first case.
+/// Problems are checked in this order: versions, last places
+/// (``ConflictDetection/requireLastPlaces()``), used keys, unique values, missing objects, denied
+/// deletes. The first kind found is thrown, which rolls the transaction back. The error lists all
+/// cases of its kind; for last places and keys, only the first case.
 struct ChangeApplication {
     private let change: PreparedChange
     private let plan: StorePlan
@@ -237,8 +238,9 @@ struct ChangeApplication {
         }
     }
 
-    /// Records the other end of a deleted object's link, if that end remains and is the first to
-    /// refer to the deleted object by its relationship.
+    /// Records the object at the other end of a deleted object's link, if that object remains.
+    ///
+    /// Records only the first such object for each deleted object and relationship.
     private mutating func deny(
         _ item: PreparedChange.Item, link: Link, number: Int, space: KeySpace
     ) throws(StoreError) {

@@ -49,9 +49,9 @@ extension KeyValueStore {
         block.size = min(size * 4, KeyBlock.largestSize)
         return state.withLock { [block] state in
             var block = block
-            // Another thread may have reserved a block with higher keys meanwhile. Then that block
-            // remains, and the rest of this block becomes a gap. If no other program reserved keys,
-            // this block follows the old block, whose rest is added to it.
+            // If no other program reserved keys, this block follows the old block and includes its
+            // rest. If another thread meanwhile reserved a block with higher keys, that block
+            // remains, and the rest of this block becomes a gap.
             if let old = state.blocks[root], old.limit == block.next { block.next = old.next }
             let first = block.next
             block.next += wanted

@@ -9,7 +9,7 @@ enum LinkKeys {
         return (key, inverseKey)
     }
 
-    /// Creates the key of a link in the order of its source.
+    /// Sets `key` to the link's key in the space `links`; for a flipped link, in `inverseLinks`.
     static func fill(_ key: inout StorageKey, link: Link, relationship: Int) {
         key.start(ShortKey(relationship, from: link.source, place: link.order, to: link.target))
     }

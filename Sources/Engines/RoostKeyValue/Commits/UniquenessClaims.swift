@@ -26,7 +26,7 @@ struct UniquenessClaims {
     ///
     /// Call this after the records are written and the values of other objects are removed.
     ///
-    /// - Throws: `constraintViolations` with all claims to values of another object; `corrupted`.
+    /// - Throws: `constraintViolation` with all claims to values of another object; `corrupted`.
     func put(_ writer: any KeyValueWriter, plan: StorePlan) throws(StoreError) {
         var violations: [ConstraintViolation] = []
         var index = 0

@@ -35,9 +35,9 @@ struct FetchPlanner {
 
     /// Returns the best plan for a request.
     ///
-    /// Without conditions, an index is used only to sort a request with a limit. With conditions
-    /// that no index covers, the fetch might read the whole index, which takes much longer than
-    /// reading all objects.
+    /// If no condition has an access, an index can only sort a request with a limit and no
+    /// conditions. A request with conditions might read the whole index, which takes much longer
+    /// than reading all objects.
     func planned(_ checked: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         let request = checked.request
         let conjuncts = request.predicate?.conjuncts ?? []
@@ -344,8 +344,8 @@ struct FetchPlanner {
             }
             rank = AccessRank(kind: .scanOfOthers)
         }
-        // The source of a to-one relationship exists. The source of a derived relationship is the
-        // destination of a to-one reference, which may not exist.
+        // The source of a to-one relationship exists. The source of a derived relationship may not
+        // exist: it is the destination of a to-one reference.
         let exist = if case .field = relationship.storage { true } else { false }
         return AccessChoice(
             access: .sources(relationship, of: inner, atLeast: related.leastCount), rank: rank,

@@ -20,8 +20,8 @@ final class ListedKeys: KeySource {
         do throws(StoreError) {
             keys = try find()
         } catch {
-            // An error with a damaged object would let the caller continue. This fetch cannot,
-            // because it needs all keys.
+            // An error with a damaged object would let the caller continue, but this fetch needs
+            // all keys.
             throw error.withoutDamagedObject
         }
         return !keys.isEmpty

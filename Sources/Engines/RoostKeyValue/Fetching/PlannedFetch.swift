@@ -19,8 +19,9 @@ struct PlannedFetch {
 
     /// The rest of the request, which is applied to the objects found.
     ///
-    /// If the access leads through related objects, the conditions that it decides are omitted,
-    /// because they would read these objects again. All other conditions are checked again.
+    /// After an access through related objects, the conditions that it decides are omitted:
+    /// checking them would read the related objects again. After any other access, none are
+    /// omitted.
     var remainder: CheckedFetchRequest {
         get throws(StoreError) {
             let rest = order == nil ? request : request.withoutOrder

@@ -117,7 +117,7 @@ struct RelatedCondition {
         return (relationship, inner, least, isExact)
     }
 
-    /// Returns the expression whose elements are counted.
+    /// Returns the collection whose elements an expression counts, or nil.
     private static func counted(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
         switch expression {
         case .path(of: let inner, [FetchRequest.CollectionOperator.count.rawValue]): inner

@@ -6,8 +6,8 @@ internal import RoostCore
 /// rest depends on the type:
 /// - integers of any width and booleans: eight bytes, big-endian, with the sign bit inverted;
 /// - doubles, floats and dates: eight bytes in the order of the numbers. −0.0 is encoded as 0.0,
-///   and each NaN as the last value. An index and a uniqueness constraint treat such values as
-///   equal;
+///   and each NaN as the last value. An index and a uniqueness constraint treat −0.0 and 0.0 as
+///   equal, and all NaNs as equal;
 /// - decimals: a class (0 negative, 1 zero, 2 positive, 3 NaN). Unless the value is zero or NaN,
 ///   the position of the leading digit and 38 digits follow, both inverted for negative numbers;
 /// - text and URIs: UTF-8, in the order of code points; data: its bytes. In all of them, a zero

@@ -103,8 +103,7 @@ struct ShortKey: Sendable {
         append(key: key)
     }
 
-    /// Creates the key of a link in the order of its source, or of a reference in the order of its
-    /// destination.
+    /// Creates the key of an entry in the space `links`, `inverseLinks` or `references`.
     init(_ relationship: Int, from: Int64, place: Int64, to: Int64) {
         append(number: relationship)
         append(key: from)
@@ -123,7 +122,7 @@ struct ShortKey: Sendable {
         append(UInt64(KeyParts.wideNumber) << 56 | UInt64(UInt16(truncatingIfNeeded: number)) << 40, byteCount: 3)
     }
 
-    /// Appends the key of an object: its number of bytes, then these bytes.
+    /// Appends the key of an object: the number of its bytes, then the bytes.
     ///
     /// A longer key is a greater number. Stored keys are 1 or more; 0 comes before all of them.
     mutating func append(key: Int64) { append(UInt64(bitPattern: key), counted: 0) }
@@ -179,7 +178,7 @@ struct KeyParts {
     static let wideNumber = 255
     /// The first byte of a negative place, which has eight more bytes.
     static let negativePlace: UInt8 = 0
-    /// The first byte of a positive place, without the added number of bytes.
+    /// The first byte of a positive place, minus the number of bytes that follow.
     static let positivePlace: UInt8 = 0x80
 
     private let bytes: UnsafeRawBufferPointer
@@ -231,8 +230,8 @@ struct KeyParts {
         let start = offset + 1
         guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }
         offset = start + byteCount
-        // Most numbers are short and end at least four bytes after the start of the key. A word
-        // that ends with such a number can be loaded.
+        // Most numbers are short and end at least four bytes after the start of the key. One load
+        // of the word that ends with the number is enough.
         if byteCount <= 4, offset >= 4 {
             // SAFETY: four bytes precede `offset`, which is not past the end.
             let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset - 4, as: UInt32.self))

@@ -12,7 +12,7 @@ struct StorePlan: Sendable {
         let place: RecordLayout.Field?
     }
 
-    /// A uniqueness constraint or an index, by the fields of one entity.
+    /// A uniqueness constraint or an index, with the fields of one entity.
     struct Values: Sendable {
         let number: Int
         let fields: [RecordLayout.Field]

@@ -44,11 +44,10 @@ extension KeyValueStore {
         return try firstDangling(.inverseLinks, reader: reader)
     }
 
-    /// Examines the entries of a space, which begin with the number of a relationship and the
-    /// object at one end.
+    /// Returns the first dangling reference or link that a space shows, or nil.
     ///
-    /// That object is the destination of a reference, the source of a link, or the target of an
-    /// inverse link.
+    /// Checks the first object of each key: the destination of a reference, the source in `links`,
+    /// the target in `inverseLinks`.
     private func firstDangling(
         _ space: KeySpace, reader: any KeyValueReader
     ) throws(StoreError) -> DanglingReference? {

@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// Determines whether two objects of a load may have the same unique values.
+/// A check for unique values that two objects of a load may share.
 ///
 /// The check needs bounded memory and reads no store.
 ///

@@ -60,7 +60,7 @@ final class LinkStream {
 
     /// Returns an entry's link.
     ///
-    /// Its source is the end that orders the space.
+    /// The link's source is the first object in the key: for `inverseLinks`, the target.
     static func link(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace
     ) throws(StoreError) -> Link {
@@ -97,8 +97,8 @@ struct LinkKey {
         (self.relationship, self.from, self.place, self.to) = (relationship, from, place, to)
     }
 
-    /// Returns the last part of a key that begins with a known number and `from`; nil if the key
-    /// has another form.
+    /// Returns the last part of a key whose first `byteCount` bytes are a known number and `from`;
+    /// nil if the key has another form.
     @inline(__always)
     static func end(of key: UnsafeRawBufferPointer, behind byteCount: Int) -> Int64? {
         key.lastShortKey(behind: byteCount) ?? longEnd(of: key, behind: byteCount)

@@ -214,8 +214,8 @@ final class KeyedRecordVisitor: RecordVisitor {
         return count >= 64 && (last - first) / 8 <= count
     }
 
-    /// Like ``show(_:)`` for ascending keys, but reads all records from the first key to the last,
-    /// and skips those with other keys.
+    /// Does the work of ``show(_:)`` for ascending keys in one pass from the first key to the last,
+    /// skipping records with other keys.
     private func walk(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let cursor: any KeyValueCursor
         if let known = self.cursor { cursor = known } else { cursor = try snapshot.reader.cursor(in: .records) }

@@ -250,7 +250,7 @@ public protocol KeyValueWriter: KeyValueReader {
 }
 
 extension KeyValueWriter {
-    /// Looks up the key, then writes it.
+    /// Looks up the key, and writes it if it is missing.
     public func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
     ) throws(StoreError) -> Bool {

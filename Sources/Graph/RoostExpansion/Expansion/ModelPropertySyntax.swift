@@ -97,7 +97,7 @@
             guard report.problems.isEmpty else { return nil }
         }
 
-        /// Collects the problems of one variable.
+        /// A collector of the problems of one variable.
         private struct Report {
             let variable: VariableSyntax
             private(set) var problems: [ModelClassSyntax.Problem] = []

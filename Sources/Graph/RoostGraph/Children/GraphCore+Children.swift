@@ -81,7 +81,7 @@ extension GraphCore {
         // Reads the object if it is a fault, to find out whether it exists.
         if let known { _ = known.firedRow }
         if let here = known, here.flags.isDisjoint(with: [.orphan, .inaccessible]) {
-            // The object was deleted here, and the child inserted it again.
+            // If the object was deleted here, the child inserted it again.
             if here.flags.contains(.deleted) {
                 undoRecord?.note(.deleted, of: here)
                 note(here)

@@ -4,7 +4,7 @@ internal import RoostSystem
 
 /// An actor that owns one context and a separate thread.
 ///
-/// Blocking calls of the context occupy this thread instead of one of the cooperative pool.
+/// Blocking calls of the context occupy this thread instead of a thread of the cooperative pool.
 ///
 /// ```swift
 /// let background = container.makeBackgroundContext("import")

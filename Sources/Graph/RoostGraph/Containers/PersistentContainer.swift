@@ -30,7 +30,8 @@ public final class PersistentContainer: Sendable {
     ///     store needs none.
     /// - Throws: `invalidModel` if a class does not match its entity, if a hierarchy is in no store
     ///   or in two, or if a relationship connects two stores; `invalidRequest` if `stores` is empty
-    ///   or `configurations` has no known name for each store; `unknownEntity`; `modelMismatch`.
+    ///   or `configurations` does not name a known configuration for each store; `unknownEntity`;
+    ///   `modelMismatch`.
     public init(
         _ stores: [Store], model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = [],
         configurations: [String] = []

@@ -73,7 +73,7 @@ extension GraphCore {
         try read(keys, root: root)
     }
 
-    /// Appends the keys that the rows after a row, in its page, have in a reference field.
+    /// Appends the keys in a reference field of the rows that follow a row in its page.
     private func appendCompany(
         of company: (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int),
         to keys: inout [Int64]

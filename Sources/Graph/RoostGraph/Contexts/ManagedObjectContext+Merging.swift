@@ -185,7 +185,7 @@ extension GraphCore {
         }
     }
 
-    /// Returns the objects that exist in the store.
+    /// Returns the given objects that exist in the store.
     func storedObjects(among objects: [ManagedObject]) throws(StoreError) -> Set<ManagedObject> {
         var found: Set<ManagedObject> = []
         for (root, group) in Dictionary(grouping: objects.filter { $0.key > 0 || parent != nil }, by: \.root) {

@@ -9,7 +9,7 @@ extension ManagedObjectContext {
     /// The snapshot is valid until the end of the event. Later changes of the context may appear in
     /// it.
     ///
-    /// - Throws: The error of a getter since the last call; errors from reading.
+    /// - Throws: The context's ``pendingError``; errors from reading.
     package func snapshotWithChanges() throws(StoreError) -> any StoreSnapshot {
         core.checkIsolation()
         core.propagateDeletes()

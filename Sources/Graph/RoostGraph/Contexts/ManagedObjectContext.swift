@@ -63,14 +63,14 @@ public final class ManagedObjectContext {
     }
     /// Whether delete rules apply at the next fetch, save or end of the event instead of at once.
     public var propagatesDeletesAtEndOfEvent = true
-    /// Whether the context keeps the objects alive that it inserts, fetches and merges, not only
-    /// objects with changes.
+    /// Whether the context keeps inserted, fetched and merged objects alive, not only objects with
+    /// changes.
     public var retainsRegisteredObjects = false {
         didSet { if !retainsRegisteredObjects { retained.removeAll() } }
     }
     var retained: Set<ManagedObject> = []
-    /// The generation of each store up to which the context has merged commits, or nil for stores
-    /// without generations.
+    /// The generation of each store up to which the context has merged commits, or nil if unknown
+    /// or if the store has no generations.
     var seenGenerations: [Generation?]
     /// The token of the parent's observation.
     var parentToken: ObservationToken?
@@ -219,8 +219,8 @@ public final class ManagedObjectContext {
     /// Returns the object for an ID: the registered object, or a new fault.
     ///
     /// Reads only if the entity has subentities, because the object's class then depends on its
-    /// actual entity. If the entity is unknown or cannot be read, the next save, fetch or count
-    /// throws an error, and the result is an object that is in no context.
+    /// actual entity. If the entity is unknown or cannot be read, the result is an object that is
+    /// in no context. The next save, fetch or count then throws an error.
     public func object(with id: ObjectID) -> ManagedObject {
         let found = core.latching { () throws(StoreError) in try requireObject(id) }
         return found ?? core.makeOrphan(model.entity(id.entity)?.number ?? 0, key: id.key)
@@ -249,8 +249,8 @@ public final class ManagedObjectContext {
 
     /// Reads and returns the object for an ID.
     ///
-    /// - Throws: The error of a getter since the last call; `objectNotFound` if the object does not
-    ///   exist; `unknownEntity`; errors from reading.
+    /// - Throws: The context's ``pendingError``; `objectNotFound` if the object does not exist;
+    ///   `unknownEntity`; errors from reading.
     public func existingObject(with id: ObjectID) throws(StoreError) -> ManagedObject {
         try core.throwLatched()
         let object = try requireObject(id)
@@ -447,7 +447,7 @@ public final class ManagedObjectContext {
     }
 
     /// Makes the next save detect a conflict if another context changed the object, even if this
-    /// context did not.
+    /// context did not change it.
     public func detectConflicts(for object: ManagedObject) {
         guard object.core === core, !object.flags.contains(.inserted) else { return }
         _ = object.firedRow

@@ -8,7 +8,7 @@ extension ManagedObjectContext {
     /// Objects that are already in the context keep their values. Without an order, and among equal
     /// sort keys, objects are in the order of their keys.
     ///
-    /// - Throws: The error of a getter since the last call; `unknownEntity`, `unknownProperty`,
+    /// - Throws: The context's ``pendingError``; `unknownEntity`, `unknownProperty`,
     ///   `invalidRequest`; errors from reading.
     /// - Complexity: The complexity of the store's fetch if no unsaved change can affect the
     ///   request. Otherwise, each changed object of the entity is also compared. If the predicate
@@ -80,7 +80,7 @@ extension ManagedObjectContext {
         let position = base.storeSet.storeOfEntity[entity.number]
         let pending = try core.pendingChanges(store: position, in: reach)
         guard !pending.changes.isEmpty else { return (snapshot, nil) }
-        // A changed link can change the result, although the records at both ends are unchanged.
+        // A changed link can change the result, even if the records at both ends are unchanged.
         let hasLinks = !pending.changes.addedLinks.isEmpty || !pending.changes.removedLinks.isEmpty
         let isStoreRight =
             reach.followedRoots.isEmpty || !hasLinks && !core.changed.contains { reach.followedRoots.contains($0.root) }
@@ -253,7 +253,7 @@ extension GraphCore {
         return objects
     }
 
-    /// Reads the related objects of many objects, for one relationship, in one step.
+    /// Reads and returns the related objects of many objects, for one relationship, in one step.
     func prefetch(_ name: String, of objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
         var found: [ManagedObject] = []
         var seen: Set<ObjectIdentifier> = []
@@ -288,7 +288,7 @@ extension GraphCore {
     }
 }
 
-/// The result of a request, which reads its objects by pages.
+/// A request's result that reads its objects in pages.
 ///
 /// The fetch determines the order. Later changes do not move objects.
 public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
@@ -332,15 +332,15 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 extension ManagedObjectContext {
     /// Returns the objects of a request, and reads them on a thread of Roost.
     ///
-    /// If the context is pinned, is a child, or has or gets unsaved changes that the request
-    /// includes, the request is executed in the caller's isolation.
+    /// If the context is pinned or a child, the request is executed in the caller's isolation. The
+    /// same happens if the context has or gets unsaved changes that the request includes.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(
         _ request: Fetch<Object>
     ) async throws(StoreError) -> [Object] {
         let entity = try model.requireEntity(request.request.entity)
-        // A child reads through its parent, which only the isolation of both can use.
+        // A child reads through its parent, so it must stay in their isolation.
         guard core.changed.isEmpty || !request.includesPendingChanges, core.pinned == nil, core.parent == nil else {
             return try fetch(request)
         }

@@ -73,7 +73,7 @@ struct PendingCandidates {
         return places
     }
 
-    /// Adds the objects that refer to the given objects of one hierarchy in one of the two states.
+    /// Adds the objects that refer to the given objects of one hierarchy in the state `graph`.
     private func collect(
         _ keys: [Int64], root: Int, graph: any ObjectGraph, found: inout Set<ObjectPlace>
     ) throws(StoreError) {

@@ -11,7 +11,7 @@ public protocol AttributeValue: Sendable {
 }
 
 extension Value: AttributeValue {
-    /// The value itself.
+    /// Copies `value`.
     public init?(attribute value: Value) { self = value }
     /// The value itself.
     public var attributeValue: Value { self }

@@ -45,7 +45,7 @@ struct Members {
     private(set) var current: [Int64]?
     /// Whether an ordered relationship needs new stored positions.
     private(set) var isReordered = false
-    /// The number of the last undo record with the order.
+    /// The number of the last undo record that contains the order.
     var recordWithOrder = 0
     /// The differences that a background save is saving.
     var inFlight: (added: Set<Int64>, removed: Set<Int64>, isReordered: Bool)?
@@ -69,8 +69,8 @@ struct Members {
     mutating func add(_ key: Int64, isOrdered: Bool) {
         let isMember = knows(key) ?? false
         if isOrdered, removed.contains(key) { movedToEnd.insert(key) }
-        // If the members were not read, a removed key may not be stored. If the key's removal is
-        // being saved, the key must be shown as added.
+        // If the members were not read, it is unknown whether a removed key is stored. While a
+        // key's removal is being saved, the key must count as added.
         if removed.remove(key) == nil || !baseKeys.contains(key) || inFlight?.removed.contains(key) ?? false {
             if !isMember { added.insert(key) }
         }
@@ -105,8 +105,8 @@ struct Members {
         added = added.filter { !baseKeys.contains($0) || inFlight?.removed.contains($0) ?? false }
         removed = removed.filter { baseKeys.contains($0) || inFlight?.added.contains($0) ?? false }
         guard isReordered, let own = current else { return settle() }
-        // Keep the program's order. Members added by other contexts precede members added here at
-        // the end.
+        // Keep the program's order. Members from other contexts come before trailing members that
+        // were added here.
         let kept = own.filter { baseKeys.contains($0) || added.contains($0) }
         let known = Set(kept)
         let new = keys.filter { !known.contains($0) && !removed.contains($0) }
@@ -277,7 +277,7 @@ struct Members {
         added.formUnion(flight.added.subtracting(removed))
         removed.formUnion(flight.removed.subtracting(added))
         isReordered = isReordered || flight.isReordered
-        // A later change that restores the stored state is no difference.
+        // A later change that restores the stored state is not a difference.
         guard base != nil else { return }
         added.subtract(baseKeys)
         removed.formIntersection(baseKeys)

@@ -28,8 +28,7 @@ extension ManagedObject {
 
     /// Reads a number from an object that is a fault or observable.
     ///
-    /// If this read shared code with the fast path, the compiler would also count a reference to
-    /// the object on the fast path.
+    /// Sharing code with the fast path would make the fast path retain and release the object, too.
     @inlinable @inline(never)
     final func slowLoad<T: BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
         slowRow(at: offset).loadUnaligned(fromByteOffset: offset, as: T.self)
@@ -111,10 +110,10 @@ extension ManagedObject {
 
     // MARK: Int16
 
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     @inlinable
     public final func int16(at offset: Int) -> Int16 { Int16(littleEndian: load(Int16.self, at: offset)) }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     @inlinable
     public final func optionalInt16(at offset: Int, field: Int) -> Int16? {
         isNull(field) ? nil : int16(at: offset)
@@ -127,9 +126,9 @@ extension ManagedObject {
     public final func setOptionalInt16(_ value: Int16?, at offset: Int, field: Int) {
         storeOptional(value?.littleEndian, at: offset, field: field)
     }
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     public final func int16(slot: Int) -> Int16 { optionalInt16(slot: slot) ?? 0 }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     public final func optionalInt16(slot: Int) -> Int16? {
         field(slot).flatMap { optionalInt16(at: $0.byteOffset, field: $0.index) }
     }
@@ -144,10 +143,10 @@ extension ManagedObject {
 
     // MARK: Int32
 
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     @inlinable
     public final func int32(at offset: Int) -> Int32 { Int32(littleEndian: load(Int32.self, at: offset)) }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     @inlinable
     public final func optionalInt32(at offset: Int, field: Int) -> Int32? {
         isNull(field) ? nil : int32(at: offset)
@@ -160,9 +159,9 @@ extension ManagedObject {
     public final func setOptionalInt32(_ value: Int32?, at offset: Int, field: Int) {
         storeOptional(value?.littleEndian, at: offset, field: field)
     }
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     public final func int32(slot: Int) -> Int32 { optionalInt32(slot: slot) ?? 0 }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     public final func optionalInt32(slot: Int) -> Int32? {
         field(slot).flatMap { optionalInt32(at: $0.byteOffset, field: $0.index) }
     }
@@ -177,10 +176,10 @@ extension ManagedObject {
 
     // MARK: Int64
 
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     @inlinable
     public final func int64(at offset: Int) -> Int64 { Int64(littleEndian: load(Int64.self, at: offset)) }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     @inlinable
     public final func optionalInt64(at offset: Int, field: Int) -> Int64? {
         isNull(field) ? nil : int64(at: offset)
@@ -193,9 +192,9 @@ extension ManagedObject {
     public final func setOptionalInt64(_ value: Int64?, at offset: Int, field: Int) {
         storeOptional(value?.littleEndian, at: offset, field: field)
     }
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     public final func int64(slot: Int) -> Int64 { optionalInt64(slot: slot) ?? 0 }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     public final func optionalInt64(slot: Int) -> Int64? {
         field(slot).flatMap { optionalInt64(at: $0.byteOffset, field: $0.index) }
     }
@@ -210,12 +209,12 @@ extension ManagedObject {
 
     // MARK: Double
 
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     @inlinable
     public final func double(at offset: Int) -> Double {
         Double(bitPattern: UInt64(littleEndian: load(UInt64.self, at: offset)))
     }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     @inlinable
     public final func optionalDouble(at offset: Int, field: Int) -> Double? {
         isNull(field) ? nil : double(at: offset)
@@ -228,9 +227,9 @@ extension ManagedObject {
     public final func setOptionalDouble(_ value: Double?, at offset: Int, field: Int) {
         storeOptional(value?.bitPattern.littleEndian, at: offset, field: field)
     }
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     public final func double(slot: Int) -> Double { optionalDouble(slot: slot) ?? 0 }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     public final func optionalDouble(slot: Int) -> Double? {
         field(slot).flatMap { optionalDouble(at: $0.byteOffset, field: $0.index) }
     }
@@ -245,12 +244,12 @@ extension ManagedObject {
 
     // MARK: Float
 
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     @inlinable
     public final func float(at offset: Int) -> Float {
         Float(bitPattern: UInt32(littleEndian: load(UInt32.self, at: offset)))
     }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     @inlinable
     public final func optionalFloat(at offset: Int, field: Int) -> Float? {
         isNull(field) ? nil : float(at: offset)
@@ -263,9 +262,9 @@ extension ManagedObject {
     public final func setOptionalFloat(_ value: Float?, at offset: Int, field: Int) {
         storeOptional(value?.bitPattern.littleEndian, at: offset, field: field)
     }
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     public final func float(slot: Int) -> Float { optionalFloat(slot: slot) ?? 0 }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     public final func optionalFloat(slot: Int) -> Float? {
         field(slot).flatMap { optionalFloat(at: $0.byteOffset, field: $0.index) }
     }
@@ -280,10 +279,10 @@ extension ManagedObject {
 
     // MARK: Bool
 
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     @inlinable
     public final func bool(at offset: Int) -> Bool { load(UInt8.self, at: offset) != 0 }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     @inlinable
     public final func optionalBool(at offset: Int, field: Int) -> Bool? {
         isNull(field) ? nil : bool(at: offset)
@@ -296,9 +295,9 @@ extension ManagedObject {
     public final func setOptionalBool(_ value: Bool?, at offset: Int, field: Int) {
         storeOptional(value.map { $0 ? 1 : 0 } as UInt8?, at: offset, field: field)
     }
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     public final func bool(slot: Int) -> Bool { optionalBool(slot: slot) ?? false }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     public final func optionalBool(slot: Int) -> Bool? {
         field(slot).flatMap { optionalBool(at: $0.byteOffset, field: $0.index) }
     }
@@ -313,12 +312,12 @@ extension ManagedObject {
 
     // MARK: Date
 
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     @inlinable
     public final func date(at offset: Int) -> Date {
         Date(timeIntervalSinceReferenceDate: Double(bitPattern: UInt64(littleEndian: load(UInt64.self, at: offset))))
     }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     @inlinable
     public final func optionalDate(at offset: Int, field: Int) -> Date? {
         isNull(field) ? nil : date(at: offset)
@@ -331,9 +330,9 @@ extension ManagedObject {
     public final func setOptionalDate(_ value: Date?, at offset: Int, field: Int) {
         storeOptional(value?.timeIntervalSinceReferenceDate.bitPattern.littleEndian, at: offset, field: field)
     }
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     public final func date(slot: Int) -> Date { optionalDate(slot: slot) ?? Date(timeIntervalSinceReferenceDate: 0) }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     public final func optionalDate(slot: Int) -> Date? {
         field(slot).flatMap { optionalDate(at: $0.byteOffset, field: $0.index) }
     }
@@ -377,9 +376,9 @@ extension ManagedObject {
         }
     }
 
-    /// The value of a mandatory attribute, or empty for null.
+    /// Returns a mandatory attribute's value, or empty for null.
     public final func text(at offset: Int, field: Int) -> String { optionalText(at: offset, field: field) ?? "" }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     public final func optionalText(at offset: Int, field: Int) -> String? {
         withTail(offset, field: field) { String(decoding: $0, as: UTF8.self) }
     }
@@ -392,9 +391,9 @@ extension ManagedObject {
     public final func setOptionalText(_ value: String?, at offset: Int, field: Int) {
         if let value { setText(value, at: offset, field: field) } else { setTail(nil, at: offset, field: field) }
     }
-    /// The value of a mandatory attribute, or empty for null.
+    /// Returns a mandatory attribute's value, or empty for null.
     public final func data(at offset: Int, field: Int) -> Data { optionalData(at: offset, field: field) ?? Data() }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     public final func optionalData(at offset: Int, field: Int) -> Data? { withTail(offset, field: field) { Data($0) } }
     /// Sets a mandatory attribute.
     public final func setData(_ value: Data, at offset: Int, field: Int) {
@@ -405,9 +404,9 @@ extension ManagedObject {
         if let value { setData(value, at: offset, field: field) } else { setTail(nil, at: offset, field: field) }
     }
 
-    /// The value of a mandatory attribute, or empty for null.
+    /// Returns a mandatory attribute's value, or empty for null.
     public final func text(slot: Int) -> String { optionalText(slot: slot) ?? "" }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     public final func optionalText(slot: Int) -> String? {
         field(slot).flatMap { optionalText(at: $0.byteOffset, field: $0.index) }
     }
@@ -420,9 +419,9 @@ extension ManagedObject {
         if let field = field(slot) { setOptionalText(value, at: field.byteOffset, field: field.index) }
     }
 
-    /// The value of a mandatory attribute, or empty for null.
+    /// Returns a mandatory attribute's value, or empty for null.
     public final func data(slot: Int) -> Data { optionalData(slot: slot) ?? Data() }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     public final func optionalData(slot: Int) -> Data? {
         field(slot).flatMap { optionalData(at: $0.byteOffset, field: $0.index) }
     }
@@ -451,18 +450,18 @@ extension ManagedObject {
         } catch { core.latch(error) }
     }
 
-    /// The value of a stored attribute of any type.
+    /// Returns the value of a stored attribute of any type.
     package final func value(slot: Int) -> Value { read(slot: slot) }
     /// Sets a stored attribute of any type.
     ///
     /// If the value is invalid, the next save, fetch or count throws an error.
     package final func setValue(_ value: Value, slot: Int) { write(value, slot: slot) }
 
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     public final func uuid(slot: Int) -> UUID {
         optionalUUID(slot: slot) ?? UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
     }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     public final func optionalUUID(slot: Int) -> UUID? {
         if case .uuid(let value) = read(slot: slot) { value } else { nil }
     }
@@ -473,11 +472,11 @@ extension ManagedObject {
         write(value.map { .uuid($0) } ?? .null, slot: slot)
     }
 
-    /// The value of a mandatory attribute.
+    /// Returns a mandatory attribute's value.
     public final func decimal(slot: Int) -> Decimal {
         optionalDecimal(slot: slot) ?? 0
     }
-    /// The value of an optional attribute.
+    /// Returns an optional attribute's value.
     public final func optionalDecimal(slot: Int) -> Decimal? {
         if case .decimal(let value) = read(slot: slot) { value } else { nil }
     }
@@ -488,7 +487,7 @@ extension ManagedObject {
         write(value.map { .decimal($0) } ?? .null, slot: slot)
     }
 
-    /// The value of an object-ID attribute.
+    /// Returns the value of an object-ID attribute.
     public final func reference(slot: Int) -> ObjectID? {
         if case .objectID(let id) = read(slot: slot) { id } else { nil }
     }
@@ -496,7 +495,7 @@ extension ManagedObject {
     public final func setReference(_ value: ObjectID?, slot: Int) {
         write(value.map { .objectID($0) } ?? .null, slot: slot)
     }
-    /// The elements of a composite attribute.
+    /// Returns the elements of a composite attribute.
     public final func composite(slot: Int) -> [String: Value]? {
         guard let field = field(slot) else { return nil }
         let value = value(of: field)

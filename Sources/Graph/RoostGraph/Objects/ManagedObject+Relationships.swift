@@ -11,7 +11,7 @@ extension ManagedObject {
         return nil
     }
 
-    /// The destination of a to-one relationship.
+    /// Returns the destination of a to-one relationship.
     public final func toOne<Object: ManagedObject>(at offset: Int, field: Int) -> Object? {
         destination(info.entity.layout.fields[field]) as? Object
     }
@@ -22,7 +22,7 @@ extension ManagedObject {
         setDestination(object, relationship: relationship)
     }
 
-    /// The destination of a to-one relationship.
+    /// Returns the destination of a to-one relationship.
     public final func toOne<Object: ManagedObject>(slot: Int) -> Object? {
         field(slot).flatMap { destination($0) as? Object }
     }
@@ -44,7 +44,7 @@ extension ManagedObject {
         setting(.field(field.index)) { core.setDestination(of: self, relationship: relationship, to: object) }
     }
 
-    /// The members of a to-many relationship.
+    /// Returns the members of a to-many relationship.
     public final func toMany<Object: ManagedObject>(slot: Int) -> ToMany<Object> {
         relationship(slot).map { ToMany(self, relationship: $0) } ?? ToMany()
     }
@@ -59,7 +59,7 @@ extension ManagedObject {
         setting(.members(relationship)) { core.setMembers(of: self, relationship: relationship, to: objects) }
     }
 
-    /// The members of an ordered to-many relationship.
+    /// Returns the members of an ordered to-many relationship.
     public final func orderedToMany<Object: ManagedObject>(slot: Int) -> OrderedToMany<Object> {
         relationship(slot).map { OrderedToMany(self, relationship: $0) } ?? OrderedToMany()
     }

@@ -146,7 +146,7 @@ extension ManagedObject {
         }
     }
 
-    /// The value of a transient attribute.
+    /// Returns the value of a transient attribute.
     public final func transient<T: AttributeValue>(slot: Int) -> T? {
         guard info.slots.indices.contains(slot), info.slots[slot].isTransient else { return nil }
         return core.latching { () throws(StoreError) in try value(info.slots[slot].name) }.flatMap { T(attribute: $0) }
@@ -160,7 +160,7 @@ extension ManagedObject {
 
     // MARK: Transformable attributes
 
-    /// The value of a transformable attribute, decoded from JSON.
+    /// Returns the value of a transformable attribute, decoded from JSON.
     ///
     /// The decoded value is cached until the attribute is set or the row is replaced. If the bytes
     /// cannot be decoded, the next save, fetch or count throws an error.
@@ -209,7 +209,7 @@ extension ManagedObject {
 
     // MARK: Changes
 
-    /// Returns the current values of the stored properties that differ from the saved ones.
+    /// Returns the current values that differ from the saved ones, by stored property.
     ///
     /// The result contains attributes and to-one relationships. For a new object, it contains all
     /// values except null.

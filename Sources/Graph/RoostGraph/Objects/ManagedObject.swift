@@ -20,7 +20,7 @@ public import RoostCore
 /// saved, and a rollback does not reset it.
 open class ManagedObject {
     /// The address that accessors use: the record's address, or an odd value that they must not
-    /// read.
+    /// dereference.
     ///
     /// The value is 1 for a fault. In an observable context, the value is the record's address plus
     /// 1. An odd value makes each accessor take the slow path.
@@ -44,7 +44,7 @@ open class ManagedObject {
         @usableFromInline init(rawValue: UInt8) { self.rawValue = rawValue }
         /// The object changed in the current event.
         static let touched = State(rawValue: 1)
-        /// The row is private.
+        /// The row is private; see ``PrivateRow``.
         static let privateRow = State(rawValue: 2)
         /// The object can be observed, so each setter takes the slow path.
         static let observed = State(rawValue: 4)
@@ -67,7 +67,7 @@ open class ManagedObject {
         static let orphan = Flags(rawValue: 32)
         /// Delete rules were applied to the deleted object.
         static let propagated = Flags(rawValue: 64)
-        /// The next save checks the object, even if it is unchanged.
+        /// The next save checks the object for conflicts, even if it is unchanged.
         static let detectsConflicts = Flags(rawValue: 128)
     }
 
@@ -103,7 +103,7 @@ open class ManagedObject {
 
     /// The value of ``fastRow`` for a fault.
     ///
-    /// The initializer for the address 1 returns an optional, so the compiler requires a fallback.
+    /// `UnsafeRawPointer(bitPattern:)` returns an optional, so the compiler requires a fallback.
     @inline(__always)
     static func noRow(or other: UnsafeRawPointer) -> UnsafeRawPointer { UnsafeRawPointer(bitPattern: 1) ?? other }
 

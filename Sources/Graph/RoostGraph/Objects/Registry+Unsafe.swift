@@ -48,7 +48,7 @@ struct Registry: ~Copyable {
     /// Returns the slot at which the search for a tag starts.
     @inline(__always)
     private func slot(of tag: UInt32) -> Int {
-        // The group is the hash of 27 bits, scaled to the number of groups.
+        // The group is the 27-bit hash, scaled to the number of groups.
         let group = (UInt64(tag & 0x7FFF_FFF0) &* UInt64(truncatingIfNeeded: capacity)) &>> 31
         return Int(truncatingIfNeeded: group & ~15 | UInt64(tag & 15))
     }
@@ -122,7 +122,7 @@ struct Registry: ~Copyable {
 
     private mutating func grow() {
         let (oldTags, oldObjects, oldCapacity) = (tags, objects, capacity)
-        // Slots of removed objects are not copied, so growing may not be necessary.
+        // Slots of removed objects are not copied, so the old capacity may suffice.
         if count * 8 >= capacity * 5 { capacity = (capacity * 3 / 2 + 15) & ~15 }
         tags = .allocate(capacity: capacity)
         tags.initialize(repeating: 0, count: capacity)

@@ -54,7 +54,7 @@ extension UncountedList {
     }
 }
 
-/// A selection of objects from another list, which keeps the objects alive.
+/// A selection of objects that another list keeps alive.
 struct UncountedObjects {
     private var objects: ContiguousArray<Unmanaged<ManagedObject>> = []
 

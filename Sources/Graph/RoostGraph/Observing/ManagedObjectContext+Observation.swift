@@ -33,7 +33,7 @@ extension ManagedObjectContext {
     /// is observed. Use ``observe(_:)`` to observe the changes of an event.
     ///
     /// - Complexity: Each read and write calls a function. An object whose properties were read
-    ///   needs memory for a registrar. Other contexts have no such costs.
+    ///   needs memory for a registrar. A context that is not observable has no such costs.
     public var isObservable: Bool {
         get { core.observation != nil }
         set {

@@ -30,9 +30,8 @@ internal import RoostStores
 /// The controller fetches again only if the changed objects do not determine the result. This is
 /// the case if:
 ///
-/// - The predicate, the order or the sections read a changed object through a relationship. A
-///   changed reference alone requires a fetch only if the relationship is to-many or its
-///   destination is in the same hierarchy.
+/// - An object changed in a hierarchy that the predicate, the order or the sections read through a
+///   relationship. A change of a relationship with an inverse changes the objects at both ends.
 /// - The request has an offset, and objects outside of the window changed or objects left the
 ///   window.
 /// - The request has only a limit, the window is full, and more objects left the window than
@@ -56,7 +55,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// Fetches a result, and updates it with the changes of the context.
     ///
-    /// Like a fetch, ends the event of a context without a home.
+    /// Like a fetch, ends the event, except in the view context and contexts of attached actors.
     ///
     /// - Parameters:
     ///   - request: The request, with the order of the result. Objects with equal sort keys are
@@ -146,13 +145,13 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// Returns the place of an object, or nil if it is not in the result.
     ///
-    /// - Complexity: O(1), and one addition for each chunk of rows that precedes the object in its
+    /// - Complexity: O(*s* + *c*) for *s* sections and *c* chunks of up to 128 rows in the object's
     ///   section.
     public func place(of object: Object) -> ResultsPlace? { result.place(of: object) }
 
     // MARK: Changes
 
-    /// Called with each difference, in the isolation of the context.
+    /// A closure called with each difference, in the isolation of the context.
     public var onChange: ((ResultsChange) -> Void)? {
         get { result.onChange }
         set { result.onChange = newValue }

@@ -71,9 +71,10 @@ final class FollowedResult: ResultsFollower {
         change = difference.isEmpty ? nil : difference
     }
 
-    /// Combines two differences into one that contains the whole result.
+    /// Returns the first difference if the second is empty, or else one that contains the whole
+    /// result.
     ///
-    /// Two differences wait only if the program fetches during a callback.
+    /// The first is unreported only if the program fetches during a callback.
     private static func joining(
         _ first: ResultsChange, second: ResultsChange, list: ResultsList, owner: FollowedResult
     ) -> ResultsChange {

@@ -52,7 +52,7 @@ public struct ResultsChange: Hashable, Sendable {
         package init(id: ObjectID, place: ResultsPlace) { (self.id, self.place) = (id, place) }
     }
 
-    /// An object that is in both results.
+    /// An object that is in the old and the new result.
     public struct Move: Hashable, Sendable {
         /// The object.
         public let id: ObjectID
@@ -82,8 +82,8 @@ public struct ResultsChange: Hashable, Sendable {
     public internal(set) var updated: [Move] = []
     /// The whole new result, if it replaces differences; otherwise nil.
     ///
-    /// This happens in ``ResultsChanges`` for slow readers, and if the program fetches while a
-    /// difference is reported. All lists of such a difference are empty.
+    /// It replaces differences for slow readers of ``ResultsChanges``, and if the program fetches
+    /// while a difference is reported. All lists are then empty.
     public internal(set) var reload: [ResultsSection]?
 
     package init() {}

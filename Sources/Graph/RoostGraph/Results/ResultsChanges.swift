@@ -14,7 +14,7 @@ internal import RoostSystem
 ///
 /// - Differences since the creation of the sequence are delivered in order. The sequence ends when
 ///   its controller is deallocated.
-/// - At most 64 differences with together at most 10 000 objects wait for a slow reader. Beyond
+/// - At most 64 differences, with at most 10 000 objects in total, wait for a slow reader. Beyond
 ///   that limit, one element with the whole new result replaces them; see ``ResultsChange/reload``.
 ///   So a slow reader does not exhaust memory, and ``ResultsChange/applying(to:)`` always gives the
 ///   current result.

@@ -24,9 +24,9 @@ extension ResultsList {
     ///   - limit: The maximum number of rows to keep, starting from the first, or nil for all.
     ///   - model: The model of the rows.
     /// - Returns: The difference between the list before and after.
-    /// - Complexity: O(*m* log *n*) comparisons for *m* changes of *n* rows. In addition, each row
-    ///   that enters or leaves moves the rest of its chunk of at most 128 rows, and computing a
-    ///   place adds up the row counts of a section's chunks.
+    /// - Complexity: O(*m* log *n*) comparisons for *m* changes of *n* rows. Each row that enters
+    ///   or leaves also moves the rest of its chunk of at most 128 rows. Computing a place adds up
+    ///   the row counts of a section's chunks.
     package mutating func apply(
         _ changes: [ResultsRowChange], limit: Int? = nil, model: ManagedObjectModel
     ) -> ResultsChange {
@@ -122,7 +122,7 @@ extension ResultsList {
             guard a.1.fingerprint != b.1.fingerprint || touched.contains(a.1.key) else { return }
             difference.update(b.1.key, entity: Int(b.1.entity), from: a.0)
         }
-        // Most rows at both ends of a result are unchanged.
+        // Rows at both ends of a result are usually unchanged.
         var (start, formerEnd, presentEnd) = (0, formerRows.count, presentRows.count)
         while start < formerEnd, start < presentEnd, isSame(formerRows[start], presentRows[start]) {
             compare(formerRows[start], presentRows[start])
@@ -173,8 +173,7 @@ struct ResultsDifference {
         /// Whether the row is reported even if it did not move.
         let isChanged: Bool
         var to: ResultsPlace?
-        /// The numbers of rows before this row that are not displaced, in its old and its new
-        /// section.
+        /// The counts of preceding rows that are not displaced, in the old and in the new section.
         var gap: (former: Int, present: Int) = (-1, -1)
     }
 
@@ -262,7 +261,8 @@ struct ResultsDifference {
 
     /// Returns the indexes in ``displaced`` of rows that did not actually move.
     ///
-    /// If several rows are in one gap, a longest run in the old order did not move.
+    /// A row can only have stayed if as many undisplaced rows precede it as before. Of rows with
+    /// the same number, a longest ascending run of old positions counts as not moved.
     private func staying(_ newSerials: [UInt32]) -> Set<Int> {
         struct Gap: Hashable {
             let section: Int

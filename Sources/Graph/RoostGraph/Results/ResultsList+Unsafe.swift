@@ -3,11 +3,12 @@ internal import Foundation
 extension ResultsList.Chunk {
     /// Compares the bytes of an order with those of the row at an index.
     ///
-    /// - Returns: A negative number if `order` comes first, or 0 for equal bytes.
+    /// - Returns: A negative number if `order` comes first, 0 for equal bytes, or else a positive
+    ///   number.
     func compare(_ order: [UInt8], with index: Int) -> Int {
         let range = range(index)
-        // SAFETY: `range` is within `bytes`, because the ends of the entries ascend to its count.
-        // Only as many bytes as the shorter side has are compared.
+        // SAFETY: `range` is within `bytes`, because the entries' ends ascend up to `bytes.count`.
+        // The comparison ends with the shorter side.
         let common = order.withUnsafeBytes { left in
             bytes.withUnsafeBytes { right -> Int32 in
                 guard let left = left.baseAddress, let right = right.baseAddress else { return 0 }

@@ -13,8 +13,8 @@ struct ResultsRequest {
     let includesPendingChanges: Bool
     /// The number of sort descriptors that determine the section; 0 for a result without sections.
     let sectionLevels: Int
-    /// Returns the name of a section for the value of an object, or nil to use the text of the
-    /// value.
+    /// The function that computes a section's name from an object's value, or nil for the value's
+    /// text.
     let sectionName: ((Value) -> String)?
     /// The examiner of single objects, or nil if examining requires other objects.
     private let examiner: RecordExaminer?
@@ -67,8 +67,7 @@ struct ResultsRequest {
 
     var request: FetchRequest { checked.request }
 
-    /// Returns whether a change of an object in this hierarchy can affect other objects in the
-    /// result.
+    /// Returns whether a change of an object in a hierarchy can affect other objects in the result.
     func follows(_ root: Int) -> Bool { reach.followedRoots.contains(root) }
 
     // MARK: Single objects
@@ -90,7 +89,7 @@ struct ResultsRequest {
         var missing: [Int64] = []
         var unread: [Int64] = []
         for (key, note) in noted {
-            // The row in memory does not show whether the store has the object.
+            // In these cases, the row in memory does not show whether the store has the object.
             let mustRead =
                 note.contains(.stored)
                 || !core.deletedElsewhere.isEmpty
@@ -196,7 +195,8 @@ struct ResultsRequest {
     /// - Throws: Errors from fetching.
     func fetchList(_ context: ManagedObjectContext, endsEvent: Bool) throws(StoreError) -> ResultsList {
         var list = ResultsList(isOneSection: sectionLevels == 0)
-        // Neighboring objects usually have the same section, so its name is computed only once.
+        // Neighboring objects usually have the same section, so a section's name is usually
+        // computed only once.
         var known: (prefix: [UInt8], name: String)?
         try fetch(context, endsEvent: endsEvent) { (record, examiner) throws(StoreError) in
             var row = ResultsRow(

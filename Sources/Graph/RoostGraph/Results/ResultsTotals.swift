@@ -2,8 +2,8 @@ public import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// The number of a request's objects and sums of their attributes, which follow the changes of a
-/// context.
+/// The number of objects that match a request, and sums of their attributes, updated as a context
+/// changes.
 ///
 /// ```swift
 /// let totals = try ResultsTotals(Fetch<Album>(where: "year > 1970"), sums: ["plays"], in: context)
@@ -58,8 +58,10 @@ public final class ResultsTotals {
     /// - Complexity: O(1).
     public func sum(_ attribute: String) -> Value { totals.sum(attribute) }
 
-    /// Called in the isolation of the context, at least after each event that changed the count or
-    /// a sum.
+    /// A closure called in the context's isolation after each event that changed the count or a
+    /// sum.
+    ///
+    /// It may also be called after other events.
     public var onChange: (() -> Void)? {
         get { totals.onChange }
         set { totals.onChange = newValue }

@@ -14,7 +14,7 @@ protocol ResultsFollower: AnyObject {
     func report()
 }
 
-/// The recorded changes of an object; empty if the object may have changed.
+/// The recorded changes of an object; empty if it is uncertain whether the object changed.
 struct ResultsNote: OptionSet {
     let rawValue: UInt8
     /// The object has certainly changed.
@@ -70,7 +70,7 @@ final class ResultsTracker {
 
     /// Records that an object may have changed.
     ///
-    /// It is reported only if its values differ.
+    /// The object is reported only if its values changed.
     func suspect(_ object: ManagedObject) {
         let place = ObjectPlace(root: object.root, key: object.key)
         if noted[place] == nil { noted[place] = [] }

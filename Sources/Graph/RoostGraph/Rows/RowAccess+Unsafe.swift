@@ -111,7 +111,7 @@ enum RowAccess {
             as: UInt32.self)
     }
 
-    /// Returns the range of a field's bytes in the tail.
+    /// Returns the range of a tail field's bytes, relative to the row.
     @inline(__always)
     static func tailRange(
         _ row: UnsafeRawPointer, byteOffset: Int, layout: borrowing TailLayout
@@ -127,8 +127,8 @@ enum RowAccess {
     struct TailLayout: Sendable {
         /// The number of bytes before the tail.
         let tail: Int
-        /// The offset of the slot of the first field with bytes in the tail, or of the tail itself
-        /// without such a field.
+        /// The offset of the slot of the first field with bytes in the tail, or else the offset of
+        /// the tail.
         let firstByteOffset: Int
 
         init(_ layout: RecordLayout) {

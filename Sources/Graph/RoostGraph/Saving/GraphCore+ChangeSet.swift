@@ -16,7 +16,7 @@ struct PendingChanges {
     var deleted = UncountedObjects()
     /// The changed objects whose rows are unchanged.
     ///
-    /// Their relationships may differ.
+    /// Their to-many relationships may differ.
     var unwritten = UncountedObjects()
     /// Whether any changed object that is not deleted has an ``Extra``.
     var hasExtras = false
@@ -148,7 +148,7 @@ extension GraphCore {
 
     /// Returns whether a save would insert, delete or update the record of an object.
     ///
-    /// False if only relationships of the object changed.
+    /// False if only to-many relationships of the object changed.
     func hasPendingRow(_ object: ManagedObject) -> Bool {
         if !object.flags.isDisjoint(with: [.inserted, .deleted]) { return true }
         guard object.state.contains(.privateRow), let row = object.row else { return false }

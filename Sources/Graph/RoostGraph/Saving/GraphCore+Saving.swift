@@ -13,14 +13,13 @@ extension GraphCore {
         pending.updated.forEachWithPosition { index, object in
             finish(object, index: index, isInsert: false, derived: copiesRows ? changes.updates : nil)
         }
-        // The remaining records were added by the rules of the model, because they depend on
-        // changes.
+        // The model's rules added the remaining records, which depend on changed objects.
         let count = pending.updated.count
         for index in count..<max(count, changes.updates.count) {
             changes.updates.withRecord(at: index) { record in
                 guard let object = registered(record.root, key: record.key), object.row != nil else { return }
                 guard object.state.contains(.privateRow), isDirtyMeanwhile(object) else {
-                    // This includes objects whose properties were set to their saved values.
+                    // This branch includes objects whose properties were set to their saved values.
                     return setRow(of: object, to: record, version: record.version &+ 1)
                 }
                 guard let committed = object.committedRow, RowAccess.version(committed) == record.version else {
@@ -43,7 +42,8 @@ extension GraphCore {
 
     /// Makes the row of an inserted or updated object its committed row.
     ///
-    /// `derived` has the committed records, if these have derived attributes that the rows lack.
+    /// `derived` contains the committed records, if they have derived attributes that the rows
+    /// lack.
     @inline(__always)
     private func finish(_ object: ManagedObject, index: Int, isInsert: Bool, derived: RecordBatch?) {
         if object.flags.contains(.inFlight) {
@@ -104,11 +104,11 @@ extension GraphCore {
         defer { withExtendedLifetime((formerChanged, formerTouched)) {} }
         var gone: [ManagedObject] = []
         changed = formerChanged.filterUncounted { object in
-            // Most objects have no other state after they were saved.
+            // After a save, most objects have no state left to check.
             if object.flags.isEmpty, object.state.isEmpty, object.extra == nil { return false }
             return hasChangesLeft(object, gone: &gone)
         }
-        // Objects that changed in a hook after their save were recorded again.
+        // Objects that a hook changed after their save are in the list twice.
         if changed.count > 1 {
             var seen: Set<ObjectIdentifier> = []
             changed.removeAll { !seen.insert(ObjectIdentifier($0)).inserted }
@@ -138,7 +138,7 @@ extension GraphCore {
             return false
         }
         if object.flags.contains(.deleted) || object.flags.contains(.inserted) { return true }
-        // Another context deleted the object, so no save can write its changes.
+        // If another context deleted the object, no save can write its changes.
         let isRemoved = object.flags.contains(.inaccessible)
         if isRemoved {
             observation?.noteAll(object)
@@ -150,7 +150,7 @@ extension GraphCore {
         }
         if object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row) {
             guard isRemoved || !isDirtyMeanwhile(object) else { return true }
-            // The values equal the committed values, so the committed row is used again.
+            // The private row is no longer needed, so the committed row is used again.
             object.row = committed
             object.byteCount = UInt32(truncatingIfNeeded: object.tail.byteCount(committed))
             RowPage.release(row)

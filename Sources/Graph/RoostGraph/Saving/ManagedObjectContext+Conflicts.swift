@@ -31,7 +31,7 @@ extension ManagedObjectContext {
             else { continue }
             if object.flags.contains(.detectsConflicts), !object.hasPersistentChangedValues { return false }
             // Under every policy, lists merge as sets of members, so a different position alone is
-            // not a conflict. Nor is an object that both sides deleted.
+            // not a conflict. A deletion by both sides is not a conflict either.
             if core.agrees(object, with: conflict.current) {
                 agreed.append((object, conflict))
             } else {
@@ -48,8 +48,8 @@ extension ManagedObjectContext {
         let former = decisions.map { core.pairPartners(of: $0.0) }
         for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict: conflict) }
         // Merge these objects after the decisions, because merging an object also reads and merges
-        // its one-to-one partners. Records that only the model's rules added to the change set are
-        // read again by the next attempt.
+        // its one-to-one partners. Records that only the model's rules changed need no merge,
+        // because the next attempt reads them again.
         for (object, conflict) in agreed where !object.flags.contains(.orphan) {
             try core.mergeAgreed(object, with: conflict.current)
         }
@@ -244,7 +244,7 @@ extension GraphCore {
         return inverse
     }
 
-    /// Discards the committed row of an object, so that the object becomes a new one.
+    /// Discards the committed row of an object, so that it becomes a new object.
     func forgetCommittedRow(of object: ManagedObject) {
         guard let row = object.row, object.state.contains(.privateRow) else { return }
         if let old = PrivateRow.committed(row) { RowPage.release(old) }

@@ -16,7 +16,7 @@ extension ManagedObjectContext {
     /// unchanged and all changes pending. With several stores, the error lists the stores that were
     /// already saved.
     ///
-    /// - Throws: The error of a getter since the last call; `validationFailed` with all
+    /// - Throws: The context's ``pendingError``; `validationFailed` with all
     ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``;
     ///   `constraintViolation`; `objectNotFound` with all ``StoreError/missingObjects``;
     ///   `deleteDenied`; `invalidRequest` during another save, or if `willSave` never stops
@@ -298,7 +298,8 @@ extension ManagedObjectContext {
         return outcome.with(try store.commit(outcome.changes))
     }
 
-    /// Returns an error about missing objects that also lists the objects that refer to them.
+    /// Returns an error about missing objects whose message also names an object that refers to
+    /// them.
     private func naming(_ error: StoreError) -> StoreError {
         guard error.code == .objectNotFound, !error.missingObjects.isEmpty else { return error }
         let missing = Set(
@@ -363,13 +364,13 @@ extension ManagedObjectContext {
     }
 }
 
-/// Information about the objects of a save, collected before it creates the change set.
+/// Information about the objects of a save, collected before the change set is created.
 struct SaveSurvey {
     /// Whether any object has a temporary key.
     private(set) var hasTemporaryKeys = false
     /// Whether any object has to-many relationships or other state in an ``Extra``.
     private(set) var hasExtras = false
-    /// The numbers and sizes in bytes of the private rows of new objects and of other objects.
+    /// The count and total bytes of private rows, first of new objects, then of other objects.
     private(set) var inserts = (count: 0, bytes: 0)
     private(set) var updates = (count: 0, bytes: 0)
 

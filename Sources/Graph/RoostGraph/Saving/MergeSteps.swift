@@ -18,8 +18,8 @@ enum MergeStep {
     case take(RecordBatch, root: Int, from: Int, isReported: Bool)
     /// Handles the objects that are missing in the store.
     case noteMissing([ManagedObject], isReported: Bool)
-    /// Makes both sides of an object's references consistent, from a position in the list of
-    /// references on.
+    /// Makes both sides of an object's references consistent, starting at a position in the list of
+    /// references.
     case settle(ManagedObject, Record?, former: [Int: ManagedObject], from: Int)
     /// Makes both sides of a one-to-one relationship consistent after their rows were read.
     case settlePair(ManagedObject, relationship: Int, partner: ManagedObject?, former: [ManagedObject])
@@ -105,7 +105,7 @@ extension GraphCore {
     /// Makes both sides of an object's relationships consistent after its changes were merged, and
     /// returns the remaining steps.
     ///
-    /// `former` has the one-to-one partners before the merge.
+    /// `former` contains the one-to-one partners before the merge.
     private func settleReferences(
         of object: ManagedObject, theirs: Record?, former: [Int: ManagedObject], from start: Int
     ) -> [MergeStep] {

@@ -37,8 +37,8 @@ extension GraphCore {
     /// Exchanges the content of a record with the state of its objects.
     ///
     /// - Parameters:
-    ///   - record: The former state of the objects. Afterwards, the record has their state before
-    ///     the call.
+    ///   - record: The former state of the objects. Afterwards, the record contains their state
+    ///     before the call.
     ///   - others: Receives the former state of other objects that must change too.
     func exchange(_ record: UndoRecord, others: UndoRecord) {
         let former = undoRecord
@@ -59,8 +59,8 @@ extension GraphCore {
         }
         exchangeRows(record, isExact: isExact, rest: &rest, kept: &kept)
         for object in returned { joinLists(object, rest: &rest) }
-        // The contents are from the time of the deletion, the links from the beginning of the
-        // event.
+        // Contents were recorded at the deletion. Links describe an earlier state, so they are
+        // restored last.
         restoreContents(record, returned: Set(returned), rest: &rest)
         exchangeLinks(record, isExact: isExact, rest: &rest)
         show(returned)

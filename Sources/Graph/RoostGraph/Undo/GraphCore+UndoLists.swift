@@ -47,7 +47,7 @@ extension GraphCore {
         announce(owner)
     }
 
-    /// Updates the lists of an object that returned or was removed.
+    /// Updates the lists to which a returned or removed object belongs.
     func joinLists(_ object: ManagedObject, rest: inout ExchangeRest) {
         guard let row = object.row else { return }
         for field in object.info.referenceFields {
@@ -73,8 +73,8 @@ extension GraphCore {
             let now = isMember(link.key, of: link.owner, state: state())
             record.links[index].wasMember = now
             record.links[index].difference = state()?.difference(of: link.key) ?? .none
-            // A membership that is still unknown was not saved since then, so it is unchanged in
-            // the store.
+            // If `wasMember` is nil, no save has happened since the link was recorded, so the store
+            // is unchanged.
             if isExact || link.wasMember == nil {
                 setMember(
                     link.key, of: link.owner, list: link.relationship, isMember: link.wasMember ?? false,

@@ -82,7 +82,7 @@ extension GraphCore {
 
     /// Runs `body` without recording for undo.
     ///
-    /// ``UndoStack/rebase(_:from:to:)`` records the committed rows that it replaces.
+    /// ``UndoStack/rebase(_:from:to:)`` records the committed rows that `body` replaces.
     func withoutUndo<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         guard undoStack != nil else { return try body() }
         let (record, start) = (undoRecord, touched.count)

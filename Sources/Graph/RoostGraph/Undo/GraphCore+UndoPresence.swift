@@ -17,7 +17,7 @@ extension GraphCore {
         case .present: return false
         case .deleted:
             object.flags.subtract([.deleted, .propagated])
-            // The object's deletion is being saved, so the store may soon no longer have the
+            // If the object's deletion is being saved, the store may soon no longer have the
             // object.
             if object.flags.contains(.inFlight) { object.requireExtra().isReturning = true }
             undeleted.removeAll { $0 === object }
@@ -30,7 +30,7 @@ extension GraphCore {
         return true
     }
 
-    /// Shows members again in the lists that were read while they were deleted.
+    /// Shows restored objects again in the lists that were read while the objects were deleted.
     func show(_ objects: [ManagedObject]) {
         guard !hiddenMembers.isEmpty, !objects.isEmpty else { return }
         let places = Set(objects.map { ObjectPlace(root: $0.root, key: $0.key) })
@@ -109,7 +109,7 @@ extension GraphCore {
         announce(object)
     }
 
-    /// Returns the objects that a record marks as deleted.
+    /// Returns a record's objects that are now marked as deleted.
     func takenAway(_ record: UndoRecord) -> [ManagedObject] {
         record.notes.filter { $0.presence != nil }.map(\.object)
             .filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }

@@ -93,7 +93,7 @@ extension GraphCore {
                 row, leftCount: byteCount, right: committed, rightCount: object.tail.byteCount(committed))
     }
 
-    /// Adds an object whose row was exchanged to the list of changed objects, or removes it.
+    /// Updates the list of changed objects after the exchange of an object's row.
     ///
     /// If `isListed` is true, the list contains the object although it had no changes.
     @inline(__always)
@@ -134,7 +134,7 @@ extension GraphCore {
         let bytes = UnsafeRawBufferPointer(start: target, count: Int(image.byteCount))
         setPrivateRow(of: object, to: bytes)
         RowPage.release(UnsafeRawPointer(target))
-        // The next save computes the derived attributes.
+        // Keep the present derived values, because the next save computes them.
         if !info.derivedFields.isEmpty {
             let reader = RecordReader(row: former, byteCount: Int(formerCount), key: object.key, model: model)
             for field in info.derivedFields {

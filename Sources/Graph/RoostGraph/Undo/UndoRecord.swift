@@ -7,7 +7,7 @@ internal import RoostSystem
 /// for redo. The record is then applied in reverse order, so that several notes about one object
 /// are applied correctly.
 ///
-/// SAFETY: a record holds a use count of each of its rows, and keeps their objects alive.
+/// SAFETY: a record counts as one use of each of its rows, and keeps their objects alive.
 final class UndoRecord {
     /// Whether an object is in the context.
     enum Presence: UInt8 {

@@ -32,7 +32,7 @@ public final class UndoStack {
         var name: String?
     }
 
-    /// A row that another context changed below the changes of this context.
+    /// The replacement of an object's row by changes that no step contains.
     private struct Rebase {
         let object: ManagedObject
         let old: UnsafeRawPointer
@@ -93,8 +93,8 @@ public final class UndoStack {
 
     /// Ends the event and all groups, and undoes the last step.
     ///
-    /// Does nothing without a step, or if ``ManagedObject/awake(from:)`` calls this method
-    /// during undo or redo. An error of reading is thrown by the next save, fetch or count.
+    /// Does nothing without a step, or if ``ManagedObject/awake(from:)`` calls this method during
+    /// undo or redo. If reading fails, the next save, fetch or count throws the error.
     public func undo() {
         apply(\.undoSteps, to: \.redoSteps)
     }
@@ -139,7 +139,7 @@ public final class UndoStack {
         core.undoRecord = nil
         var opposite = Step(name: step.name)
         for record in step.records.reversed() {
-            // The other objects that had to change because of changes by other contexts.
+            // Receives further objects that must change because other contexts made changes.
             let others = makeRecord(core)
             core.exchange(record, others: others)
             if !others.isEmpty { opposite.records.append(others) }
@@ -185,9 +185,9 @@ public final class UndoStack {
         return try body()
     }
 
-    /// Runs `body` as one step or as part of the open group, unless the stack is disabled.
+    /// Runs `body`, and reverts its changes if it throws.
     ///
-    /// Reverts its changes if it throws.
+    /// The changes form one step or a part of the open group, or no step if the stack is disabled.
     ///
     /// - Parameters:
     ///   - name: A name for the step.
@@ -202,7 +202,7 @@ public final class UndoStack {
         let (outerGroup, outerDepth, outerCount, redo) = (group, groupDepth, disabledCount, redoSteps)
         (group, groupDepth, disabledCount) = (Step(name: name), 1, 0)
         begin(context.core)
-        /// Ends and returns the step, or returns nil if an observer has already ended it.
+        /// Ends and returns the step, or returns nil if the stack has left the context.
         func close() -> Step? {
             guard self.context === context else { return nil }
             let own = group
@@ -263,7 +263,7 @@ public final class UndoStack {
         if let core = context?.core { begin(core) }
     }
 
-    /// Ends the event, and resumes recording after as many calls as there were of ``disable()``.
+    /// Ends the event, and resumes recording once each ``disable()`` has a matching call.
     public func enable() {
         guard disabledCount > 0 else { return }
         context?.processPendingChanges()
@@ -351,7 +351,7 @@ public final class UndoStack {
         }
     }
 
-    /// Ends the event before a save, and reads the state before the save that the steps need.
+    /// Closes the event before a save, and reads the stored state that the steps need.
     func prepareSave() throws(StoreError) {
         closeEvent()
         guard let core = context?.core else { return }

@@ -44,8 +44,8 @@ extension DestinationWriter {
         }
     }
 
-    /// Throws `invalidRequest` if the names of the files beside the new store would be too long;
-    /// other errors of the file system.
+    /// Throws `invalidRequest` if the names of the files beside the new store would be too long,
+    /// and other errors of the file system.
     private func requireRoomForName(_ location: StoreLocation) throws(StoreError) {
         // The longest suffix of the files that are created beside the destination.
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]
@@ -152,8 +152,8 @@ extension DestinationWriter {
     /// replacement.
     private func busyRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
-            // Acquiring the lock would create a lock file. Without one, no process has the store
-            // open.
+            // Without a lock file, no process has the store open, and acquiring the lock would
+            // create one.
             let hasLockFile = StoreFile.hasEntry(at: StoreLock.path(forStoreAt: location.path))
             let lock =
                 hasLockFile

@@ -12,7 +12,7 @@ package struct DestinationWriter: Sendable {
     let registry: StoreRegistry
     /// The maximum number of threads that read a finished destination concurrently.
     ///
-    /// Each thread has a batch and a snapshot with the store's caches.
+    /// Each thread uses memory for a batch and for a snapshot with its caches.
     var maximumReaders = Self.usualReaders
 
     /// The default of ``maximumReaders``, which limits the memory of a conversion.
@@ -44,8 +44,8 @@ package struct DestinationWriter: Sendable {
         _ location: StoreLocation, type: any PersistentStoreType, from source: any StoreContents
     ) throws(StoreError) -> ConversionReport {
         let isFile = type.capabilities.contains(.file)
-        // Held until the new store is renamed, so that no other conversion removes it or publishes
-        // another store meanwhile.
+        // The claim is held until the new store is renamed, so that no other conversion removes it
+        // or publishes another store meanwhile.
         let claim = isFile ? try options.claim(location) : nil
         defer { claim?.release() }
         // Another conversion may have published this destination meanwhile.

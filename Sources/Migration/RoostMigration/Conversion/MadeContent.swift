@@ -119,7 +119,7 @@ private struct WrittenByFunction: StoreContents {
 }
 
 extension MigrationManager {
-    /// Fills a store, which it usually creates, with content that a function writes.
+    /// Fills a new store with content that a function writes.
     ///
     /// All or nothing, unless the destination is an open store.
     ///

@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// Copies and migrates data from one store to another.
+/// A manager that copies and migrates data from one store to another.
 ///
 /// Any registered type can be converted to any type that can be written.
 ///

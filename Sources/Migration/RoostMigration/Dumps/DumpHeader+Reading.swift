@@ -84,7 +84,7 @@ extension DumpHeader {
         guard let version = tokens.integer, version > 0 else { throw tokens.mismatch("the version of the format") }
         guard version <= DumpFormat.version else {
             throw tokens.error(
-                "the dump has format version \(version), and this program reads up to \(DumpFormat.version); use a newer one",
+                "the dump has format version \(version), and this program reads up to \(DumpFormat.version); use a newer program",
                 code: .unsupportedVersion)
         }
     }

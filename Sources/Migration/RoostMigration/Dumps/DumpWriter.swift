@@ -45,7 +45,7 @@ struct DumpWriter: ~Copyable {
         {
             try writeLinks(of: relationship)
         }
-        // Checked before the last line, because 'load' refuses a text without that line.
+        // This check precedes the last line, because 'load' refuses a text without that line.
         try found.requireRecorded(try snapshot.recordedTally(), store: store)
         try writeTrailer()
         return tally.digest

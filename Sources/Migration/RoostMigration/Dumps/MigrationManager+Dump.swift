@@ -14,9 +14,9 @@ extension MigrationManager {
     /// - Parameters:
     ///   - store: The store. Other writers may change it meanwhile.
     ///   - entities: The entities to dump, including subentities; nil for all content. A link is
-    ///     written if either of its objects is.
+    ///     written if either of its objects is written.
     ///   - cancellation: An object that can cancel the dump.
-    ///   - sink: Receives the next bytes of the text. `dump` rethrows its errors.
+    ///   - sink: Receives the next bytes of the text. `dump` rethrows the errors of `sink`.
     /// - Returns: The digest of the written content. For a complete dump, it equals the store's
     ///   digest.
     /// - Throws: `unknownEntity`, suggesting the nearest name; `corrupted`, naming the damaged
@@ -46,7 +46,7 @@ extension MigrationManager {
     ///
     /// All or nothing, unless the destination is an open store. A complete dump from
     /// ``dump(_:entities:cancellation:to:)`` becomes a store with the same content, object IDs,
-    /// versions, metadata, used keys and, unless it was open, UUID. As in
+    /// versions, metadata, used keys and, unless the destination is open, UUID. As in
     /// ``convert(from:to:options:)``, the finished destination is read again before it is
     /// published; in addition, the dump is compared with its last line. Memory is bounded, apart
     /// from ranges of keys in a partial dump.
@@ -57,8 +57,8 @@ extension MigrationManager {
     ///     a partial dump, instead of refusing the dump.
     ///   - options: The options. Those for a source store have no effect.
     ///   - source: Copies the dump's next bytes into a buffer, and returns their number. It is
-    ///     called on the caller's thread, then on a thread of the load, and not again after it
-    ///     returned 0.
+    ///     called on the caller's thread, then on a thread of the load, and is not called again
+    ///     after it returned 0.
     /// - Returns: The report.
     /// - Throws: `notAStore` if the text is not a dump; `unsupportedVersion`; `corrupted` with line
     ///   and column if the text is damaged, truncated, or contradicts its last line;

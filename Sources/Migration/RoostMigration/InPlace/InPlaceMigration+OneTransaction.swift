@@ -15,9 +15,9 @@ struct ModelChangePlan: Sendable {
 extension InPlaceMigration {
     /// Changes the store's model in one transaction if most content stays unchanged.
     ///
-    /// Returns nil if a new store or no change is needed. The caller closes the store. `path` is
-    /// the path of the file, whose ``DestinationClaim`` the caller holds; nil for a store on a
-    /// server.
+    /// Returns nil if the change requires a new store, or if no change is needed. The caller closes
+    /// the store. `path` is the path of the file, whose ``DestinationClaim`` the caller holds; nil
+    /// for a store on a server.
     func changeModel(of store: any PersistentStore, path: String?) throws(StoreError) -> MigrationReport? {
         guard let changing = store as? any ModelChangingStore, let plan = try modelChange(of: store) else { return nil }
         if let path { try requireSpace(path, part: plan.changedPart) }
@@ -41,14 +41,15 @@ extension InPlaceMigration {
         }
     }
 
-    /// Returns a plan for changing the model within the store, or nil if a new store or no change
-    /// is needed.
+    /// Returns a plan for changing the model within the store, or nil if the change requires a new
+    /// store or is not needed.
     ///
     /// Requires that no backup is requested, and that one migration step in one pass, without
-    /// closures of a stage, is enough. At least half of all objects and links must stay unchanged,
+    /// handlers of a stage, is enough. At least half of all objects and links must stay unchanged,
     /// because rewritten content goes into the log first and leaves gaps in the file.
     func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
-        // A store that accepts changes may have wrong checksums, which unchanged rows would keep.
+        // A store that accepts changes by other programs may have wrong checksums, which unchanged
+        // rows would keep.
         guard !options.keepsBackup, !store.takesChanges, (store as? any ModelChangingStore)?.changesModels ?? false,
             let chain = try steps(from: store.metadata()),
             chain.steps.count == 1, let step = chain.steps.first,

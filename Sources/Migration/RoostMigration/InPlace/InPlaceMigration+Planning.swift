@@ -77,7 +77,8 @@ extension InPlaceMigration {
             note { () throws(StoreError) in try StoreFile.requireKeepingOwner(at: path) }
             note { () throws(StoreError) in try requireSpace(path) }
         }
-        // Acquiring the lock would create a lock file. Without one, no process has the store open.
+        // Without a lock file, no process has the store open, and acquiring the lock would create
+        // one.
         if StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)) {
             note { () throws(StoreError) in
                 let conversion = self.options.conversion

@@ -26,7 +26,7 @@ extension InPlaceMigration {
             throw source.closed(after: error)
         }
         do throws(StoreError) { try source.close() } catch { throw outcome?.store?.discard(after: error) ?? error }
-        // Nil if another program has migrated the store meanwhile.
+        // The outcome is nil if another program has migrated the store meanwhile.
         guard var outcome else { return try nothing(type) }
         guard let store = outcome.store, let generation else {
             throw StoreError(.internalInconsistency, "A migration in place has made no store.")
@@ -46,7 +46,7 @@ extension InPlaceMigration {
     /// Changes the model of the store, and waits up to the timeout while another program has the
     /// store open.
     ///
-    /// Returns nil if a new store or no change is needed.
+    /// Returns nil if the change requires a new store, or if no change is needed.
     private func changeModelWaiting(
         onServer type: any ServerStoreType, since start: ContinuousClock.Instant
     ) throws(StoreError) -> MigrationReport? {
@@ -72,7 +72,7 @@ extension InPlaceMigration {
         do throws(StoreError) { changed = try changeModel(of: store, path: nil) } catch {
             throw store.closed(after: error)
         }
-        // After a change, the store is closed already.
+        // After a change, the store is already closed.
         try store.close()
         guard var changed else { return nil }
         // The transaction could not see the size of its result.

@@ -29,8 +29,8 @@ struct InPlaceMigration: Sendable {
         let start = ContinuousClock.now
         let path = StoreFile.resolvingLink(location.path)
         try StoreFile.requireRegularFile(at: path, forWriting: true)
-        // Checked before a lock file or another file is created, because the path may not have a
-        // store of this type.
+        // Throws if the path has no store of this type, before a lock file or another file is
+        // created.
         let metadata = try type.metadata(at: location, options: readingOptions)
         // Removes the temporary files of a crashed migration. If another process migrates the
         // store, that process removes them.
@@ -215,7 +215,7 @@ struct InPlaceMigration: Sendable {
         let differences = model.difference(from: own)
         guard !differences.isEmpty else { return [] }
         return [
-            "The store keeps its own model, because what it stores is the same. The models differ in: "
+            "The store keeps its own model, because the version hashes are equal. The models differ in: "
                 + differences.map(\.description).joined(separator: "; ")
                 + ". Migrate to another store to give it the other model."
         ]

@@ -23,12 +23,12 @@ extension MigrationManager {
     ///
     /// An SQLite store can change within its own file, and a PostgreSQL store within its schema, in
     /// one transaction. This requires that at least half of its objects and links stay unchanged,
-    /// that one step of one pass without closures reaches the model, and that neither a backup nor
-    /// ``ConversionOptions/acceptsChanges`` is requested. The unchanged tables are read and
-    /// compared, but not written. No other program can have the store open meanwhile. A file
-    /// retains gaps from the rebuilt tables. Tables and views of other programs remain; on a
+    /// that one step in one pass, without handlers of a stage, reaches the model, and that neither
+    /// a backup nor ``ConversionOptions/acceptsChanges`` is requested. The unchanged tables are
+    /// read and compared, but not written. No other program can have the store open meanwhile. A
+    /// file retains gaps from the rebuilt tables. Tables and views of other programs remain; on a
     /// server, the indexes and rights that they added to rebuilt tables do not.
-    /// ``MigrationReport/path`` and the plan report the chosen path.
+    /// ``MigrationReport/path`` and ``MigrationPlan/path`` name the chosen path.
     ///
     /// - Parameters:
     ///   - location: The store.
@@ -38,12 +38,12 @@ extension MigrationManager {
     ///     ``ConversionOptions/verifies`` and ``ConversionOptions/reservedBytes``.
     /// - Returns: The report. Its ``MigrationReport/path`` is `nothing` if the store already has
     ///   the model.
-    /// - Throws: The errors of ``migrate(from:to:model:options:)``; `busy`, with the process if the
-    ///   system reports it, if the store is open elsewhere or being migrated for longer than the
-    ///   timeout; `unsupported` for stores that are neither files nor on a server, and on a file
-    ///   system without hard links; `permissionDenied`, also if the new file would not belong to
-    ///   the old owner; `noSpace`; `invalidRequest` if damaged objects should be skipped. After an
-    ///   error other than `ioFailure`, the store is unchanged.
+    /// - Throws: The errors of ``migrate(from:to:model:options:)``; `busy` (naming the process if
+    ///   the system reports it) if the store is open elsewhere or being migrated for longer than
+    ///   the timeout; `unsupported` for stores that are neither files nor on a server, and on a
+    ///   file system without hard links; `permissionDenied`, also if the new file would not belong
+    ///   to the old owner; `noSpace`; `invalidRequest` if the options skip damaged objects. After
+    ///   an error other than `ioFailure`, the store is unchanged.
     public func migrateInPlace(
         _ location: StoreLocation, model: ManagedObjectModel, options: MigrationOptions = MigrationOptions()
     ) throws(StoreError) -> MigrationReport {

@@ -6,9 +6,9 @@ package import RoostFiles
 ///
 /// The caller holds the store's ``DestinationClaim`` and its exclusive lock from before the first
 /// read until ``run(_:)`` returns. So no other process can commit through Roost meanwhile. The lock
-/// prevents every open, even by the caller, who therefore reads the old file at a second path with
-/// its own lock. A backup is another hard link to the old file, made durable before the
-/// replacement. At any time, the store's path refers to the old file or to the new one. After a
+/// prevents every open, even by the caller. The caller therefore reads the old file at a second
+/// path, which has its own lock. A backup is another hard link to the old file, made durable before
+/// the replacement. At any time, the store's path refers to the old file or to the new one. After a
 /// crash before the replacement, the next cleanup recognizes the backup as a second hard link.
 package struct StoreReplacement: Sendable {
     let type: any PersistentStoreType
@@ -105,7 +105,7 @@ package struct StoreReplacement: Sendable {
         let backup = StoreFile.backupSibling(of: path)
         try StoreFile.addName(backup, toFileAt: path)
         do throws(StoreError) {
-            // Made durable before the store's path refers to another file.
+            // The backup is durable before the store's path refers to another file.
             try StoreFile.syncDirectory(of: path)
         } catch {
             try? StoreFile.remove(backup)

@@ -6,8 +6,8 @@ internal import RoostQuery
 ///
 /// The models show possible losses, and the objects show actual losses: dropping an attribute that
 /// is always null loses nothing. If the models show no loss, no data is read. Otherwise each
-/// affected entity is read once for all its counts. If references to some objects are lost, another
-/// reading collects the keys of these objects in memory.
+/// affected entity is read once for all its counts. If references to some objects are lost, the
+/// keys of these objects are first collected in memory.
 struct LossCounter {
     /// The references to count, of a relationship or an attribute.
     fileprivate enum Targets {
@@ -289,7 +289,7 @@ extension LossCounter.Targets {
         }
     }
 
-    /// Returns whether a reference is counted if only the key is known.
+    /// Returns whether a reference is counted, given only the key.
     func contains(key: Int64) -> Bool {
         switch self {
         case .all: true

@@ -28,8 +28,8 @@ public struct EntityMapping: Hashable, Sendable, Adjustable {
         case remove
         /// Each object is copied unchanged.
         ///
-        /// The entity has the same version hash in both models. Property mappings are not needed,
-        /// and must be equivalent to the copy.
+        /// The entity has the same version hash in both models. Property mappings are optional, and
+        /// must be equivalent to the copy.
         case copy
         /// Each object becomes one object, with the values of the property mappings.
         case transform

@@ -13,7 +13,7 @@ package struct KeptElement: Hashable, Sendable {
     ///   - source: The model of the existing objects.
     ///   - mappings: The mapping models in order, starting from `source`, without policies and
     ///     predicates, such as inferred models.
-    /// - Returns: The elements, with their names in `source`, without abstract entities.
+    /// - Returns: The elements, with their names in `source`, excluding abstract entities.
     package static func all(of source: ManagedObjectModel, after mappings: [MappingModel]) -> Set<KeptElement> {
         var kept: Set<KeptElement> = []
         let steps = mappings.map { mapping in

@@ -61,8 +61,7 @@ extension MappingInference {
             || attribute.type == .string && options.convertsToString && origin.type.hasText
     }
 
-    /// Adds a problem of an attribute to the entity that declares it, so that it is reported once
-    /// for all subentities.
+    /// Adds a problem of an attribute to the entity that declares it, once for all subentities.
     private mutating func add(_ entity: Entity, path: [String], message: String) {
         var current = entity
         while let parent = current.superentity,
@@ -107,7 +106,7 @@ extension MappingInference {
                 add(
                     relationship.name.entity, property: name,
                     message:
-                        "The relationship changes from to-many to to-one, and which object it shall keep is not said; give a mapping model with a policy for it, or add a new relationship."
+                        "The relationship changes from to-many to to-one, and the object to keep is not specified; give a mapping model with a policy for it, or add a new relationship."
                 )
                 return PropertyMapping(name)
             }
@@ -172,8 +171,8 @@ extension MappingInference {
 
     /// Returns whether the inverse determines the pairs of a relationship.
     ///
-    /// This is so if the inverse is the stored end, and the source relationships of the two are not
-    /// each other's inverses. Both ends must agree, so the stored end determines the pairs.
+    /// True if the inverse is the stored end, and the source relationships of the two ends are not
+    /// each other's inverses. The ends must agree, so the stored end determines the pairs.
     private mutating func givesWay(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -183,8 +182,9 @@ extension MappingInference {
         return source.relationships[other].inverse != old.number
     }
 
-    /// Returns the number of a destination relationship's source relationship in the first entity
-    /// that has one, or nil.
+    /// Returns the number of the source relationship of a destination relationship, or nil.
+    ///
+    /// If entities differ, the first entity with a source relationship decides.
     private mutating func firstOrigin(of relationship: ManagedObjectModel.Relationship) -> Int? {
         if let known = firstOrigins[relationship.number] { return known }
         var first: Int?

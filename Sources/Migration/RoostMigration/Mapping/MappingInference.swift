@@ -9,10 +9,11 @@ struct MappingInference {
     private(set) var origins: [Int?] = []
     private(set) var model = MappingModel([])
     private(set) var problems: [MappingProblem] = []
-    /// The reported problems, to avoid repeats: each subentity examines inherited properties again.
+    /// The reported problems, to avoid repeats: inherited properties are examined in each
+    /// subentity.
     private var reported: Set<MappingProblem> = []
 
-    /// A cache of each pair's source relationships, by the name of the destination relationship.
+    /// A cache of source relationships, by entity pair and name of the destination relationship.
     var relationshipOrigins: [EntityPair: [String: ManagedObjectModel.Relationship]] = [:]
     /// A cache of whether objects of a pair's source entity can become objects of its destination
     /// entity.
@@ -62,14 +63,14 @@ struct MappingInference {
                 add(
                     name, property: nil,
                     message:
-                        "Source entity '\(source.entities[number].name)' would become this one and \(others); which objects go where takes a mapping model with a predicate, or a renaming identifier on one of them only."
+                        "Source entity '\(source.entities[number].name)' would become this one and \(others); to divide its objects, give a mapping model with predicates, or give only one of them the renaming identifier."
                 )
             }
         }
     }
 
     static func ambiguous(_ identifier: String, names: [String]) -> String {
-        "Renaming identifier '\(identifier)' matches several in the source: \(names.joined(separator: ", ")); keep the name of one of them, or give a mapping model."
+        "Renaming identifier '\(identifier)' matches several source elements: \(names.joined(separator: ", ")); keep the name of one of them, or give a mapping model."
     }
 
     /// Reports merged hierarchies.

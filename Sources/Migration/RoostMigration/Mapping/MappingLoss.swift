@@ -22,7 +22,7 @@ package struct MappingLoss: Hashable, Sendable {
         case values(String)
         /// The digits of an attribute's values that the new type cannot hold.
         case digits(String, AttributeType)
-        /// The references of a relationship to the given objects, or to all objects for nil.
+        /// The references of a relationship to the given objects, or all references if nil.
         case references(String, to: [Objects]?)
         /// All references of a relationship except one per object.
         case furtherReferences(String)

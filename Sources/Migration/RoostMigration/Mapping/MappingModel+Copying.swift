@@ -4,7 +4,8 @@ extension MappingModel {
     /// Returns whether a relationship mapping has the effect of a copy.
     ///
     /// A copy refers to the objects that entity mappings create from the old destinations. Naming
-    /// the only suitable entity mapping has the same effect. A policy function never does.
+    /// the only suitable entity mapping has the same effect. A policy function never counts as a
+    /// copy.
     ///
     /// - Parameters:
     ///   - property: A relationship mapping of `mapping`.

@@ -16,11 +16,10 @@ extension MappingModel {
     /// Infers a mapping model from two models.
     ///
     /// Entities and properties are matched by their renaming identifiers, or by name if they have
-    /// none. Each destination entity gets one mapping, in the order of their names, named
-    /// `IEM_Copy_<source>` (equal version hashes), `IEM_Transform_<source>` or
-    /// `IEM_Add_<destination>`. Finally, each unmatched source entity gets `IEM_Remove_<source>`.
-    /// Only mappings of type `transform` have property mappings: one for each stored property. A
-    /// new property's mapping has no expression.
+    /// none. In name order, each destination entity gets one mapping: `IEM_Copy_<source>` (equal
+    /// version hashes), `IEM_Transform_<source>` or `IEM_Add_<destination>`. Finally, each
+    /// unmatched source entity gets `IEM_Remove_<source>`. Only mappings of type `transform` have
+    /// property mappings: one for each stored property. A new property's mapping has no expression.
     ///
     /// In addition to Core Data's rules, types may change if no value can be lost
     /// (``AttributeType/widens(to:)``), and to strings if the options allow it. Whole numbers can

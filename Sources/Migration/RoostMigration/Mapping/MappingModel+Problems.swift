@@ -5,8 +5,8 @@ extension MappingModel {
     /// if it can migrate objects.
     ///
     /// Problems are duplicate names, unknown names (with the nearest known name), version hashes of
-    /// other versions, and mappings with missing or surplus parts for their type. Expressions and
-    /// predicates are problems if they have errors or values that their property cannot hold.
+    /// other versions, and mappings with missing or surplus parts for their type. Errors in
+    /// expressions and predicates are problems, as are values that a property cannot hold.
     package func problems(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingProblem] {
         var validator = MappingValidator(self, from: source, to: destination)
         validator.check()

@@ -1,8 +1,7 @@
 package import RoostCore
 
 extension MappingModel {
-    /// Returns remarks on data that migrations with this mapping model drop, requirements on the
-    /// data, and likely mistakes.
+    /// Returns remarks on dropped data, requirements on the data, and likely mistakes.
     ///
     /// Losses come first, then requirements, then notes. A policy is assumed to read everything,
     /// and the results of expressions are not examined. Errors that ``problems(from:to:)`` reports

@@ -5,7 +5,7 @@ internal import RoostPredicates
 extension MappingRemarks {
     /// Adds notes on renaming identifiers that match nothing.
     ///
-    /// An element with such an identifier becomes new, which is probably unintended.
+    /// An element with such an identifier counts as new, which is probably unintended.
     mutating func judgeIdentifiers(of entity: Entity) {
         let declaration = entity.declaration
         let origins = byDestination[entity.name] ?? []
@@ -62,8 +62,8 @@ extension MappingRemarks {
             let entity = destination.entities[constraint.entity]
             let fed = entity.selfAndSubentities.flatMap { byDestination[destination.entities[$0].name] ?? [] }
                 .filter { $0.mapping.sourceEntity != nil }
-            // One source constraint must hold for all the objects. Two constraints that hold for
-            // half of them each do not ensure uniqueness together.
+            // One source constraint must hold for all the objects. Two constraints that each hold
+            // for half of them do not ensure uniqueness together.
             var kept: Set<Int>?
             for mapping in fed {
                 kept =

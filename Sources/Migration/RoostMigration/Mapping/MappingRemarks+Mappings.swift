@@ -119,13 +119,13 @@ extension MappingRemarks {
                     .ids(attribute, of: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
                 entity: origin.name, property: attribute,
                 message:
-                    "IDs of \(some)objects of \(names) become null: these objects become none in the destination, or several."
+                    "IDs of \(some)objects of \(names) become null: these objects become no object in the destination, or several objects."
             )
         }
     }
 
-    /// Returns the objects of an entity that become none or several in the destination; nil if each
-    /// becomes one.
+    /// Returns the objects of an entity that become no object or several objects in the
+    /// destination; nil if each becomes one.
     private func objectsWithoutSuccessor(_ entity: Entity, creators: [Mapping]) -> MappingLoss.Objects? {
         let filters = creators.compactMap(\.mapping.sourcePredicate)
         switch creators.count - filters.count {
@@ -216,9 +216,9 @@ extension MappingRemarks {
         }
     }
 
-    /// Adds remarks on destinations in the source that no new relationship can refer to.
+    /// Adds remarks on old destinations that no new relationship can refer to.
     private mutating func judgeStrays(_ mapping: Mapping, origin: Entity) {
-        // Other mappings of the same objects may preserve what this one drops.
+        // Other mappings of the same objects may preserve references that this mapping drops.
         let peers = (bySource[origin.name] ?? []).filter {
             let predicate = $0.mapping.sourcePredicate
             return predicate == nil || predicate == mapping.mapping.sourcePredicate

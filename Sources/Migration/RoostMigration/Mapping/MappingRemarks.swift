@@ -56,8 +56,8 @@ struct MappingRemarks {
     let bySource: [EntityName: [Mapping]]
     let byDestination: [EntityName: [Mapping]]
     private(set) var remarks: [MappingRemark] = []
-    /// The indexes of existing remarks, to avoid repeats: each subentity examines inherited
-    /// properties again.
+    /// The indexes of existing remarks, to avoid repeats: inherited properties are examined in each
+    /// subentity.
     private var said: [MappingRemark: Int] = [:]
 
     init(_ model: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel) {

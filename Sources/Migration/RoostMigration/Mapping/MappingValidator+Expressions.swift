@@ -49,8 +49,7 @@ extension MappingValidator {
         }
     }
 
-    /// Checks an attribute whose value is a variable: the ID of the new object, or the name of a
-    /// mapping.
+    /// Checks an attribute whose value is a variable, such as the ID of the new object.
     private mutating func check(_ variable: MappingVariable, in place: Place, for attribute: AttributeDescription) {
         switch variable {
         case .destination where attribute.type == .objectID: return
@@ -237,7 +236,7 @@ extension MappingValidator {
         }
     }
 
-    /// Checks that the source objects in a call are objects of the named entity mapping.
+    /// Checks that the named entity mapping can read the source objects in a call.
     private mutating func checkObjects(_ objects: FetchRequest.Expression, for name: String, in place: Place) {
         guard let type = type(of: objects, in: place), type.kind != .null else { return }
         guard type.kind == .object else {

@@ -22,7 +22,7 @@ struct MappingValidator {
         problems.append(MappingProblem(mapping: mapping.name, property: property, message: message))
     }
 
-    /// Returns `; did you mean 'Track'?`, or a full stop.
+    /// Returns `; did you mean 'Track'?`, or a period.
     ///
     /// Gives hints only for the first problems, because each hint examines every name.
     func hint(_ name: String, among names: [String]) -> String {
@@ -226,7 +226,7 @@ struct MappingValidator {
         if let other {
             add(
                 mapping, property: property.name,
-                message: "'\(entity.name).\(property.name)' is one of the \(other)s; map it there.")
+                message: "'\(entity.name).\(property.name)' is one of the \(other)s; move the mapping to '\(other)s'.")
             return
         }
         let names = kind == "attribute" ? entity.attributes.map(\.name) : entity.relationships.map(\.name.name)

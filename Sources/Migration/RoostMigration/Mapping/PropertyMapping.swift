@@ -20,8 +20,8 @@ public struct PropertyMapping: Hashable, Sendable {
     /// The expression uses the variables of `MappingVariable`: `$source.title`, `($source.celsius -
     /// 32.0) / 1.8`, `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the manager
     /// must be the whole expression. A function of the policy may also be a part of another
-    /// expression, and is called even if its result is not needed. A number is converted to the
-    /// type of its attribute, exactly. Only decimals and floating-point numbers may be rounded to a
+    /// expression, and is called even if its result is not needed. A number is converted exactly to
+    /// the type of its attribute. Only decimals and floating-point numbers may be rounded, to a
     /// floating-point type. Null becomes the default of a mandatory attribute. An optional
     /// composite exists if any of its elements gets a value. The other elements then get their
     /// defaults.

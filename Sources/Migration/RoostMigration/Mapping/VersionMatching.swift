@@ -3,9 +3,9 @@ internal import RoostCore
 /// A matching of the elements of two versions of a model: entities, attributes or relationships.
 ///
 /// The first rule that applies determines the match:
-/// 1. The names are equal, the elements do not differ in any relevant way, and the new element has
-///    no other renaming identifier. Entities may have one.
-/// 2. The identifiers are equal: an element's renaming identifier, or its name without one.
+/// 1. The names are equal, the elements are equal in all relevant ways, and the new element has no
+///    other renaming identifier. For entities, the identifier is ignored.
+/// 2. The identifiers are equal: an element's renaming identifier, or else its name.
 /// 3. The names are equal, neither element has a match, and the traits allow it.
 struct VersionMatching<Element> {
     /// The rules for comparing elements.
@@ -113,7 +113,7 @@ extension VersionMatching.Traits where Element == ManagedObjectModel.Relationshi
     /// The traits of relationships.
     ///
     /// Relationships with the same name are equal if they have the same destination entity and
-    /// inverse, and both or neither are to-many.
+    /// inverse names, and both or neither are to-many.
     static var relationships: Self {
         Self(
             name: \.declaration.name, renamingIdentifier: \.declaration.renamingIdentifier,

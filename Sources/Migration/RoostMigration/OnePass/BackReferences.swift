@@ -12,10 +12,10 @@ struct BackReferencePlan: Sendable {
     let isRequired: Bool
 }
 
-/// A to-one relationship of the source, whose pairs are looked up by the object they refer to.
+/// The pairs of a to-one relationship of the source, looked up by the object they refer to.
 struct BackPairs: Sendable, Hashable {
     /// The number of the destination relationship that gets the pairs: the inverse of the mapped
-    /// one.
+    /// relationship.
     let relationship: Int
     /// The number of the source relationship that stores the pairs.
     let origin: Int
@@ -49,7 +49,7 @@ extension MappingPlan {
     /// Returns the errors of relationships that the source stores only in their inverses.
     ///
     /// Several references to an object are an error, because the object's own relationship is
-    /// to-one. No reference is an error if that relationship is mandatory.
+    /// to-one. A missing reference is an error if that relationship is mandatory.
     func refusalsOfBackReferences(
         _ snapshot: any StoreSnapshot, options: ConversionOptions
     ) throws(StoreError) -> [StoreError] {

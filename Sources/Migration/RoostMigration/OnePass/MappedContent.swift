@@ -49,8 +49,8 @@ final class MappedContent: ContentSource {
         try StoreContent(store, options: options).identity()
     }
 
-    /// Streams all content, counts empty relationships for warnings, and checks the counts of
-    /// relationships that the mapping may have changed.
+    /// Streams all content, counts empty relationships for warnings, and checks the numbers of
+    /// destinations that the mapping may have changed.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
@@ -441,7 +441,7 @@ private struct LinkMapper {
     }
 }
 
-/// A cache of a relationship's links by source, for recently requested sources.
+/// A cache of a relationship's links by source object, for recently requested objects.
 private struct LinksBySource {
     /// The maximum number of cached links, in addition to those of the latest object.
     private static let keptCount = 1 << 16

@@ -167,7 +167,8 @@ private struct AttributeResolution {
                 FieldPlan(
                     to: to, source: .move(field), marker: outer?.field, isRequired: isMandatory && !wasMandatory))
         case .standard where hasMappedElements(to):
-            // Mapped elements make the composite exist. Defaults do so only if it is mandatory.
+            // Mapped elements make the composite exist. Defaults do so only if the composite is
+            // mandatory.
             this = Composite(field: to, from: nil, mayHide: outer?.mayHide ?? false)
             let isAlwaysThere = isMandatory && hasDefaults(attribute)
             fields.append(

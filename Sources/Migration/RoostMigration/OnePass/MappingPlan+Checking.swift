@@ -2,14 +2,14 @@ internal import RoostCore
 internal import RoostPredicates
 
 extension MappingPlan {
-    /// Returns the errors of a migration that counts and fetches of the snapshot can find.
+    /// Counts and fetches objects, and returns the errors that the migration would throw for them.
     ///
     /// - Parameters:
     ///   - snapshot: The source.
     ///   - options: The options for reading the source.
     ///   - pairs: The result of ``oneSidedPairs(_:options:directories:)``.
-    ///   - countsNulls: Whether to search also for errors in the values of objects, for example
-    ///     nulls in mandatory properties, which may read every object.
+    ///   - countsNulls: Whether to check the values of objects too, for example for nulls in
+    ///     mandatory properties. This may read every object.
     /// - Returns: The errors.
     /// - Throws: Errors from reading the snapshot.
     func refusals(

@@ -39,8 +39,8 @@ extension MappingPlan {
         return origin
     }
 
-    /// Returns the entity plans from a source entity, or a subentity, to a destination entity, or a
-    /// subentity.
+    /// Returns the entity plans from a source entity to a destination entity, including subentities
+    /// of both.
     private func fitting(_ source: Int, to destination: Int) -> [EntityPlan] {
         let (from, to) = (self.source.entities[source], self.destination.entities[destination])
         return entityPlans.filter { from.includes($0.source.number) && to.includes($0.destination.number) }
@@ -60,7 +60,7 @@ extension MappingPlan {
     }
 
     private func sayDifferently(_ relationship: ManagedObjectModel.Relationship) -> String {
-        "the mappings do not agree on which pairs of the source '\(relationship.name)' and its inverse have"
+        "the mappings disagree on the pairs of the source relationship '\(relationship.name)'"
     }
 
     // MARK: To-one
@@ -220,7 +220,8 @@ extension MappingPlan {
         let becomesReflexive = relationship.isReflexive && old.contains { !$0.isReflexive }
         if isNarrower || leavesOut || becomesReflexive || old.count < origins.count {
             countedRelationships.append(relationship.number)
-            // Pairs of such a relationship count at both ends. They are only counted afterwards.
+            // The pairs of a relationship that is its own inverse are counted only after the
+            // migration.
             guard !relationship.isReflexive else { return }
             for (entityPlan, origin) in origins {
                 guard let origin else { continue }

@@ -55,7 +55,8 @@ struct MappingPlan: Sendable {
     private(set) var entityPlans: [EntityPlan] = []
     private(set) var hierarchies: [Hierarchy] = []
     var links: [LinkPlan] = []
-    /// The to-many relationships to count afterwards, for example because of stricter limits.
+    /// The to-many relationships whose destinations are counted afterwards, for example because of
+    /// stricter limits.
     var countedRelationships: [Int] = []
     /// The pairs of to-one relationships to collect before anything is sent.
     private(set) var backPairs: [BackPairs] = []
@@ -245,7 +246,7 @@ struct FieldPlan: Sendable {
 
 /// The plan for a to-one relationship.
 struct ReferencePlan: Sendable {
-    /// The field, and the field for its position in the ordered inverse.
+    /// The destination field, and the field for the object's position in an ordered inverse.
     let to: RecordLayout.Field
     let order: RecordLayout.Field?
     /// The field of the source object, and the field of its position.
@@ -269,7 +270,7 @@ struct ReferencePlan: Sendable {
     let isNewlyRequired: Bool
     /// The kept source end of a one-to-one relationship, if the other end is dropped.
     ///
-    /// Pairs that only the other end stores are included.
+    /// If so, pairs that only the other end stores are migrated too.
     var oneToOne: Int?
 }
 
@@ -279,7 +280,7 @@ struct LinkPlan: Sendable {
     let relationship: ManagedObjectModel.Relationship
     /// The source pairs that become links, as seen from the relationship's source.
     let relation: SourceRelation
-    /// The objects at either end that are migrated.
+    /// The objects at each end that are migrated.
     let sources: MappingPlan.KeySelection
     let targets: MappingPlan.KeySelection
 }

@@ -3,16 +3,16 @@ public import RoostCore
 extension MigrationManager {
     /// Creates a store of any type, with another model, from the content of a store.
     ///
-    /// ``MigrationOptions/mapping`` defines how objects become objects of the new model. Without a
-    /// mapping, it is inferred from the two models. If each object can be migrated on its own,
-    /// without a policy and with its key, the source is read in one pass, in batches; otherwise in
-    /// three passes.
+    /// ``MigrationOptions/mapping`` defines how objects become objects of the new model. If it is
+    /// nil, a mapping model is inferred. If each object can be migrated on its own, without a
+    /// policy and with its key, the source is read in one pass, in batches; otherwise in three
+    /// passes.
     ///
     /// - In one pass, objects keep their keys and versions.
     /// - In three passes, an object keeps its key if its hierarchy gets objects from one hierarchy
     ///   only and the key is free. It keeps its version until a policy or a rebuilt relationship
-    ///   needs written objects. From then on objects are committed, and the store numbers their
-    ///   versions: a new object starts at 1, and each rewrite adds 1.
+    ///   needs objects that are already written. From then on, objects are committed, and the store
+    ///   numbers their versions: a new object starts at 1, and each rewrite adds 1.
     ///
     /// The store's UUID, the user metadata and the last used keys are preserved. In a relationship
     /// that becomes ordered, objects are in key order. Unless ``ConversionOptions/verifies`` is

@@ -42,10 +42,10 @@ public struct MigrationOptions: Sendable, Adjustable {
     ///
     /// Unless ``allowsLoss`` is true, any other losses are refused.
     package var acceptedLosses: [[MigrationLoss]] = []
-    /// Whether an in-place migration retains the old store; a file as `<name>.backup-<UUID>` beside
-    /// the new one.
+    /// Whether an in-place migration retains the old store.
     ///
-    /// The backup is an ordinary store of the old model, which Roost never removes.
+    /// An old file is kept as `<name>.backup-<UUID>` beside the new one. The backup is an ordinary
+    /// store of the old model, which Roost never removes.
     public var keepsBackup: Bool = false
     /// The memory limit for associations, in bytes; further associations go to a file.
     package var associationByteCount = 8 << 20

@@ -10,12 +10,12 @@ package enum MigrationPath: String, Sendable, Hashable, Codable {
     ///
     /// - Newly mandatory properties must have a value.
     /// - Mandatory to-one relationships must keep their objects.
-    /// - To-many relationships must have as many objects as the new model requires, if its limits
-    ///   are stricter than the old model's, or if objects are left out.
+    /// - To-many relationships must respect the new model's limits, if these are stricter than the
+    ///   old model's or if objects are left out.
     ///
     /// Data that already violates an unchanged requirement in the source is copied. A mandatory
     /// relationship that the mapping does not set stays empty, because it has no default. A warning
-    /// counts the objects.
+    /// reports the number of such objects.
     case onePass
     /// Like ``onePass``, but within the store itself and in one transaction.
     ///

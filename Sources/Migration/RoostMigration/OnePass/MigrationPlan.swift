@@ -26,9 +26,9 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
         package var name: String
         /// The type of the mapping, see ``EntityMapping/MappingType``.
         package var type: String
-        /// The source entity, or nil for type `add`.
+        /// The source entity, or nil, as for type `add`.
         package var source: String?
-        /// The destination entity, or nil for type `remove`.
+        /// The destination entity, or nil, as for type `remove`.
         package var destination: String?
         /// The number of source objects.
         package var objects: Int
@@ -87,7 +87,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     /// The reasons why the migration would certainly be refused or fail.
     ///
     /// Converted or computed values, new uniqueness constraints and numbers of destinations are
-    /// checked with all objects. An empty list does not guarantee success: policies and stage code
+    /// checked for all objects. An empty list does not guarantee success: policies and stage code
     /// are not executed, and only the first step is checked.
     public var refusals: [String]
     /// Warnings to read before migrating.

@@ -266,7 +266,7 @@ extension StoreError {
         let most = declaration.maxCount.map { " and at most \($0)" } ?? ""
         return StoreError(
             .migrationFailed,
-            "'\(relationship.name)' must have at least \(declaration.minCount)\(most) destinations in the new model, and that of \(object) does not; set it in a policy, or change the model."
+            "'\(relationship.name)' must have at least \(declaration.minCount)\(most) destinations in the new model, but \(object) has another number; set it in a policy, or change the model."
         )
     }
 }

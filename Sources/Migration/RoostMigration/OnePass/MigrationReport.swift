@@ -27,9 +27,9 @@ public struct MigrationReport: Sendable, Hashable, Codable {
         package var name: String
         /// The type of the mapping, see ``EntityMapping/MappingType``.
         package var type: String
-        /// The source entity, or nil for type `add`.
+        /// The source entity, or nil, as for type `add`.
         package var source: String?
-        /// The destination entity, or nil for type `remove`.
+        /// The destination entity, or nil, as for type `remove`.
         package var destination: String?
         /// The number of source objects, or nil if it is unknown because they were not read.
         package var read: Int?

@@ -3,16 +3,16 @@ internal import RoostCore
 /// The pairs of a one-to-one relationship that only the object at the other end stores.
 ///
 /// Both objects of a pair store each other's key, and a store does not check that they agree. If a
-/// migration preserves one end, a pair that only the other end stores would be lost. So the sums of
-/// the pairs' hashes at both ends are compared, and the pairs are compared individually only if the
-/// sums differ. Pairs that exceed the memory limit go to a file.
+/// migration preserves one end, a pair that only the other end stores would be lost. Therefore, the
+/// sums of the pairs' hashes at both ends are compared, and the pairs are compared individually
+/// only if the sums differ. Pairs that exceed the memory limit go to a file.
 final class OneSidedPairs: Sendable {
     /// The end whose missing pairs are collected, as a relationship of the source.
     let relationship: ManagedObjectModel.Relationship
     /// The objects that refer to each object at this end.
     ///
-    /// Mapping 0 is for objects at this end whose reference is null, and mapping 1 for objects that
-    /// refer to another object.
+    /// Mapping 0 of the table is for objects at this end whose reference is null, and mapping 1 for
+    /// objects that refer to a different object.
     private let table: Mutex<AssociationTable>
 
     /// The number of pairs that are lost if an object at this end can have only one partner.
@@ -83,9 +83,9 @@ final class OneSidedPairs: Sendable {
         self.rivalCount = rivalCount
     }
 
-    /// Returns the object that refers to one with a null reference; nil if none does.
+    /// Returns the object that refers to the given object with a null reference, or nil.
     ///
-    /// If there are several, returns the one with the lowest key.
+    /// Of several objects, returns the object with the lowest key.
     func partner(_ entity: Int, key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {
         var found: [AssociationTable.Object] = []
         try table.withLock { (table) throws(StoreError) in

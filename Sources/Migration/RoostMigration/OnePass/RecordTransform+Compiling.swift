@@ -145,7 +145,7 @@ extension RecordTransform {
                 moved.map { ($0.0, $0.1) }, from: entityPlan.source.layout, to: entityPlan.destination.layout)
         }
 
-        /// Returns the steps in order, including the moves of bytes of the tail.
+        /// Returns the steps in order, including the moves of tail bytes.
         func steps(after moves: RecordMoves) -> [Step] {
             let all = placed + moves.tails.map { (position: $0.firstField, step: .tail($0)) }
             // Fields in the tail must be set in the layout's order.

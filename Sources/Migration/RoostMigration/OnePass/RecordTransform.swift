@@ -219,7 +219,7 @@ final class RecordTransform {
         guard let stored = value.converted(to: field.kind) else {
             throw StoreError(
                 .migrationFailed,
-                "\(property(field)) of \(record.id) has type \(field.kind) in the new model and cannot hold \(value.kindDescription) with its value; give the mapping an expression for it, or change the object."
+                "\(property(field)) of \(record.id) has type \(field.kind) in the new model and cannot hold its value, \(value.kindDescription); give the mapping an expression for it, or change the object."
             )
         }
         do throws(StoreError) { try batch.set(stored, for: field) } catch  where error.code == .invalidValue {
@@ -258,7 +258,7 @@ extension StoreError {
         )
     }
 
-    /// Returns the same error, with the mapping and the property or predicate.
+    /// Returns the same error, naming the mapping and the property or predicate.
     func naming(_ mapping: EntityMapping, property: String?) -> StoreError {
         let place = property.map { "'\($0)'" } ?? "the predicate"
         return located(in: "Mapping '\(mapping.name)', \(place)")

@@ -229,7 +229,7 @@ struct StoreMigration: Sendable {
         if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store: store, snapshot: snapshot) }
     }
 
-    /// Returns the errors of a migration in three passes that are known in advance.
+    /// Returns the errors, known in advance, of a migration in three passes.
     ///
     /// Does not create policies.
     private func refusalsOfThreePasses(
@@ -281,7 +281,7 @@ extension MigrationPlan {
 extension MigrationReport {
     /// Puts counted losses before all other losses.
     ///
-    /// Lost IDs are in both: counted before the migration, and by it.
+    /// Lost IDs appear in both, because they are counted before and during the migration.
     fileprivate mutating func add(_ losses: [MigrationLoss]) {
         lossCounts = losses
         self.losses = losses.map(\.description) + self.losses
@@ -312,12 +312,11 @@ extension MigrationReport {
     /// counted by destination attribute.
     static func losses(_ entity: EntityName, lostIDs: [String: Int]) -> [String] {
         lostIDs.sorted { $0.key < $1.key }.map { name, count in
-            "\(entity): IDs that became null in '\(name)': \(count); their objects became none in the destination, or several."
+            "\(entity): IDs that became null in '\(name)': \(count); their objects became no object in the destination, or several objects."
         }
     }
 
-    /// Creates the report of a migration whose destination was filled and compared like a
-    /// conversion's.
+    /// Creates the report of a migration from the conversion report of its destination.
     init(
         _ copied: ConversionReport, path: MigrationPath, mappings: [Mapping], sourceDigest: StoreDigest?,
         remarks: [MappingRemark], losses: [String]

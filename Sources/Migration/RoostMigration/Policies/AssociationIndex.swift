@@ -3,10 +3,10 @@ internal import RoostCore
 /// The associations of one entity mapping in one direction and one hierarchy.
 ///
 /// Most associations arrive in ascending order and are appended. Others go into a small sorted
-/// buffer. A full buffer becomes a level. Levels are merged when the last level is at least half as
-/// large as the previous one. Spilling moves everything to a file, as a segment. Four segments of
-/// equal merge depth are merged into one. So *n* associations cost O(*n* log *n*) writes in total,
-/// and a lookup searches O(log *n*) segments.
+/// buffer. A full buffer becomes a level. The last two levels are merged when the last level is at
+/// least half as large as the previous one. Spilling moves everything to a file, as a segment. Four
+/// segments of equal merge depth are merged into one. So *n* associations cost O(*n* log *n*)
+/// writes in total, and a lookup searches O(log *n*) segments.
 struct AssociationIndex {
     /// The maximum number of runs in the buffer before it becomes a level.
     private static let bufferCount = 512

@@ -136,8 +136,8 @@ struct RunMerge {
             heads[least] = try sources[least].next()
             return run
         }
-        // If another run starts at the same key, a single key is returned, so that no run starts
-        // before the previous run ends.
+        // If another run starts at the same key, a run of one key is returned, so that no run
+        // starts before the previous run ends.
         let part = run.prefix(through: limit)
         heads[least] = run.suffix(from: part.end + 1)
         return part

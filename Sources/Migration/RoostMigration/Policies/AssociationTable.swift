@@ -122,14 +122,14 @@ final class AssociationTable {
         return count
     }
 
-    /// Returns all distinct destination objects of a mapping, by hierarchy and key.
+    /// Returns all distinct destination objects of a mapping, ordered by hierarchy and key.
     ///
     /// Later associations are not included.
     func destinations(in mapping: Int) throws(StoreError) -> AssociatedObjects {
         try AssociatedObjects(mappings[mapping].byDestination.indexes)
     }
 
-    /// Returns all distinct source objects of a mapping, by hierarchy and key.
+    /// Returns all distinct source objects of a mapping, ordered by hierarchy and key.
     ///
     /// Later associations are not included.
     func sources(in mapping: Int) throws(StoreError) -> AssociatedObjects {
@@ -177,7 +177,7 @@ extension AssociationTable.Mapping {
     }
 }
 
-/// The distinct objects on one side of a mapping, by hierarchy and key.
+/// The distinct objects on one side of a mapping, ordered by hierarchy and key.
 final class AssociatedObjects {
     private var merges: [RunMerge]
     private var run: AssociationRun?

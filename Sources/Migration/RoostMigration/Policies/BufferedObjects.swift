@@ -6,7 +6,7 @@ internal import RoostCore
 /// This is a class, so that one part can be read while another is changed. Use it on one thread
 /// only.
 final class BufferedObjects {
-    /// The state of an object: its record in the batch, and later changes.
+    /// The state of an object whose record is in the batch.
     struct Pending {
         /// Whether the object is not yet in the store.
         var isNew: Bool
@@ -50,7 +50,7 @@ final class BufferedObjects {
     var isEmpty: Bool { pending.isEmpty }
     /// Whether there are enough objects to write.
     var isFull: Bool { records.isFull || changedByteCount > Self.changedByteLimit }
-    /// Whether the objects must be written before one callback reads or creates more.
+    /// Whether the objects must be written before a callback reads or creates more objects.
     var isOverfull: Bool { records.byteCount + changedByteCount > 4 * RecordBatch.capacityBytes }
 
     // MARK: Adding

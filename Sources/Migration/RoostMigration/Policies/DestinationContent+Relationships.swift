@@ -5,7 +5,7 @@ extension DestinationContent {
 
     // MARK: Reading
 
-    /// Returns the destinations of a relationship, by position or else by key.
+    /// Returns the destinations of a relationship, ordered by position or else by key.
     func destinations(of name: String, from object: DestinationObject) throws(StoreError) -> [DestinationObject] {
         let relationship = try relationship(name, of: object)
         try relationshipBuilder?.willRead(relationship, of: object)

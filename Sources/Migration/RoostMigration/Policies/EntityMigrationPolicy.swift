@@ -43,10 +43,10 @@ open class EntityMigrationPolicy {
     /// Creates the destination objects of one source object.
     ///
     /// The standard behavior creates one object with the values of the attribute mappings and
-    /// associates both (``MigrationSession/createStandardInstance(for:)``). An override that does
-    /// not call `super` must associate its objects (``MigrationSession/associate(_:with:for:)``),
-    /// otherwise relationships do not find them. An override that creates no object drops the
-    /// source object.
+    /// associates it with the source object (``MigrationSession/createStandardInstance(for:)``). An
+    /// override that does not call `super` must associate its objects
+    /// (``MigrationSession/associate(_:with:for:)``), otherwise relationships do not find them. An
+    /// override that creates no object drops the source object.
     /// - Parameters:
     ///   - source: The source object.
     ///   - mapping: The entity mapping.
@@ -98,8 +98,8 @@ open class EntityMigrationPolicy {
     /// - Parameters:
     ///   - function: The name, as written in the expression.
     ///   - arguments: The values of the arguments after `$entityPolicy`. Each value of a collection
-    ///     is an argument. Objects are represented by their IDs, mappings by their names, and
-    ///     `$manager` by null.
+    ///     is a separate argument. Objects are represented by their IDs, mappings by their names,
+    ///     and `$manager` by null.
     ///   - source: The source object.
     ///   - property: The mapping of the property that gets the value.
     ///   - session: The migration, with the entity mapping.

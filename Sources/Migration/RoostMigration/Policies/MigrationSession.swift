@@ -59,9 +59,9 @@ public final class MigrationSession {
 
     /// Cancels the migration when the callback returns.
     ///
-    /// `migrate` then throws this error. If it is not a `StoreError`, `migrate` throws `cancelled`
-    /// with the error as the underlying error. The source is unchanged. No part of the destination
-    /// remains, except in an open store.
+    /// `migrate` throws this error if it is a `StoreError`, otherwise `cancelled` with this error
+    /// as the underlying error. The source is unchanged. No part of the destination remains, except
+    /// in an open store.
     public func cancel(with error: any Error) { if policyCancellation == nil { policyCancellation = error } }
 
     /// Throws the error with which a policy or the caller cancelled the migration.
@@ -103,8 +103,8 @@ public final class MigrationSession {
     ///
     /// If a request has no order and its predicate uses only attributes, unwritten objects are
     /// searched in memory. So finding or creating an object costs one lookup; index the attribute
-    /// to make it fast. For other requests, they are written first if they matter. The first call
-    /// costs more, because it ends the bulk load.
+    /// to make it fast. For other requests, unwritten objects are written first if they can affect
+    /// the result. The first call costs more, because it ends the bulk load.
     ///
     /// - Throws: The errors of ``StoreSnapshot/fetch(_:)`` and ``PersistentStore/commit(_:)``.
     public func destinationObjects(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
@@ -140,8 +140,8 @@ public final class MigrationSession {
     ///
     /// - Parameters:
     ///   - name: The mapping's name.
-    ///   - sourceObjects: Source objects, or nil for all, which are in memory at once. Objects
-    ///     without associations are ignored.
+    ///   - sourceObjects: Source objects, or nil for all. Objects without associations are ignored.
+    ///     All results are in memory at once.
     /// - Returns: The destination objects, without duplicates.
     /// - Throws: `invalidRequest` if no mapping has the name; errors of a temporary file.
     public func destinationInstances(
@@ -166,7 +166,8 @@ public final class MigrationSession {
     ///
     /// - Parameters:
     ///   - name: The mapping's name.
-    ///   - destinationObjects: Destination objects, or nil for all, which are in memory at once.
+    ///   - destinationObjects: Destination objects, or nil for all. All results are in memory at
+    ///     once.
     /// - Returns: The source objects, without duplicates.
     /// - Throws: `invalidRequest` if no mapping has the name, and errors from reading the source.
     public func sourceInstances(
@@ -189,8 +190,8 @@ public final class MigrationSession {
 
     // MARK: The standard behavior
 
-    /// Creates one object from a source object according to the entity mapping, and associates
-    /// both.
+    /// Creates one object from a source object according to the entity mapping, and associates the
+    /// two.
     ///
     /// The object gets the values of the attribute mappings. It keeps the key of the source object
     /// if its hierarchy gets objects from one hierarchy only and the key is free.

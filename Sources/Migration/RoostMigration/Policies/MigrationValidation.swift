@@ -135,8 +135,8 @@ struct MigrationValidation {
 
     /// Returns whether a requirement applies to an object.
     ///
-    /// It always applies if a mapping with a policy or no mapping created the object. Otherwise it
-    /// applies if `body` returns true for a mapping that created the object and for its source
+    /// It always applies if no mapping, or a mapping with a policy, created the object. Otherwise
+    /// it applies if `body` returns true for a mapping that created the object and for the source
     /// object.
     private func isDemanded(
         of place: AssociationTable.Object,

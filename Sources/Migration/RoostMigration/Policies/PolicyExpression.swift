@@ -62,7 +62,7 @@ indirect enum PolicyExpression {
             guard !values.isEmpty else {
                 throw StoreError(
                     .invalidMappingModel,
-                    "Mapping '\(mapping)', '\(property)': the expression asks for what an attribute cannot hold; give it a value of the source or of the policy."
+                    "Mapping '\(mapping)', '\(property)': the expression has no value that an attribute can hold; give it a value of the source or of the policy."
                 )
             }
             self = .nested(outer, values)

@@ -161,7 +161,8 @@ final class PolicyMigration {
     private func leftOutByPolicies() throws(StoreError) -> [String] {
         var losses: [String] = []
         for mapping in plan.mappings where mapping.policy != nil && mapping.takesObjects {
-            // Another mapping may create the objects that one of several mappings leaves out.
+            // If the entity has several mappings, another mapping may migrate the objects that one
+            // drops.
             let others = plan.mappings.filter { $0.source?.number == mapping.source?.number && $0.takesObjects }
             guard let entity = mapping.source, others.count == 1 else { continue }
             var madeCount = 0
@@ -233,7 +234,7 @@ final class PolicyMigration {
             var batch = SourceBatch(source, records: records)
             records = RecordBatch(model: source.model)
             try makeObjects(mapping, batch: batch)
-            // Unless a policy retains an object of the batch, its memory is reused.
+            // Unless a policy retains an object of the batch, the batch's memory is reused.
             if isKnownUniquelyReferenced(&batch) { spare = batch.takeRecords() }
             readCount += count
             mapping.readCount += count
@@ -257,7 +258,7 @@ final class PolicyMigration {
         }
     }
 
-    /// Reports progress once the loading thread no longer does.
+    /// Reports progress after the loading thread has stopped reporting it.
     private func report(_ current: String) {
         guard content.output.isOpen else { return }
         memory.sample()

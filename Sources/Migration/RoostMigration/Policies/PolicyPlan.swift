@@ -54,8 +54,8 @@ final class PolicyPlan {
         assumedEntities = attributes.entityPlansBySource.map { $0.first?.destination.number }
         for mapping in mappings { try mapping.resolve(self, attributes: attributes) }
         for mapping in mappings { mapping.resolveWays(self) }
-        // If one rule creates links of a relationship object by object, all its rules do, in the
-        // order of the mappings. The last rule then takes precedence.
+        // If one rule creates links of a relationship object by object, all rules of the
+        // relationship do, in the order of the mappings. The last rule then takes precedence.
         let madeEach = Set(mappings.flatMap(\.rules).filter { $0.way == .each }.compactMap(\.linkOwner))
         for mapping in mappings { mapping.makeEach(of: madeEach) }
         for rule in mappings.flatMap(\.rules) where rule.way == .field {
@@ -66,8 +66,8 @@ final class PolicyPlan {
 
     /// Returns the treatment of existing pairs when a rule is applied object by object.
     ///
-    /// Either end of a pair of related objects may create it. So pairs from the other end remain if
-    /// the relationship is its own inverse or has a to-one inverse. The exception is pairs that the
+    /// Either end may create a pair of related objects. So pairs from the other end remain if the
+    /// relationship is its own inverse or has a to-one inverse. The exception is pairs that the
     /// first pass wrote as if every object kept its key.
     func manner(of rule: RelationshipRule) -> DestinationContent.Manner {
         guard rule.way == .each, let inverse = rule.relationship.inverse else { return .replacing }

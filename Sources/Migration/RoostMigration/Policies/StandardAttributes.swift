@@ -77,8 +77,8 @@ final class StandardAttributes {
             throw StoreError(.internalInconsistency, "An entity mapping was used before it was prepared.")
         }
         var values: [Value] = []
-        // Evaluated before the object is created, because the policy may create or change other
-        // objects.
+        // The values are computed before the object is created, because the policy may create or
+        // change other objects.
         for (property, _, expression) in policyValues {
             let call = PolicyCall(
                 source: object, destination: ObjectID(entityPlan.destination.name, key: key), property: property,

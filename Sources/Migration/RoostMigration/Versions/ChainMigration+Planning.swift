@@ -90,7 +90,7 @@ extension MigrationPlan {
                 steps.isEmpty
                 ? counted
                 : remarks.filter { $0.kind == .loss }.map { "\($0.text) It is counted when the step runs." }
-            // The plan already has the warnings of the first step, checked with its objects.
+            // The plan already has the first step's warnings, checked with the existing objects.
             if !steps.isEmpty {
                 warnings += remarks.filter { $0.kind != .loss }.map { "\(step.destinationName): \($0.text)" }
             }

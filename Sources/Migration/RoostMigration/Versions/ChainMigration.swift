@@ -14,8 +14,7 @@ struct ChainMigration: Sendable {
     /// See ``MigrationManager/migrate(from:to:model:options:)``.
     func run() throws(StoreError) -> MigrationReport { try knowingTheSource().runKnowingTheSource() }
 
-    /// Returns the same migration, with the matching version as the model of a source without a
-    /// model.
+    /// Returns the same migration; a source without a model gets the model of the matching version.
     func knowingTheSource() throws(StoreError) -> Self {
         guard case .location(let location) = source, options.conversion.sourceModel == nil,
             let version = try options.history?.version(
@@ -76,8 +75,8 @@ struct ChainMigration: Sendable {
         ).with { $0.acceptsLinks = options.conversion.acceptsLinks }
     }
 
-    /// Claims a destination that is a file while `body` runs, so that no other process publishes a
-    /// store there or removes the temporary files.
+    /// Runs `body` while claiming a file destination, so that no other process publishes a store
+    /// there or removes the temporary files.
     private func withClaim<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         guard case .location(let location) = destination, !location.path.isEmpty,
             try registry.type(named: location.type).capabilities.contains(.file)

@@ -1,7 +1,8 @@
 internal import RoostCore
 
-/// A run of the steps of a chain, each into its own unpublished store, with the bounded memory of
-/// one step.
+/// A run of the steps of a chain, with the bounded memory of one step.
+///
+/// Each step writes its own unpublished store, except for the last step into an open store.
 struct ChainRun: Sendable {
     /// The steps, at least one.
     let chain: MigrationChain
@@ -19,7 +20,7 @@ struct ChainRun: Sendable {
         var store: UnpublishedStore?
         /// The report with all steps.
         ///
-        /// The caller sets the URLs, bytes and seconds of the whole migration.
+        /// The caller sets the locations, bytes and seconds of the whole migration.
         var report: MigrationReport
     }
 
@@ -189,7 +190,7 @@ struct ChainRun: Sendable {
 }
 
 extension MigrationReport {
-    /// Adds the report of copying the source for the first step.
+    /// Adds the report of the copy of the source.
     fileprivate mutating func begin(with copying: ConversionReport) {
         sourceDigest = copying.digest
         skipped = copying.skipped + skipped

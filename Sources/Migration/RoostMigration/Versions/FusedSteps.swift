@@ -3,12 +3,11 @@ internal import RoostCore
 /// A combination of several inferred steps into one with the same result, so that the store is read
 /// and written only once.
 ///
-/// Two conditions ensure the same result. Each entity and each property of the last version must
-/// have the same source step by step as in the mapping inferred over all steps. An intermediate
-/// version must declare each property like the first or the last version, for example its default,
-/// its order and its destination. Then only these two versions affect the value. Data that only an
-/// intermediate version would refuse, such as a duplicate value under a uniqueness constraint, is
-/// not refused.
+/// Two conditions ensure the same result. First, the steps and the single inferred step must give
+/// each entity and property of the last version the same source. Second, each intermediate version
+/// must declare a property like the first or the last version, including default, order and
+/// destination. Then only these two versions affect the value. Data that only an intermediate
+/// version would refuse, such as a duplicate value under a uniqueness constraint, is accepted.
 struct FusedSteps {
     private typealias Entity = ManagedObjectModel.Entity
 
@@ -144,7 +143,7 @@ struct FusedSteps {
     private func property(_ name: String, mapping: EntityMapping, mappings: Mappings) -> Origin {
         if mapping.type == .copy { return .property(names: [name]) }
         let all = mapping[keyPath: mappings]
-        // Individually mapped elements have more than one origin.
+        // A composite with individually mapped elements has more than one origin.
         guard !all.contains(where: { $0.name.hasPrefix(name + ".") }) else { return .other }
         guard let expression = all.first(where: { $0.name == name })?.valueExpression else {
             return .new(names: [name])
@@ -198,8 +197,8 @@ struct FusedSteps {
         var counts: [Int?]
     }
 
-    /// Returns each version's definition of a relationship, or nil for a version where its
-    /// destinations or inverse differ from the last version.
+    /// Returns each version's definition of a relationship, or nil for a version whose destination
+    /// or inverse does not match the last version.
     private func referenceOrigins(_ name: String, origin: Origin, line: [Entity]) -> [ReferenceOrigin?] {
         guard let last = line.last?.relationship(name), let model = models.last,
             let destinations = self.line(of: model.entities[last.destination].name)

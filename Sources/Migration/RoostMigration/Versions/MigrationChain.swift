@@ -20,12 +20,12 @@ struct MigrationChain: Sendable {
 
     /// The steps in order; empty if the store already has the model.
     var steps: [Step]
-    /// The chosen path and the reason, for users; nil without a choice.
+    /// The chosen path and the reason, for users, or nil.
     var way: String?
 
-    /// Returns the only step to a model, by the given mapping model or an inferred one.
+    /// Returns a chain of one step to a model, by the given or an inferred mapping model.
     ///
-    /// Returns no step if no mapping model is given and the version hashes are equal.
+    /// The chain is empty if no mapping model is given and the version hashes are equal.
     ///
     /// - Throws: `mappingNotInferable`; `invalidMappingModel`; `modelMismatch` if inference is
     ///   disabled.
@@ -123,7 +123,7 @@ extension ModelHistory {
         return chain
     }
 
-    /// Returns the version of a store, or nil if its version hashes equal the target's.
+    /// Returns the position of a store's version, or nil if its version hashes equal the target's.
     private func start(
         of source: ManagedObjectModel, notBehind end: Int, storeAt location: StoreLocation
     ) throws(StoreError) -> Int? {

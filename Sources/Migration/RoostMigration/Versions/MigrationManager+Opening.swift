@@ -96,7 +96,7 @@ extension MigrationManager {
         do throws(StoreError) {
             try type.create(new, model: model, options: description.options).close()
             do throws(StoreError) {
-                // Another process may also be about to replace the store.
+                // This waits for processes that have the store open, perhaps to replace it too.
                 try ConversionOptions(overwrites: true, timeoutSeconds: description.options.timeoutSeconds)
                     .replace(location, type: type, with: new)
             } catch {
@@ -137,7 +137,7 @@ extension MigrationManager {
             try type.destroy(location)
             return try type.create(location, model: model, options: description.options).close()
         }
-        // Nil if another process has already replaced the store.
+        // The generation is nil if another process has already replaced the store.
         guard let generation else { return }
         let new = try type.temporaryLocation(beside: location)
         do throws(StoreError) {

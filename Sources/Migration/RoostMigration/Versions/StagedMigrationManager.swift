@@ -1,12 +1,11 @@
 public import RoostCore
 
-/// A migration in ordered stages: versions that are reached by inference alone, and versions with
-/// custom code.
+/// A migration in ordered stages, each by inference alone or with custom code.
 ///
-/// A store at any version goes through the later versions, up to the new model. The mapping model
-/// from each version to the next is inferred. The handlers of a ``CustomMigrationStage`` perform
-/// changes that inference cannot. To change a type, for example, one version usually has both
-/// attributes, and a handler sets the new one.
+/// A store at any version is migrated through the later versions, up to the new model. The mapping
+/// model from each version to the next is inferred. The handlers of a ``CustomMigrationStage``
+/// perform changes that inference cannot. To change a type, for example, one version usually has
+/// the old and the new attribute, and a handler sets the new attribute.
 ///
 /// All or nothing: handlers work on unpublished stores, and the result is published after the last
 /// stage.
@@ -25,7 +24,7 @@ public struct StagedMigrationManager: Sendable {
     struct Version: Sendable {
         let name: String
         let model: ManagedObjectModel
-        /// The stage that the version belongs to.
+        /// The name of the version's stage.
         let label: String
         /// The custom stage that ends at this version, or nil.
         let stage: CustomMigrationStage?
@@ -41,7 +40,7 @@ public struct StagedMigrationManager: Sendable {
     /// - Parameter stages: The stages, oldest first. Each version is in exactly one stage. The
     ///   exception is a version at which one custom stage ends and the next custom stage begins.
     /// - Throws: `invalidRequest` with all problems: no stages, a stage without versions, a version
-    ///   in two stages or twice in one. Versions with equal version hashes count as one.
+    ///   in two stages or twice in one stage. Versions with equal version hashes count as one.
     public init(_ stages: [MigrationStage]) throws(StoreError) {
         var versions: [Version] = []
         var problems: [String] = []
@@ -60,7 +59,7 @@ public struct StagedMigrationManager: Sendable {
                 let name = model.versionName ?? "version \(versions.count + 1)"
                 if let other = versions.first(where: { $0.model.stores(sameAs: model) }) {
                     problems.append(
-                        "'\(name)' of the \(Self.named(label)) stores the same as '\(other.name)' of the \(Self.named(other.label)); each version is in exactly one stage."
+                        "'\(name)' of the \(Self.named(label)) has the same version hashes as '\(other.name)' of the \(Self.named(other.label)); each version is in exactly one stage."
                     )
                 }
                 var custom: CustomMigrationStage?
@@ -115,8 +114,8 @@ public struct StagedMigrationManager: Sendable {
             steps.append(
                 MigrationChain.Step(
                     sourceName: from.name, destinationName: to.name,
-                    // The last step uses the program's own model, which may have more details than
-                    // the version hash.
+                    // The last step uses the program's own model, which may have details that are
+                    // not in the version hash.
                     model: position + 1 == end ? target : to.model, mapping: mapping, isInferred: true, stage: to.stage,
                     label: to.label))
         }
@@ -137,7 +136,7 @@ public struct StagedMigrationManager: Sendable {
 public enum MigrationStage: Sendable {
     /// A sequence of versions connected by inference alone.
     case lightweight(LightweightMigrationStage)
-    /// A version and the next version, with code.
+    /// A step from one version to the next, with code.
     case custom(CustomMigrationStage)
 
     /// The name of the stage in messages and reports, or nil for its number.

@@ -19,8 +19,8 @@ struct VersionStep: Hashable, Sendable {
     var kind: Kind
     /// The number of migrations in an inferred step.
     var count = 1
-    /// The number of gaps between neighboring versions that are inferred although a mapping model
-    /// spans them.
+    /// The number of pairs of neighboring versions that are inferred although a mapping model spans
+    /// them.
     var evadedCount = 0
 }
 
@@ -68,8 +68,8 @@ enum VersionPath {
         for step in steps where step.from < step.to && step.from >= start && step.to <= end {
             outgoing[step.from, default: []].append(step)
         }
-        // Steps only go forward. When a version is examined backward from the end, the best paths
-        // from all later versions are known.
+        // All steps go forward. Versions are examined from last to first, so the best paths from
+        // all later versions are known.
         var best: [Int: (cost: Cost, step: VersionStep?)] = [end: (Cost(), nil)]
         for version in (start..<end).reversed() {
             for step in (outgoing[version] ?? []).sorted(by: precedes) {

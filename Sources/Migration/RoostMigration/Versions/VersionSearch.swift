@@ -31,7 +31,7 @@ struct VersionSearch {
     init(_ history: ModelHistory, from start: Int, to end: Int, options: MigrationOptions) {
         (self.history, self.start, self.end, self.options) = (history, start, end, options)
         mappings = history.mappings.enumerated().compactMap { number, mapping in
-            // A mapping model may refer to another version with equal version hashes.
+            // A mapping model may name another version with the version hashes of `start` or `end`.
             let source = history.isSame(mapping.source, start) ? max(mapping.source, start) : mapping.source
             let destination =
                 history.isSame(mapping.destination, end) ? min(mapping.destination, end) : mapping.destination
@@ -40,7 +40,7 @@ struct VersionSearch {
         }
     }
 
-    /// Returns the steps of the path, or nil if no path exists, for the reasons in ``failures``.
+    /// Returns the steps of the path, or nil if no path exists; ``failures`` has the reasons.
     ///
     /// - Throws: Errors of inference other than `mappingNotInferable`.
     mutating func chain() throws(StoreError) -> MigrationChain? {
@@ -57,8 +57,7 @@ struct VersionSearch {
         return MigrationChain(steps: joined(path), way: way(path))
     }
 
-    /// Returns the step between two versions without a mapping model, or nil if no such step
-    /// exists.
+    /// Returns a step between two versions that uses no mapping model of the history, or nil.
     private mutating func step(from: Int, to: Int) throws(StoreError) -> VersionStep? {
         if history.isSame(from, to) { return VersionStep(from: from, to: to, kind: .same) }
         // A step that spans a mapping model is not inferred.

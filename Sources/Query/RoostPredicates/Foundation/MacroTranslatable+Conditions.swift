@@ -122,7 +122,7 @@ extension MacroTranslation {
         return Self.compare(Self.count(found), comparison: .greater, right: .constant(0))
     }
 
-    /// Throws `unsupported` unless a collection type is text.
+    /// Throws `unsupported` unless the type is a type of text.
     fileprivate func requireText<Output>(_ type: Output.Type, what: String) throws(StoreError) {
         guard type is any StringProtocol.Type else {
             throw Self.untranslatable("'\(what)' of two collections that are not text")

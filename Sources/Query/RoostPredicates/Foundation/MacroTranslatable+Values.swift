@@ -7,7 +7,7 @@ internal import RoostQuery
 extension PredicateExpressions.Variable: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         guard let expression = translation.variables[key] else {
-            throw MacroTranslation.untranslatable("a variable from outside of it")
+            throw MacroTranslation.untranslatable("a variable that it does not declare")
         }
         return .value(expression)
     }
@@ -37,7 +37,7 @@ extension PredicateExpressions.KeyPath: MacroTranslatable {
         case .collectionCount where isText:
             throw MacroTranslation.untranslatable(
                 "'count' of a text, which counts characters as people see them",
-                remedy: "the function length of a predicate's text counts code points")
+                remedy: "in a predicate's text, length(…) counts code points")
         case .collectionIsEmpty where isText:
             return .condition(MacroTranslation.compare(start, comparison: .equal, right: .constant("")))
         case .collectionCount: return .value(MacroTranslation.count(start))
@@ -74,8 +74,8 @@ extension PredicateExpressions.OptionalFlatMap: MacroTranslatable {
         case .condition(let condition): return .optional(present: present, condition)
         case .optional(let inner, let condition): return .optional(present: present && inner, condition)
         case .value(let value):
-            // A path through null is null, as in Swift. But a count through null is 0, and Swift
-            // returns nil.
+            // A path through null is null, as in Swift. But a count through null is 0, although
+            // Swift returns nil.
             if let steps = value.steps(after: wrapped), !steps.contains(where: { $0.hasPrefix("@") }) {
                 return .value(value)
             }
@@ -223,21 +223,21 @@ extension PredicateExpressions.CollectionRangeSubscript: MacroTranslatable {
 
 extension PredicateExpressions.DictionaryKeySubscript: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        throw MacroTranslation.untranslatable("a dictionary's '[key]'", remedy: "compare with its keys in turn")
+        throw MacroTranslation.untranslatable("a dictionary's '[key]'", remedy: "compare with each key separately")
     }
 }
 
 extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         throw MacroTranslation.untranslatable(
-            "a dictionary's '[key, default: value]'", remedy: "compare with its keys in turn")
+            "a dictionary's '[key, default: value]'", remedy: "compare with each key separately")
     }
 }
 
 extension PredicateExpressions.ConditionalCast: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         if Input.Output.self == Desired.self { return try translation.part(input) }
-        throw MacroTranslation.untranslatable("a cast to '\(Desired.self)'", remedy: "ask for the entity of that type")
+        throw MacroTranslation.untranslatable("a cast to '\(Desired.self)'", remedy: "fetch the entity of that type")
     }
 }
 
@@ -245,12 +245,12 @@ extension PredicateExpressions.ForceCast: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         if Input.Output.self == Desired.self { return try translation.part(input) }
         throw MacroTranslation.untranslatable(
-            "a forced cast to '\(Desired.self)'", remedy: "ask for the entity of that type")
+            "a forced cast to '\(Desired.self)'", remedy: "fetch the entity of that type")
     }
 }
 
 extension PredicateExpressions.TypeCheck: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        throw MacroTranslation.untranslatable("'is \(Desired.self)'", remedy: "ask for the entity of that type")
+        throw MacroTranslation.untranslatable("'is \(Desired.self)'", remedy: "fetch the entity of that type")
     }
 }

@@ -41,8 +41,8 @@ public struct CheckedFetchRequest: Sendable {
         return CheckedFetchRequest(request, filter: filter, order: .byKey)
     }
 
-    /// Returns the request with another predicate, for an access path that ensures the rest of the
-    /// original predicate.
+    /// Returns the request with another predicate, for example the part of the original predicate
+    /// that an access path does not ensure.
     ///
     /// - Throws: The errors of compiling the predicate.
     package func with(_ predicate: FetchRequest.Predicate?) throws(StoreError) -> CheckedFetchRequest {

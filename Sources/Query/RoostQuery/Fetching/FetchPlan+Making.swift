@@ -41,8 +41,8 @@ extension FetchPlan.Order {
 extension FetchRequest.Predicate {
     /// The conditions that must all be true, with top-level `AND`s flattened.
     ///
-    /// The recursion is as deep as the nesting of `AND`s. So a predicate from an
-    /// untrusted source must be compiled first, which checks the nesting; see ``RecordFilter``.
+    /// The recursion is as deep as the nesting of `AND`s. Compile a predicate from an untrusted
+    /// source first, because ``RecordFilter`` limits the nesting.
     package var conjuncts: [FetchRequest.Predicate] {
         switch self {
         case .and(let members): members.flatMap(\.conjuncts)
@@ -54,7 +54,7 @@ extension FetchRequest.Predicate {
 
 /// The number of records and index entries that a fetch has examined.
 ///
-/// An index entry and its record are counted once.
+/// An index entry and its record count as one.
 package final class VisitCount {
     /// The number so far.
     package var count = 0

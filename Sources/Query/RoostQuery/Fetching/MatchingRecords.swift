@@ -8,7 +8,7 @@ package import RoostCore
 package final class MatchingRecords: RecordVisitor {
     /// The initial number of records to copy at once.
     ///
-    /// The number grows while the caller continues.
+    /// Each further round copies four times as many, up to a full batch.
     private static let firstCandidateCount = 16
     /// The number of copies to check between checks for cancellation.
     private static let candidatesPerLook = 64
@@ -84,7 +84,7 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// Implements ``visit(_:)`` for filters that also have other conditions.
+    /// Implements ``visit(_:)`` for filters with conditions that are checked on copies.
     private func visitCandidates(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         while true {
             let candidates = candidates
@@ -128,9 +128,9 @@ package final class MatchingRecords: RecordVisitor {
 
     /// Examines the records of the source, and regularly checks whether the task was cancelled.
     ///
-    /// - Parameter next: Examines and counts up to ``FetchCancellation/stride`` records, because a
-    ///   nested closure call for each record would be slower. Returns whether there are more
-    ///   records, and whether to continue.
+    /// - Parameter next: Examines and counts up to ``FetchCancellation/stride`` records, because
+    ///   one call for each record would be slower. Returns whether there are more records, and
+    ///   whether to continue.
     /// - Returns: False after the last record.
     /// - Throws: The errors of `next`; `cancelled`.
     @inline(__always)

@@ -18,12 +18,12 @@ extension StoreSnapshot {
     /// bit for bit.
     ///
     /// An order by a column that is an expression buffers all rows or, with a limit, about twice as
-    /// many as offset plus limit. Distinct rows require a key in memory for each row.
+    /// many as offset plus limit. Removing duplicates stores a key for each distinct row.
     ///
     /// - Throws: Before the first row: `unknownEntity`, `unknownProperty`; `invalidRequest` for a
     ///   column with many values, a column that is neither grouped nor an aggregate in a request
-    ///   with groups or aggregates, a condition on groups without groups, or an order by a value
-    ///   that a grouped row does not have; the other errors of ``fetch(_:)``.
+    ///   with groups or aggregates, a `havingPredicate` without groups, or an order by a value that
+    ///   a grouped row does not have; the other errors of ``fetch(_:)``.
     /// - Complexity: The complexity of ``fetch(_:)``. Each object to which columns refer is read at
     ///   most once for each batch.
     public func rows(_ request: RowRequest) throws(StoreError) -> any RowCursor {

@@ -49,10 +49,10 @@ package struct PlanReport: Encodable {
             case "keys" where asksDatabase:
                 missingIndex == nil
                     ? "reads      objects by key" : "reads      all objects of an entity, and others by key"
-            case "keys": "reads      the objects with the keys named"
+            case "keys": "reads      the objects with the given keys"
             case "index": "reads      by the index \(access.name ?? "")"
             case "relationship": "reads      by the relationship \(access.name ?? "")"
-            case "statement": "asks       \(access.statement ?? "")"
+            case "statement": "runs       \(access.statement ?? "")"
             default: "reads      nothing: no object can meet the condition"
             }
         }
@@ -62,7 +62,7 @@ package struct PlanReport: Encodable {
         case "byDatabase": lines.append("sorts      in the database")
         case "sorted": lines.append("sorts      all objects that match")
         case "best": lines.append("sorts      keeping the first \(keptAtMost ?? 0) objects")
-        default: lines.append("sorts      nothing: objects are found in the order")
+        default: lines.append("sorts      nothing: objects are found in the requested order")
         }
         if let visited { lines.append("visited    \(visited)") }
         if let missingIndex { lines.append("hint       an index on \(missingIndex) would help") }

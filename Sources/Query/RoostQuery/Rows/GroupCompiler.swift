@@ -41,7 +41,7 @@ struct GroupCompiler {
             guard try !expression.containsAggregate(&records) else {
                 throw StoreError(
                     .invalidRequest,
-                    "The rows of '\(entity.name)' cannot be grouped by '\(key.label)', which is made of whole groups.")
+                    "The rows of '\(entity.name)' cannot be grouped by '\(key.label)', which is an aggregate of whole groups.")
             }
             let (source, type) = try records.source(expression, column: key.label)
             keyNames.append(newName(expression))
@@ -114,7 +114,7 @@ struct GroupCompiler {
         return properties.first { $0.name == name }?.expression ?? expression
     }
 
-    /// Replaces keys and aggregates by variables.
+    /// Replaces keys and aggregates with variables.
     ///
     /// Throws if the expression contains properties that are neither keys nor in aggregates.
     private mutating func rewrite(
@@ -139,7 +139,7 @@ struct GroupCompiler {
                 throw StoreError(
                     .invalidRequest, "In the rows of '\(entity.name)', \(FetchRequest.Expression.manyOfEach(names))")
             }
-            // An unknown name has a more precise error than a property that is not grouped.
+            // For an unknown name, `ResolvedPath` throws a more precise error.
             _ = try ResolvedPath(names, from: entity.number, model: model)
             throw ungrouped(names.joined(separator: "."), place: place)
         case .path(of: let start, let names):
@@ -228,10 +228,10 @@ struct GroupCompiler {
             ? "all objects are one group" : "they are grouped by \(keys.map(\.label).joined(separator: ", "))"
         let what =
             switch place {
-            case .column(let column) where column == name: "have no one value of '\(name)'"
-            case .column(let column): "have no one value of '\(name)', which the column '\(column)' needs"
+            case .column(let column) where column == name: "can have several values of '\(name)'"
+            case .column(let column): "can have several values of '\(name)', which the column '\(column)' needs"
             case .order: "cannot be sorted by '\(name)'"
-            case .having: "have no one value of '\(name)', which the condition on groups needs"
+            case .having: "can have several values of '\(name)', which the condition on groups needs"
             }
         return StoreError(
             .invalidRequest,
@@ -302,7 +302,7 @@ extension FetchRequest.Expression {
         }
     }
 
-    /// Describes the error of a path that begins with an operator and has many values for each
+    /// Returns the message about a path that begins with an operator and has many values for each
     /// object.
     static func manyOfEach(_ names: [String]) -> String {
         let (name, rest) = (names.first ?? "", Array(names.dropFirst()))

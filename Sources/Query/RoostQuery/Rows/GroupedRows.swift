@@ -16,7 +16,7 @@ final class GroupedRows: RowCursor {
     /// The key values of each group's first object, in group order.
     private var keyValues: [Value] = []
     private var read: RecordBatch
-    /// The visitor of records in place; nil before its request, or if the store copies records.
+    /// The visitor of records in place; nil before its first use, or if the store copies records.
     private var visitor: (any RecordVisitor)?
     private var asked = false
     private var isRead = false
@@ -70,7 +70,7 @@ final class GroupedRows: RowCursor {
     ///
     /// Returns false with groups, or if the store cannot compute all of them.
     ///
-    /// Ignores errors, because then the objects are read, which also shows the damaged object.
+    /// Ignores errors, because the caller then reads the objects, which reports the damaged object.
     private func ask() -> Bool {
         asked = true
         var questions: [WholeNumberAggregate] = []
@@ -139,7 +139,7 @@ final class GroupedRows: RowCursor {
         return true
     }
 
-    /// Determines the number of each record's group.
+    /// Sets `numbers` to the index of each record's group.
     private func number(_ batch: RecordBatch, numbers: inout [Int]) throws(StoreError) {
         guard !grouping.isWhole else {
             if numbers.count > batch.count { numbers.removeLast(numbers.count - batch.count) }

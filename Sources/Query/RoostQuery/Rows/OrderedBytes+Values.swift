@@ -65,7 +65,7 @@ extension OrderedBytes {
             append(number.isNaN ? .zero : number, to: &key)
         case .double(let number):
             append(number, to: &key)
-            // For comparisons with decimals, a double counts as the decimal with its shortest text.
+            // For comparisons with decimals, a double counts as its shortest decimal text.
             let exact = Int64(exactly: number).map { DecimalNumber($0) } ?? DecimalNumber(utf8: "\(number)".utf8)
             append(number.isNaN ? .zero : exact ?? .zero, to: &key)
         default: break

@@ -8,7 +8,7 @@ protocol RowAggregate: AnyObject {
     ///
     /// - Parameters:
     ///   - batch: The records.
-    ///   - groups: The number of the group of each record.
+    ///   - groups: The index of each record's group.
     ///   - groupCount: The number of groups so far.
     ///   - evaluator: The evaluator of expressions.
     /// - Throws: The errors of evaluating an expression.
@@ -27,13 +27,13 @@ protocol WholeNumberRowAggregate: RowAggregate {
 
     /// Sets the only group's value from the results for ``questions``.
     ///
-    /// In this case, no records were added.
+    /// No records are added in this case.
     func take(_ answers: [Int64?])
 }
 
 /// An aggregate of a field of the record itself, which can visit records in place.
 protocol FieldAggregate: RowAggregate {
-    /// Adds the records that `show` visits to the only group.
+    /// Adds to the only group the records that `show` visits.
     func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)
 }
 

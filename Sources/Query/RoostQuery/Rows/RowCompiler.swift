@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// Compiles the expressions of columns.
 ///
-/// Paths to a field and the object itself need no program; other expressions are compiled to one.
+/// The object itself and paths to a field need no program; other expressions become part of one.
 struct RowCompiler {
     private(set) var compiler: PredicateCompiler
     private let model: ManagedObjectModel
@@ -16,7 +16,7 @@ struct RowCompiler {
         compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
     }
 
-    /// Throws if an expression is nested too deep, or too deep for the caller's stack.
+    /// Throws if an expression is nested too deep in general or for the caller's stack.
     func requireDepthHere(_ depth: Int) throws(StoreError) { try compiler.requireDepthHere(depth) }
 
     /// The program to which ``RowSource/expression(_:_:)`` refers.

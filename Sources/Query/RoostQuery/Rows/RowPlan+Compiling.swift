@@ -102,8 +102,7 @@ extension RowPlan {
                 fetch.sortDescriptors.append(descriptor)
             }
         }
-        // Throws the error of an invalid order by properties. A fetch that applies the order throws
-        // it itself.
+        // Check the order by properties here if the fetch does not apply it.
         if !isOrderOfObjects { _ = try RecordSortOrder(fetch, model: model) }
         if isOrderOfObjects {
             sources.removeLast(sources.count - properties.count)

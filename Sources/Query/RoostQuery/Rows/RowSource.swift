@@ -12,7 +12,7 @@ enum RowSource: Sendable {
 
 /// A path through to-one relationships to a field.
 struct RowPath: Sendable {
-    /// One relationship, with the slots of the reference by entity number and the root of the
+    /// One relationship: the slots of its reference by entity number, and the root of the
     /// destination's hierarchy.
     struct Step: Sendable {
         let slots: PlainArray<FieldSlot?>

@@ -71,7 +71,7 @@ final class KeyedSort {
                     return !read.isFull
                 }
             } catch {
-                // Add the records before the damaged record first; the error is thrown later.
+                // First add the records before the damaged record; the error is thrown later.
                 failure = error
             }
             made.removeAll()

@@ -11,8 +11,8 @@ enum OrderedBytes {
     /// Appends the value of a record's field.
     ///
     /// - Parameters:
-    ///   - slot: The field. A reference is encoded as its key, an object ID as its hierarchy and
-    ///     key.
+    ///   - slot: The field. A reference is encoded as its key, an object ID as its key and
+    ///     hierarchy.
     ///   - record: The record.
     ///   - options: The options for folding and comparing text.
     ///   - key: The key to append to.

@@ -46,7 +46,7 @@ package final class RecordExaminer {
         return key
     }
 
-    /// Returns the number of bytes for the first `count` levels of the order in ``order(of:)``.
+    /// Returns the number of bytes that ``order(of:)`` uses for the first `count` levels.
     ///
     /// - Throws: The errors of reading related objects.
     package func byteCount(ofFirst count: Int, levelsOf record: RecordReader) throws(StoreError) -> Int {

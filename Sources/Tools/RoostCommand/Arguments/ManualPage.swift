@@ -85,7 +85,8 @@ struct ManualPage {
 
     /// Returns the items of a list, or nil for any other block.
     ///
-    /// Each line is a word, at least two blanks and a text, or is indented and continues the text.
+    /// In a list, a line is a word, two or more blanks and a text, or is indented and continues the
+    /// text.
     private static func items(_ rows: [String]) -> [(term: String, text: String)]? {
         var items: [(term: String, text: String)] = []
         for row in rows {

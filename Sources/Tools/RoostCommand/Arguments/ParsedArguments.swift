@@ -7,7 +7,7 @@ struct ParsedArguments: Sendable {
     private var flags: Set<String> = []
     private var values: [String: [String]] = [:]
 
-    /// Returns whether an option without value was given.
+    /// Returns whether an option without a value was given.
     func has(_ option: String) -> Bool { flags.contains(option) }
 
     /// Returns the last value of an option, or nil if it was not given.
@@ -26,7 +26,7 @@ struct ParsedArguments: Sendable {
         return number
     }
 
-    /// Separates options from positions, adds the default store if needed, and checks all.
+    /// Separates options from positions, adds the default store if needed, and checks both.
     ///
     /// Options are `--name`, `--name=value`, `--name value`, `-n`, `-nm` and `-n value`. All
     /// arguments after `--` are positions.
@@ -46,8 +46,8 @@ struct ParsedArguments: Sendable {
             }
         }
         guard !has("help") else { return }
-        // Checked before positions are counted, because '--timeout a.sqlite' takes a position as
-        // its value.
+        // Numbers are checked before positions are counted, because '--timeout a.sqlite' takes a
+        // position as its value.
         for option in options where option.isNumber {
             guard let text = allValues(option.name).first(where: { Int($0) == nil }) else { continue }
             throw UsageError("option '--\(option.name)' needs a whole number, not '\(text)'")

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostStores
 
-/// Finds the stores and models of a command line.
+/// The stores and models of a command line.
 enum StoreArguments {
     /// The options of every command that opens a store.
     static let openingOptions = [
@@ -70,7 +70,7 @@ enum StoreArguments {
 
     /// Returns the store to create, given by `text`.
     ///
-    /// A bare path without a store must end with the name of a type, as in `music.lmdb`.
+    /// A bare path where no store exists must end with the name of a type, as in `music.lmdb`.
     static func newStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription {
         if let store = try typedStore(text, arguments: arguments) {
             guard try StoreRegistry.standard.type(named: store.location.type).capabilities.contains(.persistence) else {
@@ -80,7 +80,7 @@ enum StoreArguments {
             }
             return store
         }
-        // A store does not replace a file that is not a store.
+        // A new store must not replace a file that is not a store.
         try StoreFile.requireAbsent(at: text)
         if let type = fileTypes.first(where: { text.hasSuffix(".\($0)") }) {
             return PersistentStoreDescription(StoreLocation(type: type, path: text))
@@ -96,10 +96,10 @@ enum StoreArguments {
             .map(\.name)
     }
 
-    /// Returns the destination given by `text`, or nil for a bare path without a store.
+    /// Returns the destination given by `text`, or nil for a bare path where no store exists.
     ///
-    /// - Throws: `UsageError` for a type that is unknown or cannot be written, and for a type of
-    ///   files without a path; errors of the configuration.
+    /// - Throws: `UsageError` if the type is unknown or cannot be written, or if a file store has
+    ///   no path; errors of the configuration.
     static func typedStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription? {
         var store = try named(text, arguments: arguments)
         if store == nil {
@@ -167,7 +167,7 @@ enum StoreArguments {
         }
     }
 
-    /// Returns the model of the configured store named `text`, or of the file at that path.
+    /// Returns the model of the configured store named `text`, or of the model file at path `text`.
     static func model(
         _ text: String, version: String?, arguments: ParsedArguments
     ) throws -> (model: ManagedObjectModel, warnings: [String]) {

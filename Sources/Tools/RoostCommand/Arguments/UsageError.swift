@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostMigration
 
-/// A command line that is invalid or has an unknown name.
+/// A command line that is invalid or contains an unknown name.
 ///
 /// The command ends with exit code 2. After an error of a store, a model or the system it ends with
 /// 3, so a script can distinguish a misspelled name from a broken disk.
@@ -23,12 +23,12 @@ extension UsageError {
     /// The error codes with which a store refuses a request before reading.
     private static let requestCodes: Set<StoreError.Code> = [.unknownEntity, .unknownProperty, .invalidRequest]
 
-    /// Runs code that reads only arguments, and converts errors with ``readingCodes``.
+    /// Runs code that reads only arguments, and turns errors of ``readingCodes`` into usage errors.
     static func reading<Result>(_ body: () throws -> Result) throws -> Result {
         try converting(readingCodes, body)
     }
 
-    /// Runs a request from the arguments, and converts errors with ``requestCodes``.
+    /// Runs a request from the arguments, and turns errors of ``requestCodes`` into usage errors.
     static func requesting<Result>(_ body: () throws -> Result) throws -> Result {
         try converting(requestCodes, body)
     }

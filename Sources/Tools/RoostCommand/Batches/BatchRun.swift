@@ -72,8 +72,8 @@ final class BatchRun {
         }
     }
 
-    /// Prepares changes, asks for confirmation without `--yes`, commits without `--dry-run`, and
-    /// reports.
+    /// Prepares changes, asks for confirmation (except with `--yes`), commits (except with
+    /// `--dry-run`), and reports.
     ///
     /// - Returns: `finding` if the user declines, otherwise `success`.
     func run(

@@ -3,8 +3,8 @@ extension Completer {
     ///
     /// - Parameter arguments: Either `words` and the words after `roost`; or `bash`, the line up to
     ///   the cursor, and the characters that separate words.
-    /// - Returns: Candidates with a tab and their meaning for `words`, replacements of the last
-    ///   word for `bash`, or empty for other arguments.
+    /// - Returns: For `words`, candidates, each with a tab and its meaning. For `bash`,
+    ///   replacements of the last word. Otherwise, empty.
     func answer(_ arguments: [String]) -> String {
         switch arguments.first {
         case "words":
@@ -18,8 +18,8 @@ extension Completer {
 
     /// Returns the candidates in the form that Bash requires.
     ///
-    /// Outside quotes, candidates are escaped and omit the word's part up to its last `:` or `=`
-    /// that separates words.
+    /// Outside quotes, candidates are escaped, and start after the word's last `:` or `=` that
+    /// separates words.
     private func bash(_ line: ShellLine, breaks: String) -> [String] {
         let candidates = candidates(Array(line.words.dropFirst())).map(\.text)
         // Quoted text is not split, and Bash adds the quotes itself.
@@ -53,8 +53,9 @@ struct ShellLine {
         isQuoted = quote != nil
     }
 
-    /// Returns a word with a backslash before each character that is special in a shell, except a
-    /// leading `~/` with `keepsHome`.
+    /// Returns a word with a backslash before each character that is special in a shell.
+    ///
+    /// `keepsHome` exempts a leading `~/`.
     static func quoted(_ word: String, keepsHome: Bool) -> String {
         var result = ""
         for (index, character) in word.enumerated() {

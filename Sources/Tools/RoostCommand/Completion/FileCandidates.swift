@@ -3,7 +3,7 @@ internal import Roost
 internal import RoostCore
 internal import RoostFiles
 
-/// Finds the files whose paths begin with a word.
+/// The files whose paths begin with a word.
 enum FileCandidates {
     /// The endings of model bundles, which are directories but complete like files.
     private static let bundles = [".xcdatamodeld", ".xcdatamodel", ".momd"]

@@ -77,7 +77,7 @@ struct Console: Sendable {
 
     /// Writes a question to standard error, and returns whether the answer is yes.
     ///
-    /// The end of standard input counts as no. Throws `cancelled` after a signal, and `ioFailure`.
+    /// The end of standard input counts as no. Throws `ioFailure`, or `cancelled` after a signal.
     func ask(_ question: String) throws(StoreError) -> Bool {
         _ = Self.write(Array(question.utf8), to: STDERR_FILENO)
         // After the wait, `readLine` does not block, because a terminal delivers whole lines.

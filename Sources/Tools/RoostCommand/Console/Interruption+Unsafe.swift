@@ -9,7 +9,7 @@ final class Interruption: Sendable {
     /// The only instance, since signals belong to the whole process.
     static let shared = Interruption()
 
-    /// The time that open stores have to close after a cancellation.
+    /// The time limit for closing open stores after a cancellation.
     private static let patienceSeconds: UInt32 = 3
     /// The stack size of threads that only wait.
     private static let stackByteCount = 1 << 20
@@ -258,8 +258,7 @@ final class Interruption: Sendable {
                     Console.leave(.interrupted)
                 }
             } catch {
-                // If the thread cannot be started, a reader that ignores the cancellation would not
-                // end.
+                // Without the thread, a reader that ignores the cancellation would not end.
                 Console.leave(.interrupted)
             }
         }

@@ -1,7 +1,7 @@
 internal import Roost
 internal import RoostCore
 
-/// Appends records of one entity, whose properties are resolved once.
+/// A writer of one entity's records, which resolves the properties once.
 struct RecordWriter {
     private let entity: ManagedObjectModel.Entity
     private let fields: [RecordLayout.Field]

@@ -11,7 +11,8 @@ struct ListOption {
         /// The number of code points before the part in the option's value.
         let column: Int
 
-        /// The text after ``column`` blanks, so that errors refer to columns of the whole value.
+        /// The text with ``column`` blanks before it, so that errors refer to columns of the whole
+        /// value.
         var inPlace: String { String(repeating: " ", count: column) + text }
     }
 

@@ -167,7 +167,7 @@ struct RowOptions {
 }
 
 extension FetchRequest.Expression {
-    /// Returns a copy with the result of `body` for each key path, unless this is nil.
+    /// Returns a copy with each key path replaced by the result of `body`, unless that is nil.
     ///
     /// The recursion is bounded, because the parser bounds the depth.
     fileprivate func replacing(_ body: ([String]) -> Self?) -> Self {
@@ -194,7 +194,7 @@ extension FetchRequest.Expression {
 }
 
 extension FetchRequest.Predicate {
-    /// Returns a copy with the result of `body` for each key path, unless this is nil.
+    /// Returns a copy with each key path replaced by the result of `body`, unless that is nil.
     fileprivate func replacing(_ body: ([String]) -> FetchRequest.Expression?) -> Self {
         switch self {
         case .constant: return self

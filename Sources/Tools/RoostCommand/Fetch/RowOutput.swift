@@ -94,7 +94,7 @@ extension ValueRowWriter {
 }
 
 extension AttributeType? {
-    /// Whether a column without values is aligned to the right, as for numbers and unknown types.
+    /// Whether a column without values is aligned to the right: true for a number or unknown type.
     fileprivate var isNumber: Bool {
         switch self {
         case .integer16, .integer32, .integer64, .decimal, .double, .float, nil: true

@@ -9,8 +9,8 @@ final class StoreFetch {
     struct Details {
         /// The keys of `--id`.
         var keys: [Int64] = []
-        /// The columns without `--select`, with their names in the output, or nil for all columns
-        /// under their own names.
+        /// The columns to print without `--select`, with their names in the output, or nil for all
+        /// columns under their own names.
         var usual: [(column: String, name: String)]?
         /// The values for the `%@` in the predicate.
         var predicateArguments: [any PredicateArgument] = []
@@ -225,7 +225,7 @@ final class StoreFetch {
         if count == 0, format.records == .table { console.printError("0 rows") }
     }
 
-    /// Returns whether an expression is the path of an attribute with object IDs of any entity.
+    /// Returns whether an expression is the path of an object-ID attribute.
     private func isObjectIDAttribute(_ expression: FetchRequest.Expression) -> Bool {
         guard case .keyPath(let names) = expression, let entity = model.entity(request.entity),
             let path = try? ResolvedPath(names, from: entity.number, model: model),

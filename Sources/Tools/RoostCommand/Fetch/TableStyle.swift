@@ -7,8 +7,8 @@ struct TableStyle: Sendable {
 
     /// Creates the style for an environment.
     ///
-    /// The width is `COLUMNS` if it is set, else the width of the terminal. Colors are off outside
-    /// a terminal, on the terminal `dumb`, and if `NO_COLOR` is set and not empty.
+    /// The width is `COLUMNS` if it is a number, else the width of the terminal. Colors are off
+    /// outside a terminal, on the terminal `dumb`, and if `NO_COLOR` is set and not empty.
     ///
     /// - Parameters:
     ///   - environment: The variables of the process.

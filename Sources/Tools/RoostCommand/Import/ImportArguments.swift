@@ -58,7 +58,7 @@ enum ImportArguments {
     /// Returns the database that a source names, or nil for a text file.
     static func database(_ source: String) -> ImportedDatabase? {
         if source.hasPrefix("sqlite:") { return .sqlite(String(source.dropFirst("sqlite:".count))) }
-        // A text of another form could be printed in a message, with its password.
+        // A location that is not recognized here could appear in a message, with its password.
         for scheme in ["postgresql:", "postgres:"] where source.lowercased().hasPrefix(scheme) {
             return .postgreSQL(String(source.dropFirst(scheme.count)))
         }
@@ -127,7 +127,7 @@ enum ImportArguments {
         return store
     }
 
-    /// Opens the text: a file, or a temporary copy of standard input, which can be read twice.
+    /// Opens the text: a file, or a temporary copy of standard input, because it is read twice.
     static func input(_ source: String, cancellation: ConversionCancellation) throws(StoreError) -> ImportInput {
         guard source == "-" else { return try ImportInput(path: source) }
         return try ImportInput(

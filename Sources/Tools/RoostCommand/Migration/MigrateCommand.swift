@@ -225,8 +225,8 @@ private struct MigrationRequest {
                 try bundle.history(evidence)
             }
             if !isDecided {
-                // The order of versions is still unknown, but the store's model is older than the
-                // target.
+                // The order of versions is still unknown. The store's model, which is older than
+                // the target, can decide it.
                 evidence.storeModel = try storeModel()
                 (history, found, _) = try bundle.history(evidence)
             }

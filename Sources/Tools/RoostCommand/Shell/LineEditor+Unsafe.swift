@@ -11,9 +11,9 @@
 
         /// The terminal, opened a second time, or -1.
         ///
-        /// This descriptor is nonblocking, because Ctrl-C empties the terminal's queue, so a read
-        /// after a poll could block. Standard input stays blocking, because other programs share
-        /// it.
+        /// This descriptor is nonblocking. Ctrl-C empties the terminal's queue, so that a blocking
+        /// read after a poll could hang. Standard input stays blocking, because other programs
+        /// share it.
         private let terminal: Int32
         private let editor: OpaquePointer
         private let list: OpaquePointer
@@ -154,7 +154,7 @@
                     if errno == EINTR || errno == EAGAIN { continue }
                     return -1
                 }
-                // A character that was cut off is left out, and the byte begins the next one.
+                // An incomplete character is left out, and the byte begins the next character.
                 if byte & 0xC0 != 0x80 { bytes.removeAll() }
                 bytes.append(byte)
                 if let scalar = String(validating: bytes, as: UTF8.self)?.unicodeScalars.first {

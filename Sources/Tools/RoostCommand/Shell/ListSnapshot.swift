@@ -13,7 +13,7 @@ final class ListSnapshot: GraphProvidingSnapshot {
     /// Creates a snapshot.
     ///
     /// - Parameters:
-    ///   - ids: The list, whose objects may be deleted.
+    ///   - ids: The list, which can contain IDs of deleted objects.
     ///   - base: The underlying snapshot, which is closed together with this snapshot.
     init(_ ids: [ObjectID], in base: any StoreSnapshot) { (self.ids, self.base) = (ids, base) }
 

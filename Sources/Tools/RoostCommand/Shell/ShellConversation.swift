@@ -57,7 +57,7 @@ struct ShellConversation {
 
     /// Returns whether the shell may end.
     ///
-    /// Asks the user if there are uncommitted changes.
+    /// If changes are uncommitted, asks the user.
     private func mayEnd() throws -> Bool {
         guard session.changeCount > 0 else { return true }
         let objects = session.changeCount == 1 ? "1 changed object is" : "\(session.changeCount) changed objects are"

@@ -52,7 +52,7 @@ extension Subcommand {
 
     /// Returns the destination of a backup.
     ///
-    /// A bare path without a store gets the type of the source.
+    /// A bare path where no store exists gets the type of the source.
     ///
     /// The backup itself reports unusable paths.
     private static func destination(

@@ -35,7 +35,7 @@ struct ColumnFacts {
     /// Whether all dates have the same form.
     var hasOneDateForm = true
 
-    /// The number of decimals and dates of a database that has types for them.
+    // Counted only if the database has types for decimals and dates.
     var decimals = 0
     var dates = 0
     /// Whether all dates keep all digits of their seconds.

@@ -89,8 +89,7 @@ package final class DatabaseImport: MadeContent {
 
 /// The database of an import, and the state for reading its rows.
 ///
-/// An existential would call code that is not specialized for one kind of database, which takes a
-/// third longer.
+/// An existential would call unspecialized code, which takes a third longer.
 enum AnyImportJob {
     #if SQLite
         case sqlite(ImportJob<SQLiteSource>)

@@ -67,8 +67,9 @@ struct ForeignTable {
     var foreignKeys: [ForeignKey] = []
     var indexes: [Index] = []
     var hasCheck = false
-    /// Sentences for the user about the table, and phrases about its columns.
+    /// Sentences for the user about the table.
     var remarks: [String] = []
+    /// For each column, phrases for the user.
     var columnRemarks: [Int: [String]] = [:]
 
     init(_ name: String) { self.name = name }

@@ -3,7 +3,7 @@ internal import RoostCore
 /// A database of another program, in one transaction that always shows the same content.
 ///
 /// An implementation reads the declarations when it is created. The rest of the import is the same
-/// for all databases. Use it from one thread at a time.
+/// for all databases. Use a source from one thread at a time.
 protocol ForeignSource: AnyObject {
     /// The rows of a statement.
     associatedtype Rows: ForeignRows
@@ -17,7 +17,7 @@ protocol ForeignSource: AnyObject {
 
     /// Chooses the keys of the objects.
     ///
-    /// Called once, before values of the kind ``ForeignValue/reference(_:)`` and pairs are read.
+    /// Called once, before pairs and values of the kind ``ForeignValue/reference(_:)`` are read.
     ///
     /// - Parameter isNumbered: For each table, whether its rows are numbered in order. Otherwise
     ///   the keys are the values of ``ForeignTable/rowIDName``.
@@ -26,7 +26,7 @@ protocol ForeignSource: AnyObject {
 
     /// Returns the rows of a table, in the same order each time.
     ///
-    /// The order is that of the table's keys if it has keys.
+    /// A table with keys is ordered by its keys.
     ///
     /// - Parameters:
     ///   - values: The values to read for each row, at most ``maximumColumnCount``.
@@ -75,8 +75,9 @@ protocol ForeignRows: AnyObject {
     /// Returns a value of the current row.
     func cell(_ column: Int32) throws(StoreError) -> ForeignCell
 
-    /// Runs `body` with the bytes of a blob, or of the text of a value that is not a number of the
-    /// kinds ``ForeignCell/integer(_:)`` and ``ForeignCell/real(_:)``.
+    /// Runs `body` with the bytes of a blob, or of the text of another value.
+    ///
+    /// The value must not be a ``ForeignCell/integer(_:)`` or ``ForeignCell/real(_:)``.
     func withBytes<Result>(
         _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result

@@ -83,7 +83,7 @@ struct DateForm: OptionSet, Hashable {
     }
 }
 
-/// Reads UUIDs as text.
+/// Reads UUIDs from text.
 enum UUIDText {
     /// Returns the sixteen bytes of `F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6`, or nil for other
     /// text.
@@ -99,8 +99,8 @@ enum NumberText {
     /// decimal cannot hold it.
     static func decimal(_ value: Double) -> DecimalNumber? {
         guard value.isFinite, !(value == 0 && value.sign == .minus) else { return nil }
-        // A product and a quotient of exact numbers below 10^15 find most prices without
-        // creating text.
+        // Multiplying and dividing exact numbers below 10^15 finds most prices without creating
+        // text.
         var (power, places) = (1.0, 0)
         while places <= 4 {
             let digits = (value * power).rounded()

@@ -5,7 +5,7 @@ struct ImportBinding {
     /// A field of a record and its value.
     struct Reading {
         let field: RecordLayout.Field
-        /// The position of the value.
+        /// The position of the value in ``Source/values``.
         let value: Int
         let isMandatory: Bool
         /// The position of the column, or of the first column of a foreign key.

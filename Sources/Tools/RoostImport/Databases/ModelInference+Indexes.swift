@@ -69,8 +69,8 @@ extension ModelInference {
         return index.columns.contains(nil) ? "it has an expression" : nil
     }
 
-    /// Returns the properties that hold the values of the columns, in order, or nil if there
-    /// are none.
+    /// Returns the properties that hold the values of the columns, in order, or nil if a column
+    /// has none.
     private func properties(_ columns: [Int], table: Int, isConstraint: Bool) -> [String]? {
         var (result, open): ([String], [Int]) = ([], columns)
         while let column = open.first {

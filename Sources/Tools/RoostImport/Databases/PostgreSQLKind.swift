@@ -19,7 +19,7 @@ internal import RoostCore
         ///
         /// - Parameters:
         ///   - name: The type as the server shows it.
-        ///   - base: The name of the type, or of the type below a domain.
+        ///   - base: The name of the type, or of a domain's base type.
         ///   - isBuiltIn: Whether `base` is a type of the system schema.
         ///   - isDomain: Whether the type is a domain.
         init(_ name: String, base: String, isBuiltIn: Bool, isDomain: Bool) {
@@ -111,7 +111,7 @@ internal import RoostCore
     extension SchemaLiteral {
         /// Reads the expression of a DEFAULT clause, as the server shows it.
         ///
-        /// Returns nil for an expression that is not a literal, with or without casts.
+        /// Returns nil for an expression that is neither a literal nor a cast literal.
         init?(postgreSQL text: String, type: PostgreSQLType) {
             guard let content = Self.uncast(text) else { return nil }
             switch type.kind {
@@ -168,7 +168,7 @@ internal import RoostCore
         private static func isCast(_ text: some Sequence<UInt8>) -> Bool {
             let text = Array(text)
             guard !text.isEmpty else { return true }
-            // No operator has one of these characters.
+            // No operator contains any of the characters below.
             let isName = text.allSatisfy { byte in
                 byte >= 0x80 || byte == UInt8(ascii: "_") || "0123456789:. \"(),[]".utf8.contains(byte)
                     || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)

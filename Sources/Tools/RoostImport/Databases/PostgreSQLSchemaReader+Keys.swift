@@ -195,7 +195,7 @@ internal import RoostCore
             }
         }
 
-        /// Names objects of the schema in one sentence.
+        /// Adds one remark for all found objects of the schema.
         private mutating func leaveOutAll(_ kind: String, found sql: String) throws(StoreError) {
             let names = try database.query(sql).map { "'\(CatalogRow($0).text(0))'" }
             guard let first = names.first else { return }

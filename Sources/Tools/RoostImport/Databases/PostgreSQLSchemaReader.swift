@@ -103,7 +103,7 @@ internal import RoostCore
             let sql = "\(try database.quoted(database.schema)).\(try database.quoted(name))"
             numbers[row.text(0)] = schema.tables.count
             schema.add(table)
-            // ONLY leaves out the rows of tables that inherit from this one, which are imported too.
+            // ONLY leaves out the rows of inheriting tables, which are imported separately.
             tables.append(
                 PostgreSQLSource.Table(
                     sql: isPartitioned ? sql : "ONLY \(sql)", isPartitioned: isPartitioned,

@@ -195,7 +195,7 @@ struct RowWriter<Source: ForeignSource> {
     /// The number of the current row in messages.
     private var row: Int64 {
         guard table.rowIDName != nil else { return rows }
-        // The key was read before.
+        // Reading the key again cannot fail.
         do throws(StoreError) { return try reader.rowID.rows.integer(reader.rowID.column) } catch { return rows }
     }
 

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostForeignSQLite
 
 #if SQLite
-    /// The keys of the objects for rows, and the SQL that finds the keys.
+    /// The object keys of rows, and the SQL that finds the keys.
     ///
     /// A row's key is its rowid. If the rowids of a table are missing or below 1, its rows are
     /// numbered in order. If foreign keys refer to a numbered table, a temporary table on disk maps

@@ -23,8 +23,8 @@ struct SchemaName: Hashable {
 
 /// The positions of tables or columns by their names.
 ///
-/// A name is found by its bytes. If no name has these bytes, it is found without case, if only one
-/// name fits.
+/// A name is found by its bytes or, if no name has these bytes, by ignoring case if exactly one
+/// name matches.
 struct SchemaNames {
     private var exact: [[UInt8]: Int] = [:]
     private var folded: [SchemaName: [Int]] = [:]

@@ -6,7 +6,7 @@ internal import RoostJSONText
 package struct CellFormat: Sendable {
     /// The character before the digits of a fraction: a point or a comma.
     var decimalSeparator = UInt8(ascii: ".")
-    /// The form of dates, or nil for ISO 8601, `2024-05-01` or `2024-05-01T12:30:00Z`.
+    /// The form of dates, or nil for ISO 8601 (`2024-05-01` or `2024-05-01T12:30:00Z`).
     var datePattern: DatePattern?
     /// The time zone of times without a zone, or nil for UTC.
     var timeZone: TimeZone?
@@ -101,7 +101,7 @@ package struct CellFormat: Sendable {
         return index == text.count
     }
 
-    /// Returns true for `true`, `yes`, `t`, `y` and `1`, in any case, false for their opposites,
+    /// Returns, ignoring case, true for `true`, `yes`, `t`, `y` and `1`, false for their opposites,
     /// and otherwise nil.
     static func boolean(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         let text = trimmed(bytes)
@@ -147,7 +147,7 @@ package struct CellFormat: Sendable {
     /// Returns the seconds in UTC of a time in the zone.
     private func inZone(_ seconds: Double) -> Double {
         guard let timeZone else { return seconds }
-        // On a day on which clocks change, the offset may differ between the two times.
+        // Near a clock change, the first offset may be wrong. The second is that of the corrected time.
         let first = seconds - Double(timeZone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: seconds)))
         return seconds - Double(timeZone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: first)))
     }

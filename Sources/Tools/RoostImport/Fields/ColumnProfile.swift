@@ -4,7 +4,7 @@ internal import RoostJSONText
 /// The common type of all values of a column.
 ///
 /// Whole numbers become integers. Other numbers become floating-point numbers, or decimal numbers
-/// if digits would be lost. Digits after a leading zero, as in postal codes, are text. Booleans,
+/// if digits would be lost. Digits with a leading zero, as in postal codes, are text. Booleans,
 /// dates and UUIDs keep their types. All other columns are text, which keeps each cell unchanged.
 struct ColumnProfile {
     /// The number of digits that every floating-point number preserves.
@@ -68,7 +68,7 @@ struct ColumnProfile {
             return format.integer(bytes) != nil && !hasBlanks(bytes)
         case .double:
             guard isPlainNumber(bytes, kind: kind), let number = format.double(bytes) else { return false }
-            // If there are more digits, they must equal the shortest text of the double. Otherwise
+            // A number with more digits must equal the shortest text of the double. Otherwise
             // digits would be lost.
             if digitCount(bytes) <= doubleDigitCount { return number.isNormal || number == 0 }
             guard let exact = format.decimal(bytes) else { return false }

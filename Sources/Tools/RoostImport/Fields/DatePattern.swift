@@ -23,7 +23,7 @@ struct DatePattern: Sendable {
 
     /// Reads a pattern.
     ///
-    /// Returns nil for one that is not as described, or lacks a year, month or day.
+    /// Returns nil for a pattern that is not as described, or lacks a year, month or day.
     init?(_ text: String) {
         var parts: [(Part, ClosedRange<Int>)] = []
         var rest = Array(text.utf8)[...]

@@ -19,7 +19,7 @@ struct DecodedInput {
 
     /// - Parameters:
     ///   - input: The bytes.
-    ///   - encoding: The encoding, or nil to use the byte order mark, or UTF-8 without a mark.
+    ///   - encoding: The encoding. Nil uses the byte order mark or, without a mark, UTF-8.
     /// - Throws: `ioFailure`.
     init(_ input: ImportInput, encoding: TextEncoding?) throws(StoreError) {
         self.input = input

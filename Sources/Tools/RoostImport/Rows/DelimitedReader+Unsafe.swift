@@ -13,7 +13,7 @@ final class DelimitedReader: TextRowReader {
     private static let quote = UInt8(ascii: "\"")
     private static let newline = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
-    /// The separators that are searched in the first line.
+    /// The separators to look for in the first line.
     private static let usualDelimiters = [",", ";", "\t", "|"].map { UInt8(ascii: $0) }
 
     private(set) var columns: [String] = []
@@ -42,7 +42,7 @@ final class DelimitedReader: TextRowReader {
 
     /// - Parameters:
     ///   - input: The bytes.
-    ///   - encoding: The encoding, or nil to use the byte order mark, or UTF-8 without a mark.
+    ///   - encoding: The encoding. Nil uses the byte order mark or, without a mark, UTF-8.
     ///   - delimiter: The separator of cells, or nil for the most frequent separator in the first
     ///     line.
     ///   - hasHeader: Whether the first row has the names of the columns.
@@ -219,7 +219,7 @@ final class DelimitedReader: TextRowReader {
         }
     }
 
-    /// Returns whether one or more CR are followed by LF, as written by some programs.
+    /// Returns whether one to three CR are followed by LF, as written by some programs.
     private func isPairOfEnds(_ index: Int) throws(StoreError) -> Bool {
         try byteCountOfPair(index) > 0
     }

@@ -25,7 +25,7 @@ final class JSONRowReader: TextRowReader {
 
     /// - Parameters:
     ///   - input: The bytes.
-    ///   - encoding: The encoding, or nil to use the byte order mark, or UTF-8 without a mark.
+    ///   - encoding: The encoding. Nil uses the byte order mark or, without a mark, UTF-8.
     ///   - isLines: Whether each row is on its own line.
     /// - Throws: `ioFailure`.
     init(_ input: ImportInput, encoding: TextEncoding?, isLines: Bool) throws(StoreError) {

@@ -8,7 +8,7 @@ struct ColumnMapping {
         /// The position of the column.
         let position: Int
         let column: String
-        /// The name of the property, with the dotted path of an element.
+        /// The name of the property, or the dotted path of a composite's element.
         let property: String
         let field: RecordLayout.Field
         /// The relation by which cells refer to objects, or nil if cells are values or keys of

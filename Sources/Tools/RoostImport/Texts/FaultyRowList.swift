@@ -30,7 +30,7 @@ package final class FaultyRowList: Sendable {
     ///   - problem: The reason.
     ///   - line: The line of the row.
     ///   - name: The name of the text.
-    /// - Throws: `invalidValue` if the first row ends the import.
+    /// - Throws: `invalidValue` if the first invalid row ends the import.
     func add(_ problem: String, line: Int, of name: String) throws(StoreError) {
         try look(problem, line: line, of: name)
         number.withLock { $0 += 1 }
@@ -45,7 +45,7 @@ package final class FaultyRowList: Sendable {
     ///   - problem: The reason.
     ///   - line: The line of the row.
     ///   - name: The name of the text.
-    /// - Throws: `invalidValue` if the first row ends the import.
+    /// - Throws: `invalidValue` if the first invalid row ends the import.
     func look(_ problem: String, line: Int, of name: String) throws(StoreError) {
         guard faultyRows == .stop else { return }
         throw StoreError(.invalidValue, Self.message(problem, line: line, name: name))

@@ -18,7 +18,7 @@ final class RowFeed {
     /// Rows with their objects, the next row last.
     private var ready: [NumberedRow] = []
     private(set) var rowCount = 0
-    /// The rules of single records, or nil: without rules, or if rows can update objects.
+    /// The rules of single records, or nil if the entity has no rules or rows can update objects.
     private var recordRules: RecordRules?
     private let defaults: BatchInsertRequest.Row
 
@@ -100,7 +100,7 @@ final class RowFeed {
 
     /// Reads up to `limit` rows.
     ///
-    /// A column with a relation has the value of the attribute.
+    /// A column with a relation gives the value of the related object's attribute.
     private func read(_ limit: Int, isLook: Bool = false) throws(StoreError) -> [NumberedRow] {
         var rows: [NumberedRow] = []
         try source.checkCancellation()

@@ -8,7 +8,7 @@ extension TextImport {
         package var rows = 0
         /// The number of new objects of the entity.
         package var inserted = 0
-        /// The number of missing objects to which rows referred, and which were inserted.
+        /// The number of objects that were inserted because rows refer to them.
         package var related = 0
 
         package init() {}

@@ -60,8 +60,8 @@ extension TextImport {
         let cells = reader.row.cells
         var next = 0
         for target in mapping.targets {
-            // Fields of the tail must be set in order, so defaults are set between the other
-            // fields.
+            // Texts and data must be set in the order of the fields, so defaults are set between
+            // the cells.
             while next < defaultFields.count, defaultFields[next].index < target.field.index {
                 let field = defaultFields[next]
                 try batch.set(defaults[field.index], for: field)

@@ -10,7 +10,7 @@ internal import RoostSystem
 /// objects of a new store with the keys 1, 2, …, and ``insert(into:author:isNew:)`` inserts them
 /// into any store. The memory is bounded regardless of the size of the text.
 package final class TextImport: MadeContent {
-    /// The number of rows that are read, and whose related objects are found, together.
+    /// The number of rows that are read, and whose related objects are found, in one step.
     static let chunkCount = 2_000
     /// The maximum number of rows in one change set of an import with a key.
     ///
@@ -18,9 +18,7 @@ package final class TextImport: MadeContent {
     static let keyedCount = 20_000
 
     package let model: ManagedObjectModel
-    /// The plan of an import without a given model.
-    ///
-    /// Otherwise empty.
+    /// The plan of an import that infers its model, otherwise empty.
     package let plan: ImportPlan
     let input: ImportInput
     let options: TextImportOptions

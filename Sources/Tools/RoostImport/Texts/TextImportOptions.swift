@@ -29,7 +29,7 @@ package struct TextImportOptions: Sendable {
 
     /// A column whose cells refer to objects by the value of an attribute.
     package struct Relation: Sendable, Hashable {
-        /// The column, and the to-one relationship.
+        /// The column of the to-one relationship.
         package var column: String
         /// The entity of the objects.
         package var entity: String
@@ -49,7 +49,7 @@ package struct TextImportOptions: Sendable {
     package var delimiter: UInt8?
     /// Whether the first row has the names of the columns.
     package var hasHeader = true
-    /// The encoding, or nil to use the byte order mark, or UTF-8 without a mark.
+    /// The encoding. Nil uses the byte order mark or, without a mark, UTF-8.
     package var encoding: TextEncoding?
     /// Whether a comma comes before the digits of a fraction, instead of a point.
     package var hasDecimalComma = false

@@ -152,7 +152,7 @@
         private func conflict(_ error: any Error, id: ObjectID) throws -> ViewerError {
             var error = ViewerError(any: error)
             guard error.status == .conflict else { return error }
-            // The object may be deleted.
+            // The object may no longer exist.
             error.current = try? object(id)
             return error
         }

@@ -113,7 +113,7 @@
         ///   - revision: The revision that the user saw, or nil to accept any.
         /// - Throws: A conflict if no such step exists, another program changed one of the objects,
         ///   or there was another step in the meantime; errors of reading the store and of the save.
-        ///   After these, nothing is changed.
+        ///   After an error, nothing is changed.
         func undo(redoing: Bool, revision: Int64?) throws {
             try thread.run { [self] context in
                 let undo = try Self.undo(of: context)
@@ -166,7 +166,7 @@
 
         /// Returns the states of objects after a save, or nil if they cannot be read.
         ///
-        /// Without them, an undo cannot detect changes by other programs. So all steps are removed.
+        /// Without states, undo cannot detect changes by other programs. So all steps are removed.
         private func savedStates(of ids: [ObjectID], undo: UndoStack) -> ObjectStates? {
             do { return try ObjectStates(ids, in: store) } catch {
                 // The change is saved, so the caller must not report an error.
@@ -196,7 +196,7 @@
             return context.insertedObjects.union(context.updatedObjects).union(context.deletedObjects)
         }
 
-        /// Runs a change in a context of its own, without saving it, to determine its effect.
+        /// Runs a change in a separate context, without saving, to determine its effect.
         func attempt<Result: Sendable>(
             _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
         ) throws -> Result {

@@ -85,7 +85,7 @@
         ///
         /// Returns nil if an asynchronous request gets its response later.
         ///
-        /// Cancels the job if the client disconnects.
+        /// Cancels the job if a client that waits disconnects.
         private func wait(for job: Job, request: HTTPRequest) -> HTTPResponse? {
             if request.headers["prefer"]?.hasPrefix("respond-async") ?? false {
                 job.asked()

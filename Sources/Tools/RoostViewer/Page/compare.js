@@ -1,4 +1,4 @@
-// Two stores beside each other: the differences, and the values of different objects.
+// Two stores beside each other: the differences, and the values of objects that differ.
 
 import { h, replace, text, plain, count, amount } from "./dom.js";
 import { get, Failure } from "./jobs.js";
@@ -6,7 +6,7 @@ import { path, objectPath, withQuery, go } from "./router.js";
 import { show } from "./values.js";
 import { heading, jsonLink } from "./store.js";
 
-/// The maximum number of ends of links in one line.
+/// The maximum number of link targets in one line.
 const targetLimit = 20;
 
 export function compareView(place, result, context) {

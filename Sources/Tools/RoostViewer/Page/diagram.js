@@ -1,5 +1,4 @@
-// The model as a diagram, and the same as a list. The diagram is moved and zoomed by mouse, keys
-// and buttons.
+// The model as a diagram and as a list. The diagram is moved and zoomed by mouse, keys and buttons.
 
 import { h, svg, replace, text, plain, amount, button } from "./dom.js";
 import { path, changed, go } from "./router.js";
@@ -39,7 +38,7 @@ export function modelView(place, model) {
                 h("div.entities-list", { role: "region", "aria-label": "The model as a list", tabindex: 0 }, entities.map((entity) => entityText(place, entity))))) };
 }
 
-/// The entities within a number of relationships and superentities of one.
+/// The entities at most `depth` relationships or superentities away from `chosen`.
 function neighbors(model, chosen, depth) {
     const near = new Map(model.entities.map((entity) => [entity.name, new Set()]));
     const join = (a, b) => {
@@ -60,7 +59,7 @@ function neighbors(model, chosen, depth) {
 }
 
 /// Inheritance and relationships as lines. A relationship and its inverse are one line, from the
-/// side of one to the side of many.
+/// "one" end to the "many" end.
 function connections(model, entities) {
     const names = new Set(entities.map((entity) => entity.name));
     const byName = new Map(model.entities.map((entity) => [entity.name, entity]));
@@ -157,7 +156,7 @@ class Diagram {
         return this.pen.measureText(label).width;
     }
 
-    /// The distance of columns in which the names at both ends of a line have their space.
+    /// The distance between columns that has room for the names at both ends of a line.
     labelSpace() {
         const widths = this.lines.map((line) => [line.forth, line.back].reduce((sum, relationship) =>
             sum + (relationship ? this.width(cut(relationship.name)) : 0), 0));
@@ -246,7 +245,7 @@ class Diagram {
         this.isWhole = true;
     }
 
-    /// Zooms around a point of the box, its middle without one.
+    /// Zooms around a point of the box, by default its middle.
     zoom(factor, x = this.node.clientWidth / 2, y = this.node.clientHeight / 2) {
         const scale = Math.min(4, Math.max(0.08, this.scale * factor));
         this.left += x / this.scale - x / scale;

@@ -2,7 +2,7 @@
 
 import { h, replace } from "./dom.js";
 
-/// Opens the dialog. `content` gets a function that closes it, and returns what it shows.
+/// Opens the dialog. `content` gets a function that closes the dialog, and returns its children.
 export function openDialog(title, content, { isWide = false } = {}) {
     const dialog = document.getElementById("dialog");
     const before = document.activeElement;

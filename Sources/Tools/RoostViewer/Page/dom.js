@@ -2,7 +2,7 @@
 // it can run.
 
 const svgSpace = "http://www.w3.org/2000/svg";
-// The page's own addresses, and places of the web that a value of type uri names.
+// The page's own addresses, and web addresses in values of type uri.
 const safeAddress = /^(?:\/(?!\/)|#|https?:\/\/)/i;
 
 /// Makes an element: `h("td.number", { title: "…" }, children…)`.
@@ -83,7 +83,7 @@ export function text(value, { lines = false } = {}) {
     return node;
 }
 
-/// The same as a string, for titles and attributes.
+/// A text of the store as a string, for titles and attributes.
 export function plain(value) {
     return String(value).split(new RegExp(`(${unseen.source}|\\n|\\t)`))
         .map((part, index) => (index % 2 === 0 ? part : part === "\n" || part === "\t" ? " " : symbol(part))).join("");
@@ -91,7 +91,7 @@ export function plain(value) {
 
 const numbers = new Intl.NumberFormat("en-US");
 
-/// A number of things, as in 3,503.
+/// A number with separators, as in 3,503.
 export function count(number) { return numbers.format(number); }
 
 /// `1 object`, `3,503 objects`.

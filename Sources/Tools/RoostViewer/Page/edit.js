@@ -26,7 +26,7 @@ const hints = { date: "2024-05-01 or 2024-05-01T12:30:00Z", uuid: "8-4-4-4-12 di
 /// The text of a value in its field.
 function fieldText(value) {
     if (value === null || value === undefined) return null;
-    // An attribute of object IDs is written as the command writes them.
+    // Object IDs are written as on the command line.
     return typeof value === "object" ? `${value.entity}/${value.key}` : String(value);
 }
 
@@ -114,7 +114,7 @@ class ValueField extends Field {
     }
 }
 
-/// Bytes: a file replaces them.
+/// Bytes, which the user replaces with a file.
 class DataField extends Field {
     constructor(property, object, at, id, changed) {
         super(property, object, id);
@@ -147,7 +147,7 @@ class DataField extends Field {
 
 function base64(data) {
     let binary = "";
-    // The arguments of one call are limited.
+    // A call has a limited number of arguments.
     for (let start = 0; start < data.length; start += 0x8000) binary += String.fromCharCode(...data.subarray(start, start + 0x8000));
     return btoa(binary);
 }
@@ -183,7 +183,7 @@ class ToOneField extends Field {
     }
 }
 
-/// Objects of a relationship: added, removed, and moved where they have an order.
+/// Objects of a relationship, which can be added, removed and, if ordered, moved.
 class ToManyField extends Field {
     constructor(property, object, at, id, changed) {
         super(property, object, id);
@@ -196,8 +196,8 @@ class ToManyField extends Field {
         this.draw();
     }
 
-    /// Reads more objects: all of them where they have an order, because the order is saved as a
-    /// whole.
+    /// Reads more objects. If they are ordered, reads all up to `orderLimit`, because the order is
+    /// saved as a whole.
     async more() {
         const address = `${path(this.at.store, this.at.entity, this.at.key, this.name)}.json`;
         const limit = Math.min(this.total, this.property.isOrdered ? orderLimit : this.original.length + pageSize);
@@ -259,7 +259,7 @@ class ToManyField extends Field {
     move(index, step) {
         const members = this.members();
         [members[index], members[index + step]] = [members[index + step], members[index]];
-        // An object that was added keeps its mark.
+        // The whole order is saved, so added objects join the list.
         this.ordered = true;
         this.listed = members;
         this.added = this.added.filter((item) => !members.includes(item));
@@ -300,7 +300,7 @@ class ToManyField extends Field {
         if (this.ordered) {
             const members = this.members();
             const isSame = members.length === this.original.length && members.every((item, index) => item.key === this.original[index]);
-            // The server compares what was here, since a list has no version.
+            // The server compares the former members, because a list has no version.
             return isSame ? undefined : { set: members.map(name), was: this.original };
         }
         if (!this.added.length && !this.removed.length) return undefined;

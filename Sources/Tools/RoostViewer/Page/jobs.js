@@ -1,5 +1,5 @@
-// Sends requests to the server. Long work is a job there: the page asks for it until it is done,
-// shows its progress, and can cancel it.
+// Sends requests to the server. Long work is a job on the server: the page polls the job, shows its
+// progress, and can cancel it.
 
 import { h, replace, button, count, duration } from "./dom.js";
 
@@ -16,7 +16,7 @@ export class Failure extends Error {
     }
 }
 
-/// The person cancelled the work.
+/// The user cancelled the work.
 export class Cancelled extends Error {}
 
 async function send(path, options) {
@@ -45,7 +45,7 @@ export async function get(path, { signal, report } = {}) {
 async function finish(number, signal, report) {
     const address = `/-/jobs/${number}.json`;
     const cancel = () => send(address, { method: "DELETE", headers: { "Content-Type": "application/json" } }).catch(() => {});
-    // The answer would be thrown away, so the server need not work for it.
+    // The answer is no longer needed, so the job is cancelled.
     signal?.addEventListener("abort", cancel, { once: true });
     try {
         for (let pause = firstPause; ; pause = Math.min(pause * 1.3, longestPause)) {

@@ -1,4 +1,4 @@
-// Keys. Those of one character can be turned off, for people who speak to their computer.
+// Keyboard shortcuts. Single-character shortcuts can be turned off, for people who use speech input.
 
 import { h, button } from "./dom.js";
 import { openDialog } from "./dialog.js";
@@ -50,7 +50,7 @@ function moveInTable(rows, across) {
     return true;
 }
 
-/// Tab stops at one link of a table: the link that had the focus last.
+/// The Tab key stops at one link of a table: the link that had the focus last.
 function focusLink(link) {
     if (!link) return;
     for (const other of document.querySelectorAll("#view table.objects tbody a[tabindex='0']")) other.tabIndex = -1;

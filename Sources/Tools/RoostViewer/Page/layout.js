@@ -33,7 +33,7 @@ function components(boxes, edges) {
     return [...parts.values()].sort((a, b) => b.boxes.length - a.boxes.length);
 }
 
-/// Puts parts that no edge connects beside each other, in rows.
+/// Places unconnected parts beside each other, in rows.
 function pack(parts, aspect) {
     const area = parts.reduce((sum, part) => sum + (part.width + partGap) * (part.height + partGap), 0);
     const limit = Math.max(Math.sqrt(area * aspect), ...parts.map((part) => part.width));
@@ -71,7 +71,7 @@ function layOutPart(boxes, edges, columnGap, aspect) {
     } };
 }
 
-/// Turns edges around that would close a circle.
+/// Reverses edges that would close a cycle.
 function orient(nodes, lines) {
     const outgoing = new Map(nodes.map((node) => [node, []]));
     for (const line of lines) outgoing.get(line.from).push(line);
@@ -100,7 +100,7 @@ function inColumns(nodes, columnGap, aspect) {
     const columns = [];
     let ready = nodes.filter((node) => node.before.length === 0);
     while (ready.length) {
-        // A node with much after it comes first.
+        // Nodes with the most successors come first.
         ready.sort((a, b) => b.after.length - a.after.length);
         const node = ready.shift();
         let column = Math.max(0, ...node.before.map((other) => other.column + 1));
@@ -113,7 +113,7 @@ function inColumns(nodes, columnGap, aspect) {
             if (waiting.get(next) === 0) ready.push(next);
         }
     }
-    // A root moves beside what follows it.
+    // Roots move next to their successors.
     for (const node of nodes) {
         if (node.before.length || !node.after.length) continue;
         const nearest = Math.min(...node.after.map((other) => other.column)) - 1;
@@ -148,8 +148,8 @@ function addPlaces(columns, lines) {
     }
 }
 
-/// Orders each column by the middle of the neighbors, forth and back, and keeps the order with the
-/// fewest crossings.
+/// Orders each column by the average rank of the neighbors on alternating sides, and keeps the
+/// order with the fewest crossings.
 function reorder(columns) {
     const number = () => { for (const column of columns) column.forEach((node, index) => { node.rank = index; }); };
     number();
@@ -216,7 +216,7 @@ function place(columns, columnGap) {
     return { width: x - columnGap, height: Math.max(...columns.flat().map((node) => node.y + node.height)) };
 }
 
-/// Moves the nodes of a column as near as possible to where they should be, in their order and
+/// Moves the nodes of a column as near as possible to their wanted positions, in their order and
 /// without overlaps.
 function align(column, wanted) {
     // Nodes that would overlap the one above them are moved together with it.

@@ -1,5 +1,4 @@
-// The frame of all views: header, list of entities, keys, and the way from an address to what is
-// shown.
+// The frame of all views: header, list of entities, keys, and the rendering of addresses.
 
 import { h, append, replace, text, plain, button } from "./dom.js";
 import { Failure, Cancelled, get, load, change, hideProgress } from "./jobs.js";
@@ -17,9 +16,9 @@ const views = { stores: storesView, overview: overviewView, table: tableView, pr
 
 const main = document.getElementById("view");
 let session = null;
-/// By store: its overview, for the list of entities.
+/// The overview of each store, for the list of entities.
 let overviews = new Map();
-/// By store: what can be undone, as the last view said it.
+/// The undo state of each store, as the last view reported it.
 const undos = new Map();
 let shown = null;
 let controller = null;
@@ -32,7 +31,7 @@ async function render({ isBack = false }) {
     hideProgress();
     main.setAttribute("aria-busy", "true");
     let view;
-    // The data of the view does not wait for the session, and the session is read once.
+    // The session and the data of the view are read at the same time.
     const reading = readSession(place);
     try {
         const [data] = await Promise.all([readData(place, signal), reading]);
@@ -50,7 +49,7 @@ async function render({ isBack = false }) {
     const focus = document.activeElement?.dataset?.focus;
     document.title = [plain(view.title), "Roost"].filter(Boolean).join(" · ");
     drawHeader(place, view);
-    // The list of entities is filled later; its space is there from the beginning.
+    // The list of entities is filled later; its space is reserved now.
     document.getElementById("side").hidden = !knows(place.store);
     replace(main, view.node);
     main.removeAttribute("aria-busy");
@@ -75,7 +74,7 @@ function arrive(isSamePlace, focus) {
 }
 
 async function readData(place, signal) {
-    // These show a form first, or read what they need themselves.
+    // A comparison shows a form first, and the form for a new object needs the model.
     if (place.kind === "compare" && !(place.parameters.get("a") && place.parameters.get("b"))) return null;
     if (place.kind === "new") return await load(`${path(place.store, "-", "model")}.json`, signal);
     if (place.kind === "unknown") throw new Failure(404, { code: "notFound", message: "There is no such page." });
@@ -101,7 +100,7 @@ async function readOverview(name, signal) {
     return overviews.get(name);
 }
 
-/// Forgets what is known of a store, because it was changed.
+/// Discards the cached overview of a store that was changed.
 function changed(store) { overviews.delete(store); }
 
 async function refusal(place, error, context) {
@@ -161,7 +160,7 @@ function steps(store, undo) {
 
 async function step(store, name) {
     try {
-        // The step that the button names, and no other one that came meanwhile.
+        // With the revision, the server refuses a step other than the button's.
         undos.set(store, (await change("POST", `${path(store, "-", name)}.json`, { revision: undos.get(store)?.revision })).undo);
     } catch (error) {
         showProblem(error.message);
@@ -196,7 +195,8 @@ async function drawSide(place, signal) {
     }
 }
 
-// Links of the page change the view; those with a modifier, a target or a file are the browser's.
+// Links of the page change the view. The browser handles clicks with a modifier, and links with a
+// target or a file.
 document.addEventListener("click", (event) => {
     const anchor = event.target.closest?.("a[href]");
     if (!anchor || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -213,7 +213,7 @@ document.addEventListener("click", (event) => {
 document.addEventListener("click", (event) => {
     for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });
-// Where a view is scrolled is kept while it is shown: on the way back it is too late to ask.
+// The scroll position is saved while the view is shown, because it is lost when the user goes back.
 let timer = null;
 for (const name of ["scroll", "focusin"]) {
     document.addEventListener(name, () => {

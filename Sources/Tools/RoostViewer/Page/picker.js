@@ -1,4 +1,4 @@
-// Chooses an object: a small table of an entity that is searched by text or by a condition.
+// A dialog to choose an object from a small table, which is searched by text or by a condition.
 
 import { h, replace, text, plain, amount } from "./dom.js";
 import { get } from "./jobs.js";
@@ -8,7 +8,7 @@ import { openDialog } from "./dialog.js";
 
 const pause = 200;
 
-/// Asks for an object of an entity. Resolves to null when the dialog is closed.
+/// Asks for an object of an entity. Resolves to null if the dialog is closed without a choice.
 export function chooseObject(store, entity, title) {
     return new Promise((resolve) => {
         let request = null;
@@ -46,7 +46,7 @@ export function chooseObject(store, entity, title) {
                 columns.map((column, index) => h("td", h("div.cell", show(row.values[index], column, {})))))))));
         }
 
-        /// Looks for a text in the title; what is not a plain text is read as a condition.
+        /// Tries the words as a key, a text in the title and a condition, until objects are found.
         async function find(words, signal) {
             const address = `${path(store, entity)}.json`;
             const page = (condition) => get(withQuery(address, condition ? { where: condition, size: 20 } : { size: 20 }), { signal });

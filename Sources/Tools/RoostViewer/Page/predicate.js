@@ -1,5 +1,4 @@
-// The field for a condition: names are completed, and the parser's error is shown under its
-// character.
+// The field for a condition: names are completed, and a parser's error is shown below its position.
 
 import { h, replace, text } from "./dom.js";
 import { get } from "./jobs.js";
@@ -8,8 +7,8 @@ import { path, withQuery, go, changed } from "./router.js";
 const completionPause = 90;
 const errorPause = 700;
 
-/// Makes the bar. `error` is the server's refusal of the condition in the address; `entity` the one
-/// whose names are completed.
+/// Makes the bar. `error` is the server's refusal of the condition in the address. The names of
+/// `entity` are completed.
 export function predicateBar(place, entity, error) {
     const field = h("textarea", { rows: 1, spellcheck: "false", autocomplete: "off", autocapitalize: "off", role: "combobox", id: "where",
         "aria-label": "Condition", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "completions",
@@ -101,8 +100,8 @@ export function predicateBar(place, entity, error) {
         if (error.offset === undefined || error.offset === null) return replace(problem, h("p", text(error.message)));
         const content = field.value;
         const length = Math.max(1, error.length ?? 1);
-        // The unseen text before the caret has the width of that before the character, in any
-        // script.
+        // The hidden text before the caret is the text before the error, so their widths are equal
+        // in any script.
         const caret = h("pre.caret", { "aria-hidden": "true" }, h("span.before", content.slice(0, error.offset)),
             h("span.mark", "^".repeat(Math.min(length, 40))));
         const isLong = field.clientHeight > 2.2 * Number.parseFloat(getComputedStyle(field).lineHeight) || content.includes("\n");
@@ -111,7 +110,7 @@ export function predicateBar(place, entity, error) {
         replace(problem, isLong ? line : caret, h("p", text(error.message), /column \d/.test(error.message) ? null : h("span.muted", ` (character ${error.offset + 1})`)));
     }
 
-    /// The field is as high as its text.
+    /// Makes the field as high as its text.
     function fit() {
         field.style.setProperty("height", "auto");
         field.style.setProperty("height", `${field.scrollHeight + 2}px`);
@@ -163,7 +162,7 @@ export function predicateBar(place, entity, error) {
     } };
 }
 
-/// A condition and another one that must hold too.
+/// Two conditions that must both hold, as one.
 export function both(condition, other) {
     if (!condition?.trim()) return other;
     return `${/\bOR\b|\|\|/i.test(condition) ? `(${condition})` : condition} AND ${other}`;

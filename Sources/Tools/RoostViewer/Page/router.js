@@ -41,7 +41,7 @@ function decode(segment) {
     try { return decodeURIComponent(segment); } catch { return segment; }
 }
 
-/// The address of the same view with other parameters; null removes one, a list repeats it.
+/// The address of the same view with other parameters. Null removes a parameter, a list repeats it.
 export function changed(place, changes) {
     const parameters = new URLSearchParams(place.parameters);
     for (const [name, value] of Object.entries(changes)) {
@@ -55,7 +55,7 @@ export function changed(place, changes) {
 
 let render = async () => {};
 
-/// Gives the function that shows the view of the present address.
+/// Sets the function that shows the view of the current address, and calls it.
 export function start(show) {
     render = show;
     history.scrollRestoration = "manual";
@@ -78,14 +78,14 @@ export function reload() {
     return render({ isBack: true });
 }
 
-/// Keeps in the history where the view is scrolled and what has the focus, for the way back.
+/// Saves the scroll position and the focus in the history of the browser.
 export function remember() {
     const box = document.querySelector("#view .scroll");
     history.replaceState({ top: window.scrollY, boxTop: box?.scrollTop ?? 0, boxLeft: box?.scrollLeft ?? 0,
         focus: document.activeElement?.dataset?.focus ?? null }, "");
 }
 
-/// Brings the view back to where it was left.
+/// Restores the saved scroll position and focus.
 export function restore(state) {
     if (!state) return;
     const box = document.querySelector("#view .scroll");

@@ -1,5 +1,4 @@
-// The stores, and what belongs to one of them as a whole: overview, check, history, the list of its
-// entities.
+// The list of stores, and the views of a whole store: overview, check, history, list of entities.
 
 import { h, replace, text, plain, count, amount, bytes, duration, button } from "./dom.js";
 import { path, objectPath, changed, go } from "./router.js";

@@ -41,8 +41,7 @@ export function tableView(place, data, context) {
                 data.page > 1 && data.count ? h("a", { href: changed(place, { page: null }) }, " First page") : null)))) };
 }
 
-/// The table of an address with a condition that the server refuses: the field with the error,
-/// without objects.
+/// The view for a condition that the server refuses: the field with the error, without objects.
 export async function refusedTable(place, error, context) {
     const entity = place.property ? await destination(place, context) : place.entity;
     const bar = predicateBar(place, entity, error);
@@ -68,7 +67,7 @@ function joined(parts) { return parts.map((part) => part.replace(/[\\,]/g, "\\$&
 
 function columnOf(part) { return part.replace(/^-/, "").replace(/\[\w+\]$/, ""); }
 
-/// The order after a click on a column: ascending, descending, then that of the keys again.
+/// The order after a click on a column: ascending, then descending, then by key again.
 function nextOrder(sort, name, isAdding) {
     const order = parts(sort);
     const place = order.findIndex((part) => columnOf(part) === name);
@@ -208,7 +207,7 @@ function facetPanel(place, data) {
     }));
 }
 
-/// A value without links of its own: the facet is the link.
+/// A value without links of its own, because the facet is the link.
 function facetValue(value, column) {
     if (value !== null && typeof value === "object" && "entity" in value) return text(objectName(value));
     if (typeof value === "string" && column.type === "uri") return text(value);

@@ -11,7 +11,7 @@ const numeric = new Set(["integer16", "integer32", "integer64", "double", "float
 export function isNumeric(type) { return numeric.has(type); }
 export function isPicture(value) { return pictures.has(value?.kind); }
 
-/// The name of a type with what it refers to: `string`, `→ Artist`, `⇉ Track`.
+/// The name of a type, or the destination of a relationship: `string`, `→ Artist`, `⇉ Track`.
 export function typeName(property) {
     if (property.kind === "toOne") return `→ ${plain(property.destination)}`;
     if (property.kind === "toMany") return `⇉ ${plain(property.destination)}`;
@@ -31,7 +31,7 @@ export function objectLink(store, object, attributes = {}) {
     return h("a.object", { href: objectPath(store, object), title: `${plain(object.entity)} ${object.key}`, ...attributes }, label);
 }
 
-/// The date in a form that is easy to compare; the title has it as it is stored.
+/// The date in a form that is easy to compare; the title attribute has the stored form.
 function date(value, isWhole) {
     const parts = /^(\d{4,})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d(?:\.\d+)?)Z$/.exec(value);
     if (!parts) return text(value);

@@ -4,7 +4,7 @@
     internal import RoostQuery
     internal import RoostSystem
 
-    /// A cache of the results of requests, so that each page after the first only reads its own
+    /// A cache of the results of requests, so that each page after the first reads only its own
     /// rows.
     ///
     /// A list holds 16 bytes for each object. A list is valid for one generation of the store, so

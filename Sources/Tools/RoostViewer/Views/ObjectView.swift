@@ -147,8 +147,8 @@
 
         // MARK: The other direction
 
-        /// Returns the relationships without an inverse that can refer to the object, with the
-        /// numbers of objects that do.
+        /// Returns the relationships without an inverse that can refer to the object, each with the
+        /// number of objects that refer to it.
         private func references(
             to id: ObjectID, entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
         ) throws(StoreError) -> [JSONNode] {

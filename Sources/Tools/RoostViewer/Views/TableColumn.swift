@@ -16,7 +16,7 @@
 
         let name: String
         let content: Content
-        /// Whether an index begins with the property, as for each to-one relationship.
+        /// Whether an index begins with the property; always true for a to-one relationship.
         let isIndexed: Bool
 
         /// Returns all columns that an entity's table can have: the title first, then attributes,
@@ -73,7 +73,7 @@
             return attribute.elements
         }
 
-        /// Returns the kind and the type for the page.
+        /// Returns the description of the column for the page.
         func json(_ model: ManagedObjectModel) -> JSONNode {
             var (kind, typeName, destination, isDerived) = ("attribute", String?.none, String?.none, false)
             switch content {

@@ -30,6 +30,6 @@ public final class ConversionCancellation: Sendable {
     /// Throws `cancelled` after ``cancel()``.
     package func check() throws(StoreError) {
         guard isCancelled else { return }
-        throw StoreError(.cancelled, "It was cancelled; the source and the destination are unchanged.")
+        throw StoreError(.cancelled, "The operation was cancelled; the source is unchanged.")
     }
 }

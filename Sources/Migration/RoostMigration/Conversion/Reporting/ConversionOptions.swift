@@ -37,10 +37,10 @@ public struct ConversionOptions: Sendable, Adjustable {
     public var sourceTypeOptions: [String: String] = [:]
     /// Whether the source's history is copied to a destination that the conversion creates.
     ///
-    /// Off by default, because the history can have values of deleted objects. See
-    /// ``AttributeDescription/preservesValueInHistoryOnDeletion``. The destination then accepts the
-    /// source's tokens, because both have the same UUID. Backups and compaction always copy the
-    /// history. Dumps and migrations never do.
+    /// Off by default, because the history can contain values of deleted objects. See
+    /// ``AttributeDescription/preservesValueInHistoryOnDeletion``. With the history, the
+    /// destination accepts the source's tokens, because both have the same UUID. Backups and
+    /// compaction always copy the history. Dumps and migrations never do.
     public var keepsHistory: Bool = false
     /// Options for creating the destination, by name.
     ///
@@ -49,8 +49,8 @@ public struct ConversionOptions: Sendable, Adjustable {
     /// The time to wait for a store that is in use before throwing `busy`, in seconds.
     ///
     /// The limit applies to each wait separately: for the source, for another conversion into the
-    /// destination, and for programs that use a store to be replaced or compacted. ``cancellation``
-    /// ends the last two waits.
+    /// destination, and for programs that use a store that is to be replaced or compacted.
+    /// ``cancellation`` ends the last two waits.
     public var timeoutSeconds: Double
     /// The disk space that must stay free in addition to the estimate for the destination, in
     /// bytes.
@@ -88,8 +88,8 @@ public enum ConversionEndpoint: Sendable {
     case location(StoreLocation)
     /// An open store.
     ///
-    /// A destination must be empty and have the source's model. The conversion does not close the
-    /// store.
+    /// A destination must be empty and have the model of the new content. The conversion does not
+    /// close the store.
     case store(any PersistentStore)
 
     /// The location of the store.

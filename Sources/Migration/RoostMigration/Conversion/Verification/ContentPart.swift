@@ -23,8 +23,9 @@ enum ContentPart: Sendable {
 
     /// Divides a store into parts, and large hierarchies and relationships into ranges of keys.
     ///
-    /// A ``SequentialSnapshot`` gives no ranges. The structure comes first, because it cannot be
-    /// divided. `tally` is the expected content. If it is wrong, the parts still cover all content.
+    /// A ``SequentialSnapshot`` is not divided into ranges. The structure comes first, because it
+    /// cannot be divided. `tally` is the expected content. If it is wrong, the parts still cover
+    /// all content.
     static func parts(
         of tally: StoreTally, snapshot: any StoreSnapshot, checkingStructure: Bool
     ) throws(StoreError) -> [ContentPart] {
@@ -49,7 +50,7 @@ enum ContentPart: Sendable {
         return parts
     }
 
-    /// Divides the range of keys for `count` records or links with keys up to about `lastKey`.
+    /// Divides the keys up to about `lastKey` into ranges for `count` records or links.
     private static func spans(_ count: Int, lastKey: Int64) -> [KeySpan] {
         let pieces = Int64(min(maximumCount, max(1, count / wantedCount)))
         let width = lastKey / pieces

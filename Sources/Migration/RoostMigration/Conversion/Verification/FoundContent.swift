@@ -14,7 +14,7 @@ struct FoundContent {
 
     /// Notes the given entities as read and returns true, unless one of them was read before.
     ///
-    /// The caller then adds all their objects to the tally.
+    /// If true, the caller adds all their objects to the tally.
     mutating func begins(_ numbers: [Int]) -> Bool {
         guard entities.isDisjoint(with: numbers) else { return false }
         entities.formUnion(numbers)
@@ -89,7 +89,7 @@ struct FoundContent {
             : "Restore it from a backup."
         throw StoreError(
             .corrupted,
-            "'\(name)' does not hold what its last commit recorded (\(names.joined(separator: ", "))): it was damaged, or changed by another program. 'roost check' says more. \(remedy)"
+            "'\(name)' does not hold what its last commit recorded (\(names.joined(separator: ", "))): it was damaged, or changed by another program. run 'roost check' for details. \(remedy)"
         )
     }
 
@@ -118,7 +118,7 @@ struct FoundContent {
         }
         guard !names.isEmpty else { return [] }
         return [
-            "The source's content is not what its last commit recorded, also without the objects that were left out (\(names.joined(separator: ", "))); 'roost check' says more."
+            "The source's content is not what its last commit recorded, also without the objects that were left out (\(names.joined(separator: ", "))); run 'roost check' for details."
         ]
     }
 }

@@ -80,8 +80,8 @@ extension DecimalNumber {
     /// Rounds a 256-bit number to 38 digits, half away from zero; nil if the result is out of the
     /// range of decimals.
     ///
-    /// If the number has more than 38 digits, an earlier truncated fraction does not affect the
-    /// result.
+    /// If the number has more than 38 digits, a fraction that the caller truncated does not affect
+    /// the result.
     init?(isNegative: Bool, rounding number: (high: UInt128, low: UInt128), exponent: Int) {
         var ((high, low), exponent, lastDigit) = (number, exponent, UInt128(0))
         while high != 0 || low >= Self.mantissaLimit {

@@ -15,7 +15,7 @@ struct DecimalSum {
     private static let radix: UInt128 = 1_000_000_000_000_000_000
     private static let radixDigits = 18
     private static let leastExponent = -128
-    /// Enough for 127 + 128 zeros, 38 digits, and 19 more digits for the sum of many numbers.
+    /// Enough for exponents from −128 to 127, 38 digits, and 19 more for the sum of many numbers.
     private static let digitCount = 19
 
     /// Creates an empty sum.

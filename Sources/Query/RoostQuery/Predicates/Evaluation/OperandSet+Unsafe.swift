@@ -30,7 +30,7 @@ final class OperandSet: @unchecked Sendable {
             // NaN equals no value, not even itself.
             guard PredicateOperand.equal(constant.operand, constant.operand) else { continue }
             var place = Self.hash(constant.operand) & (capacity - 1)
-            // Skip duplicates, which would cause long runs of used slots.
+            // A duplicate reuses its slot, because duplicates would cause long runs of used slots.
             while table[place] >= 0, !Self.isSame(constants[Int(table[place])].operand, constant.operand) {
                 place = (place + 1) & (capacity - 1)
             }
@@ -79,7 +79,7 @@ final class OperandSet: @unchecked Sendable {
         }
     }
 
-    /// Whether both are the same value in the same case of ``PredicateOperand``.
+    /// Whether both operands are the same value in the same case of ``PredicateOperand``.
     ///
     /// Equal values in different cases must all be in the set.
     private static func isSame(_ left: PredicateOperand, _ right: PredicateOperand) -> Bool {

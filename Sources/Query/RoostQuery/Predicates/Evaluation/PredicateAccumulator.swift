@@ -85,7 +85,7 @@ struct PredicateAccumulator {
 }
 
 extension PredicateOperand {
-    /// Compares values of one type in a total order: null, then numbers and bytes, then NaN.
+    /// Compares like ``order(_:_:)``, but in a total order: null, then numbers and bytes, then NaN.
     static func totalOrder(_ left: Self, _ right: Self) -> Int {
         if let order = order(left, right) { return order }
         return left.rank - right.rank

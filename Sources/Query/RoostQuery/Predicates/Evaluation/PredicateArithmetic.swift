@@ -4,7 +4,7 @@ internal import RoostCore
 /// Functions of numbers and dates.
 ///
 /// Sums, differences and products of whole numbers are whole if they fit into 64 bits, otherwise
-/// decimals, and beyond the range of decimals floating-point numbers. If one operand is a
+/// decimals, or floating-point numbers beyond the range of decimals. If one operand is a
 /// floating-point number, both operands are converted to floating-point numbers.
 enum PredicateArithmetic {
     /// Returns the value of a function of one or two arguments.
@@ -86,8 +86,8 @@ enum PredicateArithmetic {
 
     /// Divides two numbers.
     ///
-    /// This is never an integer division. A division of decimals, or of a decimal and a whole
-    /// number, by zero is null.
+    /// This is never an integer division. Division by zero is null if one number is a decimal and
+    /// the other is a decimal or whole.
     static func divide(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
         if case .integer(let a) = left, case .integer(let b) = right { return .double(Double(a) / Double(b)) }
         if decimal(left) != nil, let b = decimal(right), !b.isNaN, b.mantissa == 0 { return .null }

@@ -236,7 +236,7 @@ extension PredicateCompiler {
     private func requireSingle(_ right: Term, comparison: FetchRequest.Comparison) throws(StoreError) {
         guard right.type.isCollection else { return }
         throw invalid(
-            "the right side of \(Self.symbol(comparison.operator)) has many values; only the left side can, with ANY or ALL, and the right side of IN."
+            "the right side of \(Self.symbol(comparison.operator)) has many values; only the right side of IN, or the left side with ANY or ALL, can have them."
         )
     }
 

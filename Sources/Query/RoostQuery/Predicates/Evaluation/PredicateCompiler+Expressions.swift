@@ -38,7 +38,7 @@ extension PredicateCompiler {
     ) throws(StoreError) -> Term {
         let term = try self.expression(expression, depth: depth)
         guard !term.type.isCollection else {
-            throw invalid("\(place) needs one value, but \(describe(term, expression: expression)) are many.")
+            throw invalid("\(place) needs one value, but \(describe(term, expression: expression)) has many values.")
         }
         return term
     }
@@ -107,7 +107,7 @@ extension PredicateCompiler {
                 start: start?.node, steps: first..<first + steps.count, slots: slots, lastToMany: lastToMany,
                 collectionOperator: collectionOperator,
                 firstRepetition: start?.type.isCollection ?? false ? 0 : firstToMany + 2))
-        // A path without steps and fields is a collection operator on values of the record itself.
+        // A path without steps and field applies a collection operator to its start.
         let isPlain = steps.isEmpty && slots == nil && start?.isPlain ?? true
         return Term(node: node, type: type, isPlain: isPlain)
     }
@@ -125,7 +125,7 @@ extension PredicateCompiler {
         }
         guard isAllowed else {
             throw invalid(
-                "'\(names.joined(separator: "."))' asks for \(collectionOperator.rawValue) of values of type \(type.kind), which have none."
+                "'\(names.joined(separator: "."))' cannot compute \(collectionOperator.rawValue) of values of type \(type.kind)."
             )
         }
         return collectionOperator == .sum || collectionOperator == .average ? PredicateType(.number) : type.element
@@ -209,7 +209,7 @@ extension PredicateCompiler {
         let term = try expression(collection, depth: depth + 1)
         guard term.type.isCollection else {
             throw invalid(
-                "SUBQUERY needs many values to begin with, but there is \(describe(term, expression: collection)).")
+                "the first argument of SUBQUERY must have many values, but is \(describe(term, expression: collection)).")
         }
         let slot = newVariable()
         let pathCount = parts.paths.count

@@ -30,18 +30,18 @@ struct PredicateCompiler {
         let type: PredicateType
     }
 
-    /// The maximum depth of the tree.
+    /// The maximum nesting of a predicate.
     static let maximumDepth = 200
     /// The maximum number of elements of a list.
     static let maximumListCount = 100_000
     /// The maximum nesting of SUBQUERY.
     static let maximumSubqueryDepth = 16
 
-    /// The maximum number of nodes of a tree.
+    /// The maximum number of nodes of a program.
     static let maximumNodeCount = 1_000_000
 
     let model: ManagedObjectModel
-    /// The entity to whose properties names refer.
+    /// The entity whose properties the names refer to.
     let entity: ManagedObjectModel.Entity
     private(set) var parts = PredicateProgram.Parts()
     private var variables: [Variable] = []
@@ -95,8 +95,8 @@ struct PredicateCompiler {
     /// The code of the error that is thrown if the nesting may exhaust the caller's stack.
     private static let tooDeepForStack = StoreError.Code("tooDeepForStack")
 
-    /// Throws if the tree has too many nodes or is nested too deep, in general or for the caller's
-    /// stack.
+    /// Throws if the program has too many nodes, or if `depth` is too deep in general or for the
+    /// caller's stack.
     func requireDepthHere(_ depth: Int) throws(StoreError) {
         try Self.requireDepth(depth)
         guard parts.nodes.count < Self.maximumNodeCount else {
@@ -112,7 +112,7 @@ struct PredicateCompiler {
     ///
     /// If the nesting is too deep, runs `body` again on a larger stack.
     ///
-    /// `body` creates a compiler, with its argument as `isShallow`, and returns the result.
+    /// `body` passes its argument as `isShallow` to a new compiler, and returns the result.
     static func compile<Result: Sendable>(
         _ body: @escaping @Sendable (Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -217,7 +217,7 @@ struct PredicateCompiler {
 
     /// Returns the index of a property's first slot.
     ///
-    /// There is one slot for each entity of the model.
+    /// The property has one slot for each entity of the model.
     mutating func slots(_ name: String, of number: Int) -> Int {
         let key = FieldName(entity: number, name: name)
         if let slots = slotsByField[key] { return slots }
@@ -236,8 +236,10 @@ struct PredicateCompiler {
         return add(.path(parts.paths.count - 1))
     }
 
-    /// Records that the destination records of a collection's path are read, if a path after the
-    /// first `count` paths starts at the variable.
+    /// Marks a collection's path as reading its destination records if a later path starts at the
+    /// variable in `slot`.
+    ///
+    /// Later paths are all paths except the first `count`.
     mutating func readEnds(of collection: Term, ifPathsFrom slot: Int, since count: Int) {
         guard case .path(let path) = parts.nodes[collection.node] else { return }
         for other in parts.paths[count...] {

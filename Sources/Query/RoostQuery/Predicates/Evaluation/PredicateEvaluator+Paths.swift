@@ -4,10 +4,11 @@ extension PredicateEvaluator {
     /// The maximum number of destinations of a to-many relationship to read at once.
     private static var countPerRead: Int { 128 }
 
-    /// Reads the objects at to-one relationships with which paths begin, for a batch of records,
-    /// before the paths are followed for each record.
+    /// Reads the objects that paths reach from a batch of records through their first to-one
+    /// relationships.
     ///
-    /// Ignores errors, because following the paths reports them again.
+    /// Call this before the paths are followed. Ignores errors, because following the paths reports
+    /// them again.
     func prefetch(for records: RecordBatch) {
         for index in 0..<program.paths.count where program.paths[index].start == nil {
             let path = program.paths[index]
@@ -134,8 +135,8 @@ extension PredicateEvaluator {
 
     /// Ends a path at a null or dangling relationship.
     ///
-    /// The value is null. If a to-many relationship follows, the path has no value, because null has
-    /// no destinations.
+    /// The value is null, unless a to-many relationship follows. Then the path has no value,
+    /// because null has no destinations.
     private func ended(_ path: PredicateProgram.Path, at step: Int, _ body: (PredicateOperand) -> Bool) -> Bool {
         step > path.lastToMany ? body(.null) && !hasFailed : true
     }

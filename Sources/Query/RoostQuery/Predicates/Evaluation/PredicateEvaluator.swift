@@ -4,8 +4,8 @@ internal import RoostCore
 ///
 /// Use an evaluator from one thread at a time.
 ///
-/// An error is stored in ``failure`` until ``requireSuccess()`` throws it. Until then, results are
-/// undefined, so most code need not check for errors.
+/// An error is stored in ``failure`` until ``requireSuccess()`` throws it. Most code continues
+/// without a check for errors, so results are undefined until then.
 final class PredicateEvaluator {
     // Exclusivity of the marked properties is not checked, because every node accesses them for
     // every record. Each access reads or writes a whole value without running other code.
@@ -83,7 +83,7 @@ final class PredicateEvaluator {
     func relatedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
         guard root >= 0 else { return nil }
         guard let related else {
-            fail(StoreError(.unsupported, "This store does not show related objects to predicates."))
+            fail(StoreError(.unsupported, "This store does not support predicates on related objects."))
             return nil
         }
         do throws(StoreError) {
@@ -130,7 +130,7 @@ final class PredicateEvaluator {
         of relationship: Int, from key: Int64, _ body: ([Int64]) -> Bool
     ) -> Bool {
         guard let related else {
-            fail(StoreError(.unsupported, "This store does not show related objects to predicates."))
+            fail(StoreError(.unsupported, "This store does not support predicates on related objects."))
             return false
         }
         var keys = spareKeys.popLast() ?? []

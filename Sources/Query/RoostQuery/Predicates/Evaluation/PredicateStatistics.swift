@@ -14,7 +14,8 @@ enum PredicateStatistics {
         return mean.average
     }
 
-    /// Returns the most frequent value, or the lowest of several; null without values.
+    /// Returns the most frequent value, or the lowest of equally frequent values; null without
+    /// values.
     static func mode(_ values: inout [PredicateOperand]) -> PredicateOperand {
         values.sort { PredicateOperand.totalOrder($0, $1) < 0 }
         var (mode, most) = (PredicateOperand.null, 0)

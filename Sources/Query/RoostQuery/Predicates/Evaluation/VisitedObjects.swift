@@ -9,6 +9,8 @@ final class VisitedObjects {
         var key: Int64 = 0
         var step: Int32 = 0
         /// The last round in which the place was used; 0 for none.
+        ///
+        /// ``begin()`` starts a round.
         var round: UInt32 = 0
     }
 

@@ -10,7 +10,7 @@ final class FilterProgram: @unchecked Sendable {
 
     /// A test of a record.
     ///
-    /// The field of a test other than `isNull` and `evaluate` is not null when the test runs.
+    /// All tests except `isNull` and `evaluate` are skipped if the field is null.
     fileprivate enum Test: @unchecked Sendable {
         // Proof of Sendable: a value that never changes. The program owns everything that a test
         // points to.
@@ -38,7 +38,7 @@ final class FilterProgram: @unchecked Sendable {
     private let program: PredicateProgram?
     private let comparisons: [FieldComparison]
     // SAFETY of both buffers: they are written in `init`, before other code can access the object,
-    // and freed in `deinit`. Separate objects would have to be created for every fetch.
+    // and freed in `deinit`. A ``PlainArray`` would be one more object to create for every fetch.
     private let steps: UnsafeMutableBufferPointer<Step>
     /// By entity number, the first step or the end for records of the entity.
     private let starts: UnsafeMutableBufferPointer<Int>
@@ -67,7 +67,7 @@ final class FilterProgram: @unchecked Sendable {
     /// Compiles conditions.
     ///
     /// - Parameters:
-    ///   - conditions: The conditions in the program that a record must all meet.
+    ///   - conditions: The conditions. A record must meet all of them.
     ///   - program: The program that contains the conditions.
     ///   - entities: The numbers of the requested entities. Records of other entities are rejected.
     init(_ conditions: [PredicateProgram.Index], of program: PredicateProgram, entities: [Int]) {
@@ -89,7 +89,7 @@ final class FilterProgram: @unchecked Sendable {
     /// needs nodes.
     ///
     /// - Parameters:
-    ///   - comparisons: The comparisons that a record must all meet.
+    ///   - comparisons: The comparisons. A record must meet all of them.
     ///   - entities: The numbers of the requested entities: the entity of the comparisons and its
     ///     subentities.
     ///   - model: The model.
@@ -167,7 +167,7 @@ final class FilterProgram: @unchecked Sendable {
 
     /// Whether a record meets the conditions, starting at the given step.
     ///
-    /// The hot loop contains no calls, because a call costs more than a test.
+    /// Each case of the hot loop repeats the check for null, because a call would cost more.
     @inline(never)
     private func run(from start: Int, record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         var next = start
@@ -379,7 +379,7 @@ final class FilterProgram: @unchecked Sendable {
             }
         }
 
-        /// Returns the same range for floating-point numbers.
+        /// Returns the range of floating-point numbers, as for integers.
         ///
         /// NaN is in no range.
         private static func range(

@@ -41,7 +41,7 @@ enum PredicateOperand {
 
     /// Whether both are the same value.
     ///
-    /// False if the operands cannot be compared, for example with NaN.
+    /// False if the operands cannot be compared, for example if one is NaN.
     static func equal(_ left: Self, _ right: Self) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -53,7 +53,7 @@ enum PredicateOperand {
     }
 
     /// Returns a negative number, zero or a positive number if `left` precedes, equals or follows
-    /// `right`; nil if they have no order, for example with null or NaN.
+    /// `right`; nil if they have no order, for example if one is null or NaN.
     static func order(_ left: Self, _ right: Self) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): return a < b ? -1 : (a == b ? 0 : 1)

@@ -189,7 +189,7 @@ package struct ResolvedPath: Sendable {
             guard candidate !== entity, !isKnown, let first = names.first else { return false }
             return candidate.attribute(first) != nil || candidate.relationship(first) != nil
         }
-        let other = owner.map { "; its subentity '\(model.entities[$0].name)' has it: ask for objects of that." }
+        let other = owner.map { "; its subentity '\(model.entities[$0].name)' has it; fetch that entity instead." }
         throw StoreError(
             .unknownProperty, "Entity '\(entity.name)' has no stored property '\(name)'\(other ?? hint)")
     }

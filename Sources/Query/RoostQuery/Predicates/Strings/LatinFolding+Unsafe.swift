@@ -55,14 +55,14 @@ final class LatinFolding: Sendable {
         // Longer texts use Foundation, because this method needs seven times the memory of the
         // text.
         guard text.count <= Self.longestByteCount else { return nil }
-        // Each code point has at least one byte, and its folded form at most seven. Each store
-        // writes eight bytes.
+        // Each code point has at least one byte, and its folded form at most seven. Each write
+        // covers eight bytes.
         return withUnsafeTemporaryAllocation(byteCount: text.count * 7 + 8, alignment: 8) { (room) -> Result? in
             var (place, end) = (0, 0)
             while place < text.count {
                 guard let bytes = next(text, place: &place) else { return nil }
-                // SAFETY: `end` is at most seven times the number of previous code points, and
-                // there is room for seven more bytes and one.
+                // SAFETY: `end` is at most seven times the number of previous code points, so at
+                // least 15 bytes are free.
                 room.storeBytes(of: bytes.littleEndian, toByteOffset: end, as: UInt64.self)
                 end += Int(bytes >> 56)
             }

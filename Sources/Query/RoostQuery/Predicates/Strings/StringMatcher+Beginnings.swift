@@ -6,8 +6,7 @@ package struct TextRange: Hashable, Sendable {
     /// The first text after the range; nil if the range has no end.
     package var upper: String?
 
-    /// Creates the range of all texts that begin with a character, after an ASCII prefix, that is
-    /// not ASCII.
+    /// Creates the range of all texts that begin with an ASCII prefix and a character beyond ASCII.
     fileprivate init(beyondASCIIAfter prefix: [UInt8]) {
         lower = Self.text(prefix) + "\u{80}"
         upper = Self.end(of: prefix)
@@ -34,20 +33,19 @@ extension StringMatcher {
     /// The maximum number of ranges of ``beginnings``.
     private static let maximumRangeCount = 15
 
-    /// Ranges of an index of texts that together contain every text that matches a folded
-    /// comparison.
+    /// The ranges of an index that together contain every text that matches a folded comparison.
     ///
-    /// The ranges do not overlap, but also contain other texts. It is nil without folding, for an
-    /// operator that does not fix the beginning of a text, and for a pattern that does not begin with
-    /// an ASCII character.
+    /// The ranges do not overlap, but also contain other texts. The value is nil without folding,
+    /// for an operator that does not fix the beginning of a text, and for a pattern that does not
+    /// begin with an ASCII character.
     ///
-    /// Folding an ASCII character changes at most its case, and gives no character beyond ASCII. So a
-    /// matching text begins like the pattern, in any case, up to its first character beyond ASCII.
-    /// The ranges assume nothing about the text from that character on.
+    /// Folding an ASCII character changes at most its case, and gives no character beyond ASCII. So
+    /// up to its first character beyond ASCII, a matching text begins like the pattern, except for
+    /// case. The ranges assume nothing about the text from that character on.
     package var beginnings: [TextRange]? {
         guard !folding.isEmpty, let (pattern, place) = literal, place == .whole || place == .start else { return nil }
         var known = Array(pattern.utf8.prefix { $0 < 0x80 })
-        // A mark may have been combined with the character before it.
+        // A mark in the pattern may combine with the character before it.
         if known.count < pattern.utf8.count, !known.isEmpty { known.removeLast() }
         var prefixes: [[UInt8]] = [[]]
         var ranges: [TextRange] = []

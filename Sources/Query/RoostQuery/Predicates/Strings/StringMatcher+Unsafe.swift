@@ -117,8 +117,8 @@ public final class StringMatcher: @unchecked Sendable {
 
     /// Whether a UTF-8 text matches.
     ///
-    /// - Throws: `timedOut` if a regular expression takes more than a second, `limitExceeded` if it
-    ///   needs too much memory. Other operators do not throw.
+    /// - Throws: `timedOut` if a regular expression takes more than a second, or ten seconds for
+    ///   all slow texts; `limitExceeded` if it needs too much memory. Other operators do not throw.
     /// - Complexity: O(*n*) in the length of the text, except for a regular expression. For a
     ///   `LIKE` pattern with `?`, the time is also proportional to the length of the pattern.
     public func matches(_ text: UnsafeRawBufferPointer) throws(StoreError) -> Bool {

@@ -3,7 +3,7 @@ package import RoostCore
 extension FetchRequest.Function {
     /// The numbers of arguments that the parser allows.
     ///
-    /// For functions of many values, ``PredicateCompiler`` accepts only one, a collection.
+    /// For functions of many values, ``PredicateCompiler`` accepts a single argument, a collection.
     package var argumentCounts: ClosedRange<Int> {
         switch self {
         case .now: 0...0

@@ -8,8 +8,8 @@ extension FetchRequest.Predicate {
     /// after a relationship or the variable of a SUBQUERY, of the objects there. A literal is
     /// converted to the type of the operand with which it is compared. A string can become a date
     /// (``DateText``), a UUID, a URI, data (base64) or an object (`"Album/5"`). A whole number can
-    /// become the key of an object, and any number a decimal. In a comparison with a float, a
-    /// number with a fraction or an exponent and at most nine digits becomes the nearest 32-bit
+    /// become the key of an object. Any number can become a decimal. In a comparison with a float,
+    /// a number with a fraction or an exponent and at most nine digits becomes the nearest 32-bit
     /// number.
     ///
     /// - Parameters:

@@ -6,8 +6,8 @@ internal import RoostSystem
 extension PredicateBinding {
     /// Returns the value of a literal that is compared with a target.
     ///
-    /// - Throws: `invalidValue` if the literal does not fit the type of the compared property or
-    ///   any type; `invalidRequest` for an impossible cast and for a comparison with a composite.
+    /// - Throws: `invalidValue` if the literal does not fit the compared property's type, or fits
+    ///   no type; `invalidRequest` for an impossible cast and for a comparison with a composite.
     func value(
         _ literal: PredicateLiteral, meeting target: Target?, at place: String.Index
     ) throws(StoreError) -> Value {
@@ -25,7 +25,7 @@ extension PredicateBinding {
             if target.kind == .composite, let property = target.property {
                 throw located(
                     .invalidRequest,
-                    message: "\(property) is a composite, which is null or not; compare one of its elements.", at: place
+                    message: "\(property) is a composite, which can be compared only with NULL; compare one of its elements.", at: place
                 )
             }
             if let value = Self.value(literal, target: target, model: scope?.model) { return value }
@@ -33,7 +33,7 @@ extension PredicateBinding {
         }
         if let value = literal.alone { return value }
         throw located(
-            .invalidValue, message: "The number is larger, or nearer to zero, than any type holds.", at: place)
+            .invalidValue, message: "The number is outside the range of every type.", at: place)
     }
 
     /// Returns the literal's value with the type of a target, or nil.

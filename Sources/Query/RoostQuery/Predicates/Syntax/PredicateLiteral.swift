@@ -115,7 +115,7 @@ extension FetchRequest.CastType {
     /// A description of the literals that can be the first argument of a cast.
     var expectedLiteral: String {
         switch self {
-        case .number: "a number, a boolean, or one of them, \"NaN\", \"Infinity\" or \"-Infinity\" as a string"
+        case .number: "a number or a boolean, also as a string, or \"NaN\", \"Infinity\" or \"-Infinity\""
         case .decimal: "a number of at most 38 digits, as a string or not, or a boolean"
         case .string: "a string"
         case .date: "seconds since 2001-01-01 as a number, or a date as a string such as \"2024-05-01T12:00:00Z\""

@@ -24,7 +24,7 @@ extension PredicateParser {
         return Part(.not(try condition(part)), depth: try above(part.depth, at: place))
     }
 
-    /// Parses a minus sign.
+    /// Parses a minus sign and its operand.
     ///
     /// Directly before a number, the sign belongs to the number.
     private mutating func sign() throws(StoreError) -> Part {
@@ -185,7 +185,7 @@ extension PredicateParser {
 
     func fileTypes(_ keyword: String) -> StoreError {
         tokenizer.unsupported(
-            at: token.position, message: "\(keyword) asks the system's table of file types, which no store has.")
+            at: token.position, message: "\(keyword) needs the system's table of file types, which stores do not have.")
     }
 
     private func assignment() -> StoreError {
@@ -230,7 +230,7 @@ extension PredicateParser {
             guard members.count < PredicateLimits.elementCount else {
                 throw StoreError(
                     .limitExceeded,
-                    "A list of a predicate may have \(PredicateLimits.elementCount) elements; ask with several requests."
+                    "A list of a predicate may have \(PredicateLimits.elementCount) elements; use several requests."
                 )
             }
             let member = try value()
@@ -321,7 +321,7 @@ extension PredicateParser {
         return Part(.function(function, arguments), depth: depth)
     }
 
-    /// Parses the keyword of a special form and the opening parenthesis after it.
+    /// Parses a keyword such as `CAST` and the opening parenthesis after it.
     private mutating func open(_ keyword: String) throws(StoreError) {
         try requireDepth(at: token.position)
         try advance()

@@ -89,7 +89,7 @@ struct PredicateTokenizer {
             .with { $0.textColumn = column(place) }
     }
 
-    /// Returns an error with the position at the beginning of its message.
+    /// Returns the error with the position at the beginning of its message.
     func locate(_ error: StoreError, at place: String.Index) -> StoreError {
         error.located(in: "At column \(column(place)) of the \(noun)").with { $0.textColumn = column(place) }
     }
