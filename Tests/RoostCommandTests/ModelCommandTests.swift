@@ -221,7 +221,7 @@ struct ModelCommandTests {
         #expect(guessed["versions"] as? [String] == ["Multi", "Multi_v2", "Multi_v10", "Wallet"])
         let reasons = (guessed["steps"] as? [[String: Any]])?.compactMap { $0["orderReason"] as? String }
         #expect(reasons?.dropLast() == ["the numbers in the names", "the numbers in the names"])
-        #expect(reasons?.last?.contains("nothing says so") == true)
+        #expect(reasons?.last?.contains("nothing indicates it") == true)
     }
 
     @Test("model history takes an order of versions from one or several --versions")

@@ -49,7 +49,7 @@ struct VersionOrderTests {
         let history = try history(at: path)
         #expect(history.versions.map(\.name) == Array(Self.made.dropFirst()) + ["UserDataModel"])
         #expect(history.orderReasons.dropLast().allSatisfy { $0 == "the numbers in the names" })
-        #expect(history.orderReasons.last?.contains("nothing says so") == true)
+        #expect(history.orderReasons.last?.contains("nothing indicates it") == true)
         #expect(history.orderReasons.count == history.versions.count - 1)
     }
 
@@ -59,7 +59,7 @@ struct VersionOrderTests {
         #expect(history.versions.map(\.name) == ["Model2", "Model 1", "Other"])
         #expect(
             history.orderReasons == [
-                "the order of names that begin alike", "nothing says so; the versions are sorted by name",
+                "the order of names that begin alike", "nothing indicates it; the versions are sorted by name",
             ])
     }
 
@@ -128,7 +128,7 @@ struct VersionOrderTests {
         }
         let history = try history(at: path, evidence: VersionEvidence(mappings: [file]))
         #expect(history.versions.map(\.name) == Self.made)
-        #expect(history.orderReasons.first == "a mapping model leads there")
+        #expect(history.orderReasons.first == "a mapping model has it as its destination")
         #expect(history.mappings.map { [$0.source, $0.destination] } == [[0, 1]])
         // If the stated order contradicts the mapping model, the error reports that.
         let stated = VersionEvidence(order: [to, from], mappings: [file])

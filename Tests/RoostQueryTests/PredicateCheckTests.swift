@@ -77,7 +77,7 @@ struct PredicateCheckTests {
             (isNull(.function(.subtract, [.constant(1), path("released")])), .invalidRequest, "'from:subtract:'"),
             (isNull(.function(.bitwiseAnd, [path("price"), .constant(1)])), .invalidRequest, "'bitwiseAnd:with:'"),
             (isNull(.function(.sum, [path("tracks", "name")])), .invalidRequest, "'sum'"),
-            (isNull(.function(.squareRoot, [path("tracks", "length")])), .invalidRequest, "are many"),
+            (isNull(.function(.squareRoot, [path("tracks", "length")])), .invalidRequest, "has many values"),
             (isNull(path("tracks", "@sum", "name")), .invalidRequest, "@sum"),
             (isNull(path("tracks", "@total", "length")), .invalidRequest, "@total"),
             (isNull(.path(of: path("title"), ["length"])), .invalidRequest, "needs an object"),

@@ -194,7 +194,7 @@ struct ModelHistoryTests {
         #expect(backwards?.code == .invalidRequest && backwards?.message.contains("later version") == true)
         #expect(error { try history.add(mapping, from: "v2", to: "v3") }?.code == .invalidMappingModel)
         let nowhere = error { try history.add(try Notes.withoutRatings()) }
-        #expect(nowhere?.code == .invalidMappingModel && nowhere?.message.contains("fits no two") == true)
+        #expect(nowhere?.code == .invalidMappingModel && nowhere?.message.contains("matches no pair") == true)
         // Without version hashes, a mapping of tags alone fits everything.
         let tags = MappingModel([
             EntityMapping(
