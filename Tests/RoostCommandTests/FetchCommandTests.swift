@@ -465,7 +465,7 @@ struct FetchCommandTests {
             (["Note", "--sort=id,txt"], 2, "did you mean 'text'?"), (["Note", "--select=txt", "--count"], 2, "text"),
             (["Note", "--select=txt", "--explain"], 2, "text"), (["Note", "--group-by=year", "--sort=id"], 2, "id"),
             (["Note", "--sort=txt"], 2, "did you mean 'text'?"), (["Note", "--sort=next"], 2, "cannot be sorted"),
-            (["Note", "--sort=-id"], 2, "ascending"), (["Note", "--format=cvs"], 2, "did you mean 'csv'?"),
+            (["Note", "--sort=-id"], 2, "descending"), (["Note", "--format=cvs"], 2, "did you mean 'csv'?"),
             (["Note", "--sort=year DESC"], 2, "write --sort=-year"),
             (["Note", "--sort=text, year asc"], 2, "write --sort=year"),
             (["Note", "--json", "--format=csv"], 2, "leave one out"),

@@ -81,7 +81,7 @@ import Testing
             let before = try place.bytes("shop.db")
             try place.roost("import", "shop.db", "sqlite:shop.db").expectError(3, containing: "not a Roost store")
             try place.roost("import", "shop.db", "sqlite:shop", "--key=id").expectError(
-                2, containing: "'--key' is for texts")
+                2, containing: "'--key' is only for text files")
             try place.roost("import", "shop.db", "sqlite:shop", "--no-header").expectError(2, containing: "--no-header")
             #expect(try place.roost("import", "shop.db", "sqlite:shop", "-q").code == 0)
             try place.roost("import", "shop.db", "shop").expectError(2, containing: "--overwrite")

@@ -34,7 +34,7 @@ struct MaintenanceCommandTests {
         let place = try Workplace()
         try place.makeStore(type, named: "a")
         try place.roost("backup", "a", "a").expectError(2, containing: "is the source")
-        try place.roost("backup", "a", "memory:x").expectError(2, containing: "of type '\(type)' too")
+        try place.roost("backup", "a", "memory:x").expectError(2, containing: "the type of its store, '\(type)'")
         #expect(try place.roost("check", "a").code == 0)
     }
 

@@ -34,7 +34,7 @@ struct UsageTests {
         "a wrong command line gets a hint and exits with 2",
         arguments: [
             (["conver"], "did you mean 'convert'?"), (["--hlep"], "did you mean '--help'?"),
-            (["convert", "a"], "needs SOURCE DEST"), (["convert", "a", "b", "c"], "'c' is too much"),
+            (["convert", "a"], "needs SOURCE DEST"), (["convert", "a", "b", "c"], "unexpected argument 'c'"),
             (["convert", "--overwite", "a", "b"], "did you mean '--overwrite'?"),
             (["info", "-x", "a"], "unknown option '-x'"),
             (["diff", "a", "b", "--limit"], "needs a value"), (["diff", "a", "b", "--limit=x"], "whole number"),
@@ -45,7 +45,7 @@ struct UsageTests {
             (["model", "prnt", "x"], "did you mean 'print'?"), (["model", "diff", "x"], "needs OLD NEW"),
             (["model", "history", "x", "y"], "needs one BUNDLE"),
             (["model", "histroy", "x"], "did you mean 'history'?"),
-            (["demo", "extra"], "'extra' is too much"), (["help", "nothing"], "unknown command 'nothing'"),
+            (["demo", "extra"], "unexpected argument 'extra'"), (["help", "nothing"], "unknown command 'nothing'"),
             (["info", "a", "--model-version=1"], "needs '--model'"),
         ] as [([String], String)])
     func wrongUsage(arguments: [String], message: String) throws {

@@ -149,7 +149,7 @@ import RoostCore
             let error = try failure {
                 _ = try manager.migrate(from: .location(location), to: target("new"), model: new, options: options)
             }
-            #expect(error.code == .invalidRequest && error.message.contains("holds no model"))
+            #expect(error.code == .invalidRequest && error.message.contains("contains no model"))
         }
     }
 #endif

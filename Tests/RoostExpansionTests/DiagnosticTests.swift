@@ -30,19 +30,22 @@
             WrongModel("@Transient var x: →Int16", message: "needs an initial value, or an optional type: 'Int16?'"),
             WrongModel(
                 "@Relationship var x: →Artist", message: "A to-one relationship is optional in Swift. Write 'Artist?'"),
-            WrongModel("@Relationship var x: Artist? = →.first", message: "A relationship has no initial value."),
+            WrongModel(
+                "@Relationship var x: Artist? = →.first", message: "A relationship cannot have an initial value."),
             WrongModel("→@Relationship var x: Int16?", message: "has the type of an attribute. Use '@Attribute'."),
             WrongModel(
                 "→@Attribute(type: .uri) var x: ToMany<Track>", message: "is a relationship. Use '@Relationship'."),
             WrongModel("var x: →ToMany<Track>?", message: "is empty, never nil"),
             WrongModel("var x: ToMany<Track> = →tracks()", message: "begins empty"),
-            WrongModel("→@Unique var x: ToMany<Track>", message: "'@Unique' does not fit a to-many relationship."),
+            WrongModel(
+                "→@Unique var x: ToMany<Track>", message: "'@Unique' cannot be combined with a to-many relationship."),
             WrongModel("@Relationship →@Attribute var x: Artist?", message: "is either an attribute or a relationship"),
             WrongModel(
-                "@Relationship →@Transient var x: ToMany<Artist>", message: "does not fit a to-many relationship"),
+                "@Relationship →@Transient var x: ToMany<Artist>",
+                message: "cannot be combined with a to-many relationship"),
             WrongModel("@Transient →@Index var x: [Int] = []", message: "is not in the model"),
-            WrongModel("→@Attribute var x: Int { 3 }", message: "'x' is none"),
-            WrongModel("→@Index static var x: Int = 3", message: "'x' is none"),
+            WrongModel("→@Attribute var x: Int { 3 }", message: "'x' is not one"),
+            WrongModel("→@Index static var x: Int = 3", message: "'x' is not one"),
             WrongModel("@Relationship(inverse: →name) var x: Artist?", message: "Write the inverse as a key path"),
             WrongModel(
                 "@Relationship(inverse: →\"a\\(1)\") var x: Artist?", message: "Write the inverse as a key path"),
@@ -52,7 +55,7 @@
             WrongModel("var x: →[String: Value]?", message: "needs '@Attribute(elements: [...])'"),
             WrongModel("var x: →ObjectID", message: "A property of this type is optional."),
             WrongModel("@Attribute(derivation: \"a\") var x: →Int64", message: "is nil until the first save"),
-            WrongModel("@Attribute(derivation: \"a\") var x: Int64? = →3", message: "has no initial value"),
+            WrongModel("@Attribute(derivation: \"a\") var x: Int64? = →3", message: "cannot have an initial value"),
             WrongModel("@Attribute(derivation: →\"a\") @Transient var x: Int64?", message: "cannot be transient"),
         ]
 

@@ -123,7 +123,7 @@ struct JSONNodeTests {
             ("[1, /* no\nend", "line 1, column 5: the comment has no end"),
             ("['a\\\nb", "line 1, column 2: the string has no end"),
             ("{a: 1, 'b\\\nc': 2, 'b\\\nc': 3}", "line 2, column 8: the key 'bc' occurs twice in this object"),
-            ("['a\\q']", "line 1, column 4: the escape is not one of JSON's"),
+            ("['a\\q']", "line 1, column 4: the escape is not valid in JSON"),
             ("['\\x4g']", "line 1, column 3: two hexadecimal digits are expected after '\\x'"),
             ("['a\nb']", "line 1, column 4: a control character in a string must be written as an escape"),
             ("[01]", "line 1, column 2: a number may not start with a zero"),

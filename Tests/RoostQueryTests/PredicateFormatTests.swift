@@ -179,7 +179,7 @@ struct PredicateFormatTests {
         "arguments of a wrong number or kind are refused in a predicate's format",
         arguments: [
             ("a = %@", [], "column 5: The argument for '%@' is missing"),
-            ("a = 1", [1], "1 arguments, but its text has 0"),
+            ("a = 1", [1], "predicate has fewer placeholders (0) than there are arguments (1)"),
             ("a = %d", ["secret"], "column 5: Argument 1 does not fit '%d', which takes a whole number"),
             ("%K = 1", [5], "takes a key path as a string"), ("%K = 1", ["a..b"], "not a key path"),
             ("%K = 1", [""], "not a key path"),

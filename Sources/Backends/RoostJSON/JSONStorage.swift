@@ -317,7 +317,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
         guard failure.code == .noSpace else { return failure }
         return failure.withMessage(
-            "The journal '\(path)\(JournalFile.suffix)' cannot be folded into '\(path)': the disk or the quota is full, or a limit of file size is reached. Every commit in it is safe as long as both files stay together; make room, and the next to close the store after writing folds it."
+            "The journal '\(path)\(JournalFile.suffix)' cannot be folded into '\(path)': the disk or the quota is full, or a limit of file size is reached. Every commit in it is safe as long as both files stay together; make room, and the next program that closes the store after writing folds it."
         )
     }
 

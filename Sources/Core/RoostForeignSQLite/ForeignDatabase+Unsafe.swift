@@ -196,7 +196,7 @@ package import RoostCore
                 case SQLITE_READONLY:
                     (
                         .permissionDenied,
-                        "'\(path)' was left unfinished by another program. Open it once with a program that may write it."
+                        "'\(path)' has an unfinished change by another program. Open it once with a program that can write to it."
                     )
                 case SQLITE_NOMEM: (.outOfResources, "SQLite has no memory left to read '\(path)'.")
                 case SQLITE_FULL:

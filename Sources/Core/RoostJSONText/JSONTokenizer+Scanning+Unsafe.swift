@@ -225,7 +225,7 @@ extension JSONTokenizer {
         default:
             guard end - position >= 2 else { throw error("the string has no end") }
             guard syntax == .json5, try scanJSON5Escape(byte) else {
-                throw errorHere("the escape is not one of JSON's")
+                throw errorHere("the escape is not valid in JSON")
             }
             return
         }

@@ -106,7 +106,7 @@ extension RecordTextWriter {
     ) -> StoreError {
         StoreError(
             .corrupted,
-            "Property '\(field.name)' of \(record.id) is not \(what), so no text can hold it; 'roost check' says more.",
+            "Property '\(field.name)' of \(record.id) is not \(what), so it cannot be written as text; run 'roost check' for details.",
             damagedObject: record.id)
     }
 }

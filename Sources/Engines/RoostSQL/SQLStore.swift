@@ -38,7 +38,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         /// Keys that are reserved in the database and not yet given to callers, by position in the
         /// schema's object tables.
         var reservedKeys: [Range<Int64>]
-        /// The number of keys in the next block, by position in the schema's object tables.
+        /// The number of keys to reserve next, by position in the schema's object tables.
         var nextBlockCount: [Int64]
         /// Lower bounds of the last keys in the database, by position in the schema's object
         /// tables.
@@ -165,8 +165,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     ///
     /// On return, all changes are durable; an error (except `outcomeUnknown`) undoes them. `body`
     /// must lock the rows that it relies on when it reads them. It runs again if it failed because
-    /// of concurrent writes. If the store has only one writer place, this method is equivalent to
-    /// ``writing(_:)``.
+    /// of concurrent writes. If the store allows only one writer at a time, this method is
+    /// equivalent to ``writing(_:)``.
     func writingBesideOthers<Result>(
         _ body: (SQLWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

@@ -126,7 +126,7 @@ package struct ModelCode {
             guard let other = known.updateValue(file.name, forKey: file.name.lowercased()) else { continue }
             throw StoreError(
                 .invalidModel,
-                "The names of '\(other)' and '\(file.name)' differ in case only, and some file systems ignore case. Use --single-file."
+                "The names of '\(other)' and '\(file.name)' differ only in case, and some file systems ignore case. Use --single-file."
             )
         }
     }

@@ -42,7 +42,9 @@
             let isData = request.segments.last?.hasSuffix(".json") ?? false
             switch access.verdict(request) {
             case .starts(let cookie):
-                guard var response = PageFiles.response("start.html") else { return HTTPResponse(.failure, text: "?") }
+                guard var response = PageFiles.response("start.html") else {
+                    return HTTPResponse(.failure, text: "The start page is missing in this program.")
+                }
                 response.headers.append(("Set-Cookie", cookie))
                 return response
             case .refused(let error) where isPageFile(request) && error.code == "noAccess": break
@@ -260,7 +262,8 @@
                         shown: request.value("state"),
                         isTrial: request.value("dry") == "1")
                 default:
-                    throw ViewerError(.methodNotAllowed, code: "method", message: "This address cannot be changed so.")
+                    throw ViewerError(
+                        .methodNotAllowed, code: "method", message: "The method \(request.method) is not allowed here.")
                 }
             } catch {
                 throw ViewerError(any: error)

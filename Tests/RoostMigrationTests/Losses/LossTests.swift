@@ -417,7 +417,7 @@ struct LossTests {
         let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         let report = try manager.migrate(from: .store(source), to: memory, model: Self.model(), options: options)
         #expect(report.path == .threePasses && report.lossCounts == [])
-        #expect(report.losses.count == 1 && report.losses[0].contains("mapping 'IEM_Copy_Folder' made nothing"))
+        #expect(report.losses.count == 1 && report.losses[0].contains("mapping 'IEM_Copy_Folder' created no object"))
         #expect(report.losses[0].contains("1 object"), "\(report.losses)")
         for index in options.mapping?.entityMappings.indices ?? 0..<0
         where options.mapping?.entityMappings[index].sourceEntity == "Tag" {

@@ -213,7 +213,7 @@ extension XMLModelDocument {
         let type = composites[typeName] ?? composites.first { $0.key.lowercased() == typeName.lowercased() }?.value
         let parts = inline.isEmpty ? type?.children("attribute") ?? [] : inline
         if parts.isEmpty, composites.count == 1, let only = composites.first?.value {
-            warn(element, message: "it does not say which composite type it has; the model's only one is taken")
+            warn(element, message: "it does not name a composite type of the model; the model's only one is used")
             for child in only.children("attribute") {
                 attribute.elements.append(try self.attribute(child, of: entity, depth: depth + 1))
             }

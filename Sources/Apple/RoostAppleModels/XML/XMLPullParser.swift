@@ -224,7 +224,7 @@ package struct XMLPullParser {
             guard let number else { throw error("unknown entity '&\(body);'") }
             scalar = number >= 0x20 || number == 9 || number == 10 || number == 13 ? Unicode.Scalar(number) : nil
         }
-        guard let scalar else { throw error("a character reference to no character") }
+        guard let scalar else { throw error("an invalid character reference") }
         offset = end + 1
         return Array(String(Character(scalar)).utf8)
     }

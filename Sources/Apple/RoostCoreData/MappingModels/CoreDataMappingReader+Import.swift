@@ -115,7 +115,7 @@ struct MappingImport {
                 warn(
                     object, element: "entity mapping '\(taken)'",
                     message:
-                        "there are several of this name; this one is called '\(name)', and '\(taken)' means the first")
+                        "several entity mappings have this name; this one is called '\(name)', and '\(taken)' refers to the first")
             }
             names.insert(name)
             mappings.append((object, name))
@@ -345,7 +345,7 @@ struct MappingImport {
             guard !properties.contains(where: { $0.name == name }) else {
                 warn(
                     object, element: "property mapping '\(name)'",
-                    message: "the entity mapping has another one for it, which counts")
+                    message: "a second mapping of this property is ignored")
                 continue
             }
             check(

@@ -129,7 +129,7 @@ internal import RoostForeignSQLite
         private func missing(_ owner: Owner, bases: [String], table: String) -> StoreError {
             StoreError(
                 .modelMismatch,
-                "Table \(table) of '\(database.path)' has no column \(bases.joined(separator: " or ")) for '\(model.entities[owner.entity].name).\(owner.property)': the model is not the one the store was made with; give that one."
+                "Table \(table) of '\(database.path)' has no column \(bases.joined(separator: " or ")) for '\(model.entities[owner.entity].name).\(owner.property)': the store was created with another model; use that model."
             )
         }
 

@@ -147,7 +147,7 @@
             if let cached = try cachedModel(database, tables: tables) { return (cached.model, cached.warnings) }
             throw StoreError(
                 .invalidRequest,
-                "'\(database.path)' holds no model, as stores of older systems do not; give it: --model FILE on the command line, StoreOptions.model in code."
+                "'\(database.path)' contains no model (stores of older systems have none); give the model: --model FILE on the command line, StoreOptions.model in code."
             )
         }
 

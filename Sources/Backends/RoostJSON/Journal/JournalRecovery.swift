@@ -135,7 +135,7 @@ struct JournalRecovery: ~Copyable {
                     try JournalOperations.apply(payload, to: writer)
                 }
                 guard isRead else {
-                    throw damaged(at: state.endOffset, reason: "the last frame before it has no meaning")
+                    throw damaged(at: state.endOffset, reason: "the frame that ends there has invalid operations")
                 }
                 state.frameCount += 1
             }

@@ -93,6 +93,31 @@
         /// The version of the server, such as 150018 for 15.18; 0 after closing.
         var serverVersion: Int { handle.map { Int(PQserverVersion($0)) } ?? 0 }
 
+        // MARK: Deadlines
+
+        /// The end of a wait for the server.
+        struct Deadline {
+            let instant: ContinuousClock.Instant
+            /// The option that sets the limit, for messages; nil if no option sets it.
+            let option: String?
+
+            /// Creates a deadline for a wait that starts now.
+            init(after limit: Duration, option: String?) {
+                instant = ContinuousClock.now + limit
+                self.option = option
+            }
+        }
+
+        /// The deadline of a connection attempt that starts now.
+        private var connectDeadline: Deadline {
+            Deadline(after: settings.connectTimeout, option: "connectTimeoutSeconds")
+        }
+
+        /// The deadline of an answer, for a wait that starts now.
+        var responseDeadline: Deadline {
+            Deadline(after: settings.responseTimeout, option: "responseTimeoutSeconds")
+        }
+
         // MARK: Connecting
 
         private func connect(_ location: PostgreSQLLocation) throws(StoreError) {
@@ -120,7 +145,7 @@
             handle = connection
             // Notices of the server are not printed on this program's error stream.
             PQsetNoticeReceiver(connection, { _, _ in }, nil)
-            let deadline = ContinuousClock.now + settings.connectTimeout
+            let deadline = connectDeadline
             var state = PGRES_POLLING_WRITING
             while PQstatus(connection) != CONNECTION_BAD {
                 switch state {
@@ -315,8 +340,8 @@
             }
             // The wait for the end of a cancelled statement has another limit.
             let deadline =
-                ContinuousClock.now
-                + (isCancelling ? settings.connectTimeout : timeout ?? settings.responseTimeout)
+                isCancelling
+                ? connectDeadline : timeout.map { Deadline(after: $0, option: nil) } ?? responseDeadline
             try flush(what, until: deadline)
             while PQisBusy(connection) == 1 {
                 try wait(connection, events: POLLIN, until: deadline, what: what)
@@ -326,7 +351,7 @@
         }
 
         /// Sends the bytes in libpq's buffer.
-        func flush(_ what: String, until deadline: ContinuousClock.Instant) throws(StoreError) {
+        func flush(_ what: String, until deadline: Deadline) throws(StoreError) {
             let connection = try open()
             while true {
                 switch PQflush(connection) {
@@ -363,19 +388,18 @@
 
         /// Waits until the socket is ready.
         func wait(
-            _ connection: OpaquePointer, events: Int32, until deadline: ContinuousClock.Instant, what: String
+            _ connection: OpaquePointer, events: Int32, until deadline: Deadline, what: String
         ) throws(StoreError) {
             let socket = PQsocket(connection)
             guard socket >= 0 else { throw lost(what) }
             while true {
-                let left = ContinuousClock.now.duration(to: deadline)
+                let left = ContinuousClock.now.duration(to: deadline.instant)
                 guard left > .zero else {
                     // The state of the server is unknown, so the connection cannot be used again.
                     close()
+                    let limit = deadline.option.map { "; the option \($0) is the limit" } ?? ""
                     throw StoreError(
-                        .timedOut,
-                        "\(what) '\(name)' failed: the server did not answer in time; the option responseTimeoutSeconds is the limit."
-                    )
+                        .timedOut, "\(what) '\(name)' failed: the server did not answer in time\(limit).")
                 }
                 // Checks run every 50 ms. Without checks, only the socket or the deadline ends the
                 // wait.

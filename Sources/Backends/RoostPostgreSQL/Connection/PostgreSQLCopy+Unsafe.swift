@@ -59,7 +59,7 @@
         /// Sends the buffered rows.
         private func sendRows(_ copy: PostgreSQLCopy) throws(StoreError) {
             let connection = try open()
-            let deadline = ContinuousClock.now + settings.responseTimeout
+            let deadline = responseDeadline
             defer { copy.rows.removeAll() }
             while true {
                 switch copy.rows.withBytes({ PQputCopyData(connection, $0, $1) }) {
@@ -102,7 +102,7 @@
 
         private func end(_ reason: String?) throws(StoreError) {
             let connection = try open()
-            let deadline = ContinuousClock.now + settings.responseTimeout
+            let deadline = responseDeadline
             while true {
                 switch PQputCopyEnd(connection, reason) {
                 case 1: return

@@ -55,7 +55,7 @@
             else { return plan.damaged(key: key, entity: nil, reason: "its entity is not one of the table's") }
             guard let version = values.integer(2).flatMap({ UInt32(exactly: $0) }), key > 0 else {
                 return plan.damaged(
-                    key: key, entity: entity.number, reason: "its key or its version is not a possible one")
+                    key: key, entity: entity.number, reason: "its key or version is invalid")
             }
             let end = scratch.build(
                 values, entity: entity, plan: plan, key: key, version: version, accepting: accepting)
@@ -159,7 +159,7 @@
                     let found = isText ? PostgreSQLText.scan(bytes) : (hasLow: false, isASCII: true)
                     if found.hasLow {
                         guard let text = PostgreSQLText.text(bytes) else {
-                            return .damaged(step.fieldIndex, "has U+0001 in a form that no text is written in")
+                            return .damaged(step.fieldIndex, "has an invalid escape after U+0001")
                         }
                         text.withUnsafeBytes { append($0, length: &length) }
                     } else {
@@ -267,7 +267,7 @@
                 store(number, at: offset)
             case .polymorphicReference, .objectID:
                 guard number > 0, let entity = row.integer(step.entityColumn), plan.allows(entity, at: step) else {
-                    return "is not a key with the number of an entity it can have"
+                    return "is not a key with a valid entity number"
                 }
                 store(number, at: offset)
                 store(UInt32(truncatingIfNeeded: entity), at: offset + 8)

@@ -142,7 +142,7 @@ extension SQLiteStatement {
         let (keyValue, versionValue) = (sqlite3_column_value(handle, 0), sqlite3_column_value(handle, 2))
         guard sqlite3_value_type(keyValue) == SQLITE_INTEGER, sqlite3_value_type(versionValue) == SQLITE_INTEGER,
             let version = UInt32(exactly: sqlite3_value_int64(versionValue))
-        else { return .damaged(nil, "its key or its version is not a possible one") }
+        else { return .damaged(nil, "its key or version is invalid") }
         let key = sqlite3_value_int64(keyValue)
         guard key > 0 else { return .damaged(nil, "its key is not positive") }
         // SAFETY: `scratch` has at least `fixed` bytes, and every slot of the layout ends before
@@ -297,7 +297,7 @@ extension SQLiteStatement {
             let number = sqlite3_value_int64(entity)
             guard type == SQLITE_INTEGER, key > 0, sqlite3_value_type(entity) == SQLITE_INTEGER,
                 plan.allows(number, at: step)
-            else { return "is not a key with the number of an entity it can have" }
+            else { return "is not a key with a valid entity number" }
             base.storeBytes(of: key.littleEndian, toByteOffset: offset, as: Int64.self)
             base.storeBytes(
                 of: UInt32(truncatingIfNeeded: number).littleEndian, toByteOffset: offset + 8, as: UInt32.self)

@@ -261,7 +261,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         try state.withLock { (state) throws(StoreError) in
             guard !state.isClosed else { throw StoreError(.closed, "The store '\(path)' was closed before.") }
             guard !state.isLoading else {
-                throw StoreError(.busy, "'\(path)' is being loaded and shows nothing before that is finished.")
+                throw StoreError(.busy, "'\(path)' cannot be used until its load ends.")
             }
             state.userCount += 1
             return body(&state)
@@ -337,7 +337,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     private func keptInLog(_ failure: StoreError) -> StoreError {
         guard failure.code == .noSpace, SQLiteSettling.needsRecovery(path) else { return failure }
         return failure.withMessage(
-            "The log '\(path)-wal' cannot be moved into '\(path)': the disk is full, or a quota or a limit of file size is reached. Every commit in it is safe as long as both files stay together; make room, and the next to close the store moves it."
+            "The log '\(path)-wal' cannot be moved into '\(path)': the disk is full, or a quota or a limit of file size is reached. Every commit in it is safe as long as both files stay together; make room, and the next program that closes the store moves it."
         )
     }
 

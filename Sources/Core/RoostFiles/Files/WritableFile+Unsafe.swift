@@ -52,7 +52,7 @@ public struct WritableFile: ~Copyable {
     /// Truncates the file, or extends it with zeros.
     package func setByteCount(_ byteCount: Int) throws(StoreError) {
         guard retrying({ ftruncate(file.descriptor, off_t(byteCount)) }) == 0 else {
-            throw StoreFile.error(errno: errno, what: "cannot be cut", path: path)
+            throw StoreFile.error(errno: errno, what: "cannot be resized", path: path)
         }
     }
 

@@ -50,6 +50,6 @@ package struct Timeout {
     package func failure(_ busy: StoreError) -> StoreError {
         guard isCancelled else { return busy }
         return StoreError(
-            .cancelled, "It was cancelled while it waited for a store that is in use; nothing was changed.")
+            .cancelled, "The operation was cancelled while waiting for a store that is in use; nothing was changed.")
     }
 }

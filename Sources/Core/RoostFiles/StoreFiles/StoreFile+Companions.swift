@@ -112,10 +112,10 @@ extension StoreFile {
     static func plainCompanion(_ suffix: String, ofStoreAt path: String) throws(StoreError) -> FileStatus? {
         guard case .success(let status) = FileStatus.of(path + suffix, followingLinks: false) else { return nil }
         guard status.isRegular else {
-            throw foreign(path + suffix, what: "is \(status.noun), not a file", ofStoreAt: path)
+            throw foreign(path + suffix, what: "is \(status.noun)", ofStoreAt: path)
         }
         guard status.linkCount <= 1 else {
-            throw foreign(path + suffix, what: "has other names (hard links), so it is not a file", ofStoreAt: path)
+            throw foreign(path + suffix, what: "has other names (hard links)", ofStoreAt: path)
         }
         return status
     }
@@ -123,7 +123,7 @@ extension StoreFile {
     private static func foreign(_ file: String, what: String, ofStoreAt path: String) -> StoreError {
         StoreError(
             .notAStore,
-            "'\(file)' \(what) of the store '\(path)', which keeps a file of its own under this name; move it away")
+            "'\(file)' \(what), so it is not a companion file of the store '\(path)', although it has the name of one; move it away")
     }
 
     /// Whether the file at `path` is empty or does not exist.

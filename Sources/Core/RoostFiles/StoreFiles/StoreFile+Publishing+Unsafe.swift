@@ -47,7 +47,7 @@ extension StoreFile {
         } catch {
             // Report the first error.
             if isNew { try? remove(path) }
-            throw self.error(errno: error.code, what: "cannot be given its space", path: path)
+            throw self.error(errno: error.code, what: "cannot be allocated", path: path)
         }
     }
 
@@ -101,7 +101,7 @@ extension StoreFile {
         if overwriting {
             try takePermissions(for: temporary, from: target)
             guard retrying({ rename(temporary, target) }) == 0 else {
-                throw error(errno: errno, what: "cannot be put in its place", path: target)
+                throw error(errno: errno, what: "cannot be created or replaced", path: target)
             }
         } else {
             try renameExclusively(temporary, target: target)
@@ -147,14 +147,14 @@ extension StoreFile {
             // Without exclusive renaming, a hard link is used, because creating it fails for an
             // existing name.
             guard retrying({ link(temporary, target) }) == 0 else {
-                throw error(errno: errno, what: "cannot be put in its place", path: target)
+                throw error(errno: errno, what: "cannot be created", path: target)
             }
             do throws(StoreError) { try remove(temporary) } catch {
                 // A file with two names has two locks, so remove the new name.
                 try? remove(target)
                 throw error
             }
-        default: throw error(errno: code, what: "cannot be put in its place", path: target)
+        default: throw error(errno: code, what: "cannot be created", path: target)
         }
     }
 

@@ -84,7 +84,8 @@ final class StoreCheck {
                     if try reader.value(of: entry, in: space) != value {
                         incomplete.insert(space)
                         report(
-                            "\(space)", "\(record.id) is missing in space '\(space)' of \(name(entry, space: space)).")
+                            "\(space)",
+                            "The entry of \(record.id) for \(name(entry, space: space)) is missing or wrong in space '\(space)'.")
                     }
                 }
             } catch {

@@ -74,7 +74,7 @@ enum MetaSpace {
             func tallyAt(_ index: Int) throws(StoreError) -> Tally {
                 let (count, sum) = (word(3 + 2 * index), word(4 + 2 * index))
                 guard let count = Int(exactly: count), Tally.canBe(count: count) else {
-                    throw damaged(tally, reason: "it counts more than there can be")
+                    throw damaged(tally, reason: "a count is out of range")
                 }
                 return Tally(count: count, sum: sum)
             }
@@ -124,7 +124,7 @@ enum MetaSpace {
                 "'\(location)' is written in format version \(version); this program reads up to \(featureVersion). Use a newer program."
             )
         }
-        guard version >= 1, keyLimit >= 64 else { throw damaged(format, reason: "it holds no possible format") }
+        guard version >= 1, keyLimit >= 64 else { throw damaged(format, reason: "its version or key limit is invalid") }
         guard version >= formatVersion else {
             throw StoreError(
                 .unsupportedVersion,

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// The checksums of rows.
 ///
-/// From format version 3 on, the row of an object has the checksum of its record, which includes
-/// the version. In version 2, the row has the record's content hash.
+/// In format version 2, the checksum of an object's row is the content hash of its record. From
+/// format version 3 on, it also covers the record's version.
 package struct SQLChecksum: Sendable {
     /// Whether an object's checksum includes the version.
     let coversVersion: Bool

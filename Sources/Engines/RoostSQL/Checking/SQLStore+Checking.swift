@@ -44,8 +44,7 @@ extension SQLStore {
         return findings
     }
 
-    /// Returns a snapshot that reports rows that do not match their checksums, even if the store
-    /// accepts them.
+    /// Returns a snapshot that rejects rows with wrong checksums, even if the store accepts them.
     func verifyingSnapshot() throws(StoreError) -> SQLSnapshot {
         SQLSnapshot(store: self, connection: try database.beginReading(), acceptsChanges: false)
     }

@@ -58,7 +58,7 @@ extension SQLCommit {
         }
     }
 
-    /// Returns items in the order of their places if they will be locked.
+    /// Returns items, sorted by hierarchy and key if they will be locked.
     func inLockOrder(_ items: [PreparedChange.Item]) -> [PreparedChange.Item] {
         writer.locks == nil ? items : items.sorted { $0.place < $1.place }
     }
@@ -144,8 +144,8 @@ extension SQLCommit {
 
     /// Returns the head of the row of an object to delete, after verifying the row's values.
     ///
-    /// - Returns: Nil, after adding a conflict, if the object does not have the version and entity
-    ///   in the change set.
+    /// - Returns: The head. Nil, after adding a conflict, if the object does not have the version
+    ///   and entity in the change set.
     private mutating func head(
         deleting item: PreparedChange.Item, old: inout RecordBatch, conflicts: inout ChangeConflicts
     ) throws(StoreError) -> SQLRowHead? {
@@ -208,7 +208,7 @@ extension SQLCommit {
             model.entities.indices.contains(entity), model.entities[place.root].includes(entity)
         else {
             throw schema.reading[place.root].damaged(
-                key: place.key, entity: nil, reason: "its version or its entity is not a possible one")
+                key: place.key, entity: nil, reason: "its version or entity is invalid")
         }
         let checksum = UInt64(bitPattern: try statement.integer(at: 2))
         return SQLRowHead(

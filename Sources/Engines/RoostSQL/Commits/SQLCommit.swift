@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A commit in progress: the checks that do not depend on written rows, the writes, the other
+/// A commit in progress: the checks that do not depend on written rows, the writes, and the other
 /// checks.
 struct SQLCommit {
     let store: SQLStore
@@ -9,8 +9,7 @@ struct SQLCommit {
     let writer: SQLWriter
     /// The changes of the store's tallies.
     var tally: StoreTally
-    /// The known tallies: before `run()`, those before the commit; after `run()`, those after the
-    /// commit.
+    /// The known tallies before the commit, or after `run()` the tallies after the commit.
     private(set) var knownTallies: SQLKnownTallies
     /// The highest keys of inserted objects, by position in the schema's object tables.
     let lastKeys: [Int64?]

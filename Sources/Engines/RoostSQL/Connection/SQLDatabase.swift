@@ -75,8 +75,8 @@ public protocol SQLUnjournaledLoading: AnyObject, Sendable {
 
 /// A database in which several connections can read the same view.
 package protocol SQLViewSharing: SQLDatabase {
-    /// Returns a name for the view of a read transaction, which is valid until the transaction ends;
-    /// nil if the view cannot be shared.
+    /// Returns a name, valid until the transaction ends, for the view of a read transaction; nil if
+    /// the view cannot be shared.
     ///
     /// An error may end the transaction.
     func exportView(of connection: any SQLConnection) throws(StoreError) -> String?

@@ -60,7 +60,7 @@ extension SQLDialect {
     /// Returns the column itself.
     public func withoutIndex(_ column: String) -> String { column }
 
-    /// Sorts by whether the value is null, then by the value.
+    /// Returns a term for whether the value is null, and a term for the value.
     public func order(_ column: String, ascending: Bool) -> [String] {
         let direction = ascending ? "" : " DESC"
         return ["CASE WHEN \(column) IS NULL THEN 0 ELSE 1 END\(direction)", "\(column)\(direction)"]

@@ -133,12 +133,13 @@ public protocol SQLDialectAbilities: Sendable {
     ///
     /// Nulls come first, or last in descending order.
     func floatingOrder(_ column: String, ascending: Bool) -> [String]?
-    /// Returns a SELECT of a NaN for which ``order(_:ascending:)`` and
-    /// ``floatingOrder(_:ascending:)`` differ.
+    /// Returns a SELECT of a NaN that ``order(_:ascending:)`` and ``floatingOrder(_:ascending:)``
+    /// place differently.
     ///
-    /// Returns nil if the two orders always differ.
+    /// If the result is nil, the engine uses only ``floatingOrder(_:ascending:)``.
     func findIrregularNaN(_ column: String, in table: String) -> String?
-    /// Returns the bytes by which a text is sorted with options; nil as in ``matches(_:with:)``.
+    /// Returns the bytes by which a text is sorted with options; nil if the database cannot call
+    /// functions of the program.
     func sortKey(_ text: String, options: FetchRequest.Comparison.Options) -> String?
     /// Returns the clause that limits the rows of a SELECT.
     ///

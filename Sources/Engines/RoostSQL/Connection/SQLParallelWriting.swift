@@ -17,8 +17,8 @@ package protocol SQLParallelDialect: SQLDialect {
     /// It is true if the database cannot create an index in a transaction that writes rows.
     var makesIndexesWithTables: Bool { get }
 
-    /// Returns the end of a SELECT from one table that locks the rows it finds until the
-    /// transaction ends.
+    /// Returns the clause that makes a SELECT from one table lock its rows until the transaction
+    /// ends.
     ///
     /// The rows are read in their state after locking. A dialect whose transactions are serializable
     /// may return an empty text instead.

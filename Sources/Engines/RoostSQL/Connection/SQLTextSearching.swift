@@ -15,6 +15,6 @@ package protocol SQLTextSearching: SQLDialect {
     /// Returns a text with its ASCII letters in lower case, and the condition that the text has
     /// characters beyond ASCII.
     ///
-    /// The first is used only for texts without such characters.
+    /// The lowercased text is used only if the text has no such characters.
     func lowercasedASCII(_ text: String) -> (text: String, isOther: String)
 }

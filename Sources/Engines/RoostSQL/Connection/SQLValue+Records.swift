@@ -22,7 +22,7 @@ extension SQLValue {
         }
     }
 
-    /// Returns the number with the bits of a float.
+    /// Returns the double with the value of a float, given its bits.
     ///
     /// Keeps all bits of a NaN. A conversion by the processor may turn a signaling NaN into a quiet
     /// NaN.
@@ -90,7 +90,7 @@ extension SQLReadPlan {
             let entity = entities[Int(number)]
         else { return damaged(key: key, entity: nil, reason: "its entity is not one of the table's") }
         guard case .integer(let stored) = try statement.value(at: 2), let version = UInt32(exactly: stored) else {
-            return damaged(key: key, entity: entity.number, reason: "its key or its version is not a possible one")
+            return damaged(key: key, entity: entity.number, reason: "its key or version is invalid")
         }
         guard key > 0 else { return damaged(key: key, entity: entity.number, reason: "its key is not positive") }
         row.removeAll()
@@ -178,7 +178,7 @@ extension SQLReadPlan {
             case .polymorphicReference, .objectID:
                 guard case .integer(let key) = value, key > 0, case .integer(let number) = entity,
                     allows(number, at: step)
-                else { return "is not a key with the number of an entity it can have" }
+                else { return "is not a key with a valid entity number" }
                 try row.setReference(entity: Int(number), key: key, for: field)
             case .string:
                 guard case .text(let text) = value else { return "is not a text" }

@@ -7,8 +7,8 @@ struct SQLFetchStatement {
     private let tableName: String
     /// The JOINs and conditions of the SELECT.
     private let from: String
-    /// The JOINs and conditions if the keys of a range are collected from its index; nil if that is
-    /// not useful.
+    /// The JOINs and conditions if the keys of a range are collected from an index first; nil if
+    /// that is not useful.
     private let fromRange: String?
     /// A SELECT of the rows of the range; nil if their number does not matter.
     private(set) var rangeRows: (sql: String, values: [SQLValue])?
@@ -16,7 +16,7 @@ struct SQLFetchStatement {
     var usesRange = true
     /// ORDER BY and LIMIT.
     ///
-    /// Each order ends with the key.
+    /// The order ends with the key.
     private let ending: String
     /// The parameters.
     ///
@@ -37,7 +37,7 @@ struct SQLFetchStatement {
     /// - Parameters:
     ///   - checked: The compiled request.
     ///   - schema: The tables.
-    ///   - count: Counts the rows of an index that a comparison would read.
+    ///   - count: Counts the rows of a SELECT, up to a limit.
     ///   - isRegular: Returns whether a column of a table contains no NaN other than the common
     ///     NaN.
     /// - Throws: Errors of `count` and `isRegular`.

@@ -5,9 +5,9 @@ extension SQLSnapshot: ExplainingSnapshot {
     /// Returns the plan of ``fetch(_:)``: the statement, and the indexes that the database uses for
     /// it.
     ///
-    /// The indexes have their names in the database. If `executing` is true and the engine must
-    /// process the statement's rows further, ``FetchPlan/visitedCount`` is the number of these
-    /// rows: the database does not report how many it read.
+    /// The plan contains the names of indexes in the database. If `executing` is true and the
+    /// engine must process the statement's rows further, ``FetchPlan/visitedCount`` is the number
+    /// of these rows: the database does not report how many it read.
     package func explain(_ checked: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         let request = checked.request
         let statement = try readingStatement(for: checked)

@@ -84,8 +84,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
     /// Returns integer aggregates over all records of a request; nil if the database cannot compute
     /// them.
     ///
-    /// Integers are added as integers. If a sum exceeds 64 bits, throws an error, or returns nil if
-    /// an error would end the snapshot.
+    /// Integers are added as integers. If a sum exceeds 64 bits, this method throws an error, or
+    /// returns nil if a database error would end the snapshot.
     package func computeNumbers(
         _ aggregates: [WholeNumberAggregate], of checked: CheckedFetchRequest
     ) throws(StoreError) -> [Int64?]? {
@@ -134,7 +134,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         return try SQLFetchStatement(
             request, schema: schema,
             count: { (sql, values, limit) throws(StoreError) in
-                // Compares with a given limit before reading anything else.
+                // With a given limit, the number of objects need not be read.
                 if let limit { return try rowCount(sql, values: values, below: limit) }
                 return try rowCount(sql, values: values, below: usefulCount(request.request))
             }
@@ -144,7 +144,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         }
     }
 
-    /// Counts the rows of a SELECT; returns nil if there are not fewer than a limit.
+    /// Counts the rows of a SELECT; returns nil for as many rows as the limit or more.
     private func rowCount(_ sql: String, values: [SQLValue], below limit: Int64) throws(StoreError) -> Int64? {
         try FetchCancellation.check()
         guard limit > 0 else { return nil }
@@ -160,7 +160,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         return count < limit ? count : nil
     }
 
-    /// Returns the number of rows from which on a scan is faster than looking them up.
+    /// Returns the number of rows at which a scan becomes faster than look-ups.
     ///
     /// Small tables are always scanned, and a request with a limit ends its scan early.
     private func usefulCount(_ request: FetchRequest) throws(StoreError) -> Int64 {
@@ -169,8 +169,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         return min(count / 8, request.fetchLimit == nil ? 100_000 : 1000)
     }
 
-    /// Like `statement(for:)`, for reading records: also decides whether to collect the keys of a
-    /// range.
+    /// Returns the statement for a request, after deciding whether it collects the keys of a range.
     func readingStatement(for request: CheckedFetchRequest) throws(StoreError) -> SQLFetchStatement {
         var statement = try statement(for: request)
         try chooseRange(&statement, entity: try model.requireEntity(request.request.entity))

@@ -2,10 +2,10 @@ internal import RoostCore
 
 /// A sorter that returns the links of a load in the order of their tables.
 ///
-/// A table of links is sorted by source and target. Successive links in the order of the target
-/// belong to different pages, so a table larger than the page cache would be written repeatedly. A
-/// link that follows all earlier links is therefore returned at once, and the others wait in a
-/// sorter until the end.
+/// A table of links is sorted by source and target. If links arrived in the order of their targets,
+/// each would belong to another page, and a table larger than the page cache would be written
+/// repeatedly. So a link that follows all earlier links is returned at once, and the others wait
+/// until the end.
 ///
 /// The sorter needs about 16 MiB of memory after the first link waits, and 33 or 49 bytes of disk
 /// for each waiting link, in an unnamed file. Use it from one thread.
@@ -80,8 +80,8 @@ final class SQLLinkSorter {
 
     /// Adds a waiting link.
     ///
-    /// The key is `[relationship, 8][source, 8][target, 8]`, so that the byte order is that of the
-    /// numbers. The value is the two places of eight bytes each, or empty if both are 0.
+    /// The key is `[relationship, 8][source, 8][target, 8]`, big-endian, so that bytes sort like
+    /// the numbers. The value is the two places of eight bytes each, or empty if both are 0.
     private func wait(_ link: Link, relationship: Int) throws(StoreError) {
         let key = (
             Int64(relationship).bigEndian, UInt64(bitPattern: link.source).bigEndian,

@@ -86,8 +86,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
         try SQLMetadata.userMetadata(try open(), storeName: store.database.name, schema: schema)
     }
 
-    /// Returns the highest key ever used or reserved in the hierarchy of `entity`; 0 if there is
-    /// none.
+    /// Returns the highest key ever used or reserved in the hierarchy of `entity`, or 0.
     package func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
         let connection = try open()
         return try SQLStore.lastKey(try model.requireEntity(entity).root, connection: connection, store: store)

@@ -30,14 +30,13 @@ struct SQLIndexDrafts {
         guard let first = columns.first,
             known.insert(Draft(table: table.name, scope: scope, columns: columns)).inserted
         else { return }
-        // A dialect without partial indexes gets an index of all rows. A load then compares the
-        // values.
+        // A dialect without partial indexes gets an index of all rows. A load then searches for
+        // duplicate values.
         let condition = dialect.hasPartialIndexes ? scope : nil
         if condition == nil { leadingColumns[position].insert(first.quotedName) }
         allColumns[position].formUnion(columns.map(\.quotedName))
         let plain = columns.map { column in
-            // For a descending column, the name of the index includes the column's text in the
-            // statement.
+            // In the index's name, a descending column is unquoted and followed by DESC.
             let name = table.columns.first { $0.quotedName == column.quotedName }?.name
             return column.isAscending
                 ? name ?? column.quotedName : column.quotedName.filter { $0 != "\"" } + " DESC"

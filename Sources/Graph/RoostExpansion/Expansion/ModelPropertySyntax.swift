@@ -61,7 +61,7 @@
             if isLeftAlone {
                 if let modelAttribute {
                     report.add(
-                        "'@\(modelAttribute.name)' is for stored properties of the model; '\(name)' is none.",
+                        "'@\(modelAttribute.name)' is for stored properties of the model; '\(name)' is not one.",
                         at: modelAttribute.byteOffset)
                 }
                 return nil
@@ -74,7 +74,7 @@
                 let type = variable.type.map({ PropertyType($0.text) })
                     ?? variable.initialValue.flatMap({ PropertyType(ofLiteral: $0.text) })
             else {
-                report.add("Write the type of '\(name)': the macro sees no more than the text.")
+                report.add("Write the type of '\(name)': the macro cannot infer it.")
                 return nil
             }
             self.type = type
@@ -84,7 +84,7 @@
                     ["Attribute", "Relationship", "Unique", "Index"].contains($0.name)
                 }) {
                     report.add(
-                        "'@\(modelAttribute.name)' does not fit '@Transient': '\(name)' is not in the model.",
+                        "'@\(modelAttribute.name)' cannot be combined with '@Transient': '\(name)' is not in the model.",
                         at: modelAttribute.byteOffset)
                 }
                 return nil
@@ -116,11 +116,11 @@
             let variable = report.variable
             if variable.isConditional {
                 report.add(
-                    "'\(name)' is between #if and #endif, where macros do not see which part counts. Move it out.")
+                    "'\(name)' is between #if and #endif, where macros cannot see which branch is active. Move it out.")
             }
             if variable.isConstant {
                 report.add(
-                    "A property of a @Model class is a 'var'. A constant with an initial value is left alone.")
+                    "A property of a @Model class is a 'var'. A constant with an initial value is not part of the model.")
             }
             if variable.accessors == .observers {
                 report.add(
@@ -208,7 +208,7 @@
             }
             for name in ["Unique", "Index", "Transient"] {
                 if let found = variable.head.attribute(name) {
-                    report.add("'@\(name)' does not fit a to-many relationship.", at: found.byteOffset)
+                    report.add("'@\(name)' cannot be combined with a to-many relationship.", at: found.byteOffset)
                 }
             }
         }
@@ -224,7 +224,7 @@
                         "A to-one relationship is optional in Swift. Write '\(type.text)?', and 'isOptional: false' in '@Relationship' if it is mandatory.",
                         at: variable.type?.byteOffset)
                 } else if let value = variable.initialValue, value.text != "nil" {
-                    report.add("A relationship has no initial value.", at: value.byteOffset)
+                    report.add("A relationship cannot have an initial value.", at: value.byteOffset)
                 }
             } else if !type.isOptional, variable.initialValue == nil {
                 addMissingValue(type, name: name, report: &report)
@@ -242,7 +242,7 @@
                     report.add("A property of this type is optional. Write '\(type.text)?'.", at: typeOffset)
                 }
                 if let value = variable.initialValue, value.text != "nil" {
-                    report.add("A property of this type has no initial value.", at: value.byteOffset)
+                    report.add("A property of this type cannot have an initial value.", at: value.byteOffset)
                 }
             }
             if type.kind == .composite, variable.head.attribute("Attribute")?.argument("elements") == nil {
@@ -257,7 +257,7 @@
                 report.add("A derived attribute is nil until the first save. Make its type optional.", at: typeOffset)
             }
             if let value = variable.initialValue {
-                report.add("A derived attribute has no initial value.", at: value.byteOffset)
+                report.add("A derived attribute cannot have an initial value.", at: value.byteOffset)
             }
             if variable.head.attribute("Transient") != nil {
                 report.add("A derived attribute is stored, so it cannot be transient.", at: byteOffset)

@@ -57,11 +57,11 @@
 
         /// Returns the error for a compiler whose protocol version is too old or unknown.
         private func refusal(of expansion: PluginRequest.Expansion) -> MacroResult {
-            let spoken = compilerVersion.map { "version \($0)" } ?? "no version"
+            let reported = compilerVersion.map { "reports version \($0)" } ?? "did not report a version"
             return MacroResult(diagnostics: [
                 MacroDiagnostic(
                     message:
-                        "@Model needs version \(Self.version) of the compiler's plugin protocol, and this compiler speaks \(spoken). \(Self.remedy)",
+                        "@Model needs version \(Self.version) of the compiler's plugin protocol, and this compiler \(reported). \(Self.remedy)",
                     fileName: expansion.attribute.fileName, byteOffset: expansion.attribute.byteOffset)
             ])
         }

@@ -32,10 +32,12 @@ extension GraphCore {
             }
         }
         guard let first = missing.first else { return present }
-        let others = missing.count == 1 ? "" : " (and \(missing.count - 1) more objects)"
+        let (subject, object) =
+            missing.count == 1
+            ? ("\(first) was", "it") : ("\(missing.count) objects, such as \(first), were", "them")
         throw StoreError(
             .objectNotFound,
-            "\(first)\(others) was changed in the child context and deleted in its parent; nothing was saved. Refresh it, or delete it in the child too."
+            "\(subject) changed in the child context and deleted in its parent; nothing was saved. Refresh \(object), or delete \(object) in the child too."
         ).with { $0.missingObjects = missing }
     }
 

@@ -56,7 +56,7 @@ extension ManagedObjectContext {
     /// Saves the changes of this context to its parent.
     func save(to parent: ManagedObjectContext) throws(StoreError) {
         guard !isSaving else {
-            throw StoreError(.invalidRequest, "The context is being saved already. Do not save from its hooks.")
+            throw StoreError(.invalidRequest, "The context is already being saved. Do not save from its hooks.")
         }
         isSaving = true
         defer {

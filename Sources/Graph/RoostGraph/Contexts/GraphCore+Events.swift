@@ -36,7 +36,9 @@ extension GraphCore {
     }
 
     private func reserve(_ count: Int, entity: ManagedObjectModel.Entity) throws(StoreError) -> Range<Int64> {
-        guard let stores else { throw StoreError(.closed, "The context has ended.") }
+        guard let stores else {
+            throw StoreError(.closed, "The object has left its context, so no key can be reserved.")
+        }
         return try stores.store(ofEntity: entity.number).persistentStore.reserveKeys(
             count, for: model.entities[entity.root].name)
     }

@@ -41,7 +41,7 @@ extension GraphCore {
     static func missing(_ object: ManagedObject) -> StoreError {
         StoreError(
             .objectNotFound,
-            "\(object.objectID) does not exist in the state of the store that this event reads. Another context deleted it, or inserted it since the event began: processPendingChanges() ends the event."
+            "\(object.objectID) does not exist in the state of the store that this event reads. Another context deleted it, or inserted it after the event began. Call processPendingChanges() to read the newest state."
         ).with { $0.missingObjects = [object.objectID] }
     }
 

@@ -59,8 +59,8 @@ struct IsolationCheck {
     private static func message(_ context: String?, owner: String) -> String {
         """
         The context '\(context ?? "without a name")' belongs to \(owner), and was used outside of it. \
-        Objects stay with their context: pass the ID, and use it there in 'perform'. Building the program in \
-        language mode 6 shows the place.
+        Pass an object's ID to another context, and fetch the object there. In language mode 6, the compiler \
+        reports the place.
         """
     }
 }

@@ -103,7 +103,7 @@ extension ManagedObject {
         core.latch(
             StoreError(
                 .invalidModel,
-                "The class '\(Self.self)' asks '\(info.entity.name)' for a property at slot \(slot), which is none. Generate the class again from the model, and pass it to the container."
+                "The class '\(Self.self)' asks '\(info.entity.name)' for the property at slot \(slot), but the slot has none. Generate the class again from the model, and pass it to the container."
             ))
         return nil
     }

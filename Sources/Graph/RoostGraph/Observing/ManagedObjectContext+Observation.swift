@@ -42,7 +42,7 @@ extension ManagedObjectContext {
                 return core.latch(
                     StoreError(
                         .invalidRequest,
-                        "The context has objects, so it can no longer be made observable or not. Set isObservable before the first fetch or insert."
+                        "isObservable cannot change while the context has objects. Set it before the first fetch or insert."
                     ))
             }
             core.observation = newValue ? ObjectObservation() : nil

@@ -100,7 +100,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
         limit: Int? = nil
     ) throws(StoreError) -> [Element] {
         guard case .relationship(let owner, let relationship) = storage else {
-            throw StoreError(.invalidRequest, "The set is not that of a relationship, so no store can search it.")
+            throw StoreError(.invalidRequest, "The set is not bound to a relationship, so it cannot be searched.")
         }
         guard let context = owner.context else {
             throw StoreError(.closed, "\(owner.objectID) has left its context, so its members cannot be fetched.")

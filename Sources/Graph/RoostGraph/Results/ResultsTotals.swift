@@ -94,7 +94,7 @@ final class FollowedTotals: ResultsFollower {
         guard request.fetchLimit == nil, request.fetchOffset == nil else {
             throw StoreError(
                 .invalidRequest,
-                "Totals of '\(request.entity)' are of all objects that meet the predicate. Leave out the limit and the offset."
+                "Totals of '\(request.entity)' cannot have a limit or an offset. Remove them."
             )
         }
         var request = request
@@ -109,7 +109,7 @@ final class FollowedTotals: ResultsFollower {
         for name in attributes {
             let field = try entity.layout.requireField(name)
             guard ExactSum.supports(field.kind) else {
-                throw StoreError(.invalidRequest, "'\(entity.name).\(name)' has no numbers that could be added.")
+                throw StoreError(.invalidRequest, "'\(entity.name).\(name)' is not a numeric attribute.")
             }
             known.append((name, model.entities.map { entity.includes($0.number) ? $0.layout.field(name) : nil }))
             empty.append(ExactSum(field.kind))

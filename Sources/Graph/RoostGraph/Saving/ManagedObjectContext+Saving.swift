@@ -26,7 +26,7 @@ extension ManagedObjectContext {
         guard !isSaving else {
             throw StoreError(
                 .invalidRequest,
-                "The context is being saved already. Do not save from its hooks, and wait for a save in the background."
+                "The context is already being saved. Do not save from its hooks, and wait for a save in the background."
             )
         }
         isSaving = true
@@ -314,8 +314,11 @@ extension ManagedObjectContext {
             }
         }
         guard let first = referring.first else { return error }
-        let others = referring.count == 1 ? "" : " and \(referring.count - 1) more objects"
-        return error.withMessage("\(error.message) \(first.objectID)\(others) refer to what another context deleted.")
+        let references =
+            referring.count == 1
+            ? "\(first.objectID) refers to" : "\(referring.count) objects, such as \(first.objectID), refer to"
+        let deleted = missing.count == 1 ? "an object" : "objects"
+        return error.withMessage("\(error.message) \(references) \(deleted) that another context deleted.")
     }
 
     // MARK: After the commit

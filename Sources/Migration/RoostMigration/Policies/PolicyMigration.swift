@@ -171,7 +171,7 @@ final class PolicyMigration {
             guard madeCount < mapping.readCount else { continue }
             let count = MigrationLoss.Kind.objects.counted(mapping.readCount - madeCount)
             losses.append(
-                "\(entity.name): The policy of mapping '\(mapping.declaration.name)' made nothing of some objects (\(count))."
+                "\(entity.name): The policy of mapping '\(mapping.declaration.name)' created no object from \(count)."
             )
         }
         return losses

@@ -44,7 +44,7 @@ struct BatchDestinations {
     /// Forgets which objects exist, but keeps the assigned positions.
     mutating func forget() { found.removeAll(keepingCapacity: true) }
 
-    /// Continues with another snapshot, after ``forget()``.
+    /// Forgets which objects exist, and continues with another snapshot.
     mutating func go(on snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
         forget()

@@ -51,7 +51,7 @@ struct BatchInsertion {
 
     /// A to-one relationship with its fields.
     ///
-    /// It is a class, because each row uses it and copying it costs much more.
+    /// It is a class, because copying a structure for each row costs much more.
     private final class Reference {
         let field: RecordLayout.Field
         /// The field for the position in the inverse, or nil if the inverse is not ordered.
@@ -257,8 +257,7 @@ struct BatchInsertion {
         if loader == nil {
             new = try store.reserveKeys(count, for: layout.entity)
         } else {
-            // The load blocks other writers. No keys are reserved meanwhile, not even by this
-            // request.
+            // The load blocks other writers, so it can use the next keys without reserving them.
             guard nextKey <= Int64.max - Int64(count) else {
                 throw StoreError(
                     .limitExceeded, "The hierarchy of entity '\(layout.entity)' has no \(count) keys left.")
@@ -385,7 +384,7 @@ struct BatchInsertion {
             changes.lastPlaces = destinations.lastPlaces
             try applyRules(to: &changes)
             relatedIDs = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
-            // For the same reason as in `startLoading()`.
+            // A store that needs space may have to wait until no snapshot is open.
             snapshot.close()
             return try store.commit(changes).generation
         }

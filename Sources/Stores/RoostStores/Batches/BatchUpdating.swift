@@ -2,7 +2,7 @@ package import RoostCore
 internal import RoostQuery
 
 extension StoreSnapshot {
-    /// Computes the changes of a batch update from the snapshot.
+    /// Reads the snapshot and computes the changes of a batch update.
     ///
     /// See ``BatchUpdateRequest``.
     ///

@@ -1,16 +1,16 @@
 public import RoostCore
 
-// Batch requests take the program's model as a parameter instead of from the store, since rules are
-// not part of the version hashes. So programs with different rules can use one store at the same
-// time, even one open store.
+// Batch requests take the rules from the model in a parameter, since rules are not part of the
+// version hashes. So programs with different rules can use one store at the same time, even one
+// open store.
 
 extension PersistentStore {
     /// Inserts the objects of a ``BatchInsertRequest``.
     ///
     /// The insert is atomic and durable on return. It enforces the rules of the program's model:
-    /// mandatory properties, limits, lengths, patterns and counts, existing objects, and uniqueness
-    /// constraints. Properties that a row does not name get their defaults, and derived attributes
-    /// are computed.
+    /// mandatory properties, limits, lengths, patterns and counts, the existence of referenced
+    /// objects, and uniqueness constraints. Properties that a row does not name get their defaults,
+    /// and derived attributes are computed.
     ///
     /// Up to 16 MiB of records are collected and written as one change set, which blocks other
     /// writers only briefly. More records go through ``bulkLoader(_:)``, which blocks other writers
@@ -28,10 +28,10 @@ extension PersistentStore {
     ///   an abstract entity, a to-many relationship, a derived attribute, and a conflict rule
     ///   without a constraint; `unknownProperty`; `invalidValue` with row and property;
     ///   `validationFailed` with all ``StoreError/failures``; `objectNotFound` with all missing
-    ///   objects to which rows refer; `constraintViolation`; `conflict` after ten attempts, or a
-    ///   hundred if rows can change other objects or extend ordered relationships; and the errors
-    ///   of ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows. After an error nothing was
-    ///   inserted, but keys may remain unused.
+    ///   objects to which rows refer; `constraintViolation`; `conflict` after ten attempts (a
+    ///   hundred if rows, without lists of objects or a conflict rule, can change other objects or
+    ///   extend ordered relationships); and the errors of ``reserveKeys(_:for:)``, ``commit(_:)``
+    ///   and the rows. After an error nothing was inserted, but keys may remain unused.
     /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory to commit or load
     ///   them. If the insert remains one change set, memory holds all records, and with a conflict
     ///   rule all rows.
@@ -47,10 +47,10 @@ extension PersistentStore {
     ///
     /// The update is atomic and durable on return. Every object that matches the predicate gets a
     /// new version, even if its values do not change. The rules of a batch insert are enforced for
-    /// the properties that are set. Setting a composite as a whole sets all its other elements to
-    /// null. If setting an element creates the composite's value, the other elements get their
-    /// defaults. If another writer changes one of the objects meanwhile, the change set is computed
-    /// again, up to ten times in all.
+    /// the properties that are set. Setting a composite as a whole sets elements without a new
+    /// value to null. If setting an element creates the composite's value, the other elements get
+    /// their defaults. If another writer changes one of the objects meanwhile, the change set is
+    /// computed again, up to ten times in all.
     ///
     /// - Parameters:
     ///   - request: The objects to update, and their new values.
@@ -75,7 +75,7 @@ extension PersistentStore {
     ///
     /// The delete is atomic and durable on return. If another writer changes one of the objects
     /// meanwhile, the change set is computed again, up to ten times in all. The same happens if
-    /// another writer sets a reference to a deleted object, unless a relationship with an inverse
+    /// another writer sets a reference to a deleted object, unless any relationship with an inverse
     /// has the rule `noAction`.
     ///
     /// - Parameters:

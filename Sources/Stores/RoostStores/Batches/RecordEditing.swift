@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// Edits of records, including the resulting changes of other objects.
 ///
-/// Batch updates use it, and batch inserts that update existing objects.
+/// It serves batch updates, and batch inserts that update existing objects.
 struct RecordEditing {
     /// The properties of a concrete entity that are set.
     struct Plan {
@@ -44,7 +44,7 @@ struct RecordEditing {
 
     /// Checks a new record.
     ///
-    /// Call ``fields(of:values:plan:_:)`` for the record directly before.
+    /// Call ``fields(of:values:plan:_:)`` for the same record directly before this method.
     mutating func check(
         _ record: RecordReader, subject: (RecordLayout.Field) -> ValidationFailure.Subject
     ) throws(StoreError) {
@@ -74,11 +74,12 @@ struct RecordEditing {
     /// Throws the collected failures and missing objects.
     func throwIfAny() throws(StoreError) { try missing.throwIfAny(with: failures) }
 
-    /// Completes a change set with the other ends of relationships, counts and derived attributes.
+    /// Completes a change set with the other ends of relationships and derived attributes, and
+    /// checks counts.
     ///
     /// - Parameters:
     ///   - changes: The change set to complete.
-    ///   - subject: A closure that returns the subject of failures of an insert.
+    ///   - subject: A closure from the position of an insert to the subject of its failures.
     /// - Throws: `validationFailed`; `invalidRequest` for contradictory references; the errors of
     ///   ``ChangeRules/apply(to:failures:subject:)``.
     mutating func finish(

@@ -4,7 +4,7 @@ internal import RoostQuery
 extension Upsert {
     // MARK: Keys
 
-    /// Returns the values of constraint fields that follow from a shape's values.
+    /// Returns the values that a row sets in fields of constraints, by field index.
     func fields(
         _ shape: Int, values: [Value], properties: BatchProperties, owner: @autoclosure () -> String
     ) throws(StoreError) -> [Int: Value] {

@@ -5,7 +5,7 @@ internal import RoostQuery
 ///
 /// A row's object exists if a stored object has the same values in a uniqueness constraint. The
 /// effect is the same as one request for each row, in order: a later row finds the objects and the
-/// values of earlier rows. Only the rules are checked at the end.
+/// values of earlier rows. The rules, however, are checked at the end.
 ///
 /// All rows are one change set. Their values stay in memory, because the change set is computed
 /// again if another writer changed its objects.
@@ -69,11 +69,11 @@ struct Upsert {
         var records: RecordBatch
         /// By stored record: the position of its target, if a row identifies it.
         var targetsByPosition: [Int: Int] = [:]
-        /// The positions of stored records.
+        /// By object: the position of its stored record.
         var positions: [ObjectPlace: Int] = [:]
         /// The keys that were looked up, each with the position of its stored record or nil.
         var stored: [Key: Int?] = [:]
-        /// The position of the target that has a key.
+        /// By key: the position of the target that has the key.
         var claims: [Key: Int] = [:]
         /// The stored keys that no target has any more.
         var released: Set<Key> = []

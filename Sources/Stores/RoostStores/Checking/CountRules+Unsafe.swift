@@ -1,10 +1,10 @@
 internal import RoostCore
 internal import RoostMigration
 
-/// The minimum and maximum counts of to-many relationships, which are compared with the references
-/// and links of a store.
+/// A check of the minimum and maximum counts of to-many relationships against a store's references
+/// and links.
 ///
-/// Objects and their references arrive in any order, so both are sorted, in bounded memory.
+/// Objects and the references to them arrive in any order, so all are sorted, in bounded memory.
 final class CountRules {
     /// A relationship with a count rule.
     private struct Rule {
@@ -19,8 +19,8 @@ final class CountRules {
     private let rulesByEntity: [[Int]]
     /// By number of a to-one relationship: the position of the inverse's rule.
     private let ruleByReference: [Int?]
-    /// By number of a relationship with links: the positions of the rules of the sources and of the
-    /// targets.
+    /// By number of a relationship with links: the positions of its own rule, for sources, and of
+    /// its inverse's rule, for targets.
     private let rulesByLinks: [(ofSources: Int?, ofTargets: Int?)]
     private let sorter: ExternalSorter
 
@@ -59,7 +59,7 @@ final class CountRules {
         for rule in rulesByEntity[entity] { try append(rule, key: key, isObject: true, entity: entity) }
     }
 
-    /// Adds the destination of a to-one relationship.
+    /// Adds a reference of a to-one relationship.
     func addReference(relationship: Int, to key: Int64) throws(StoreError) {
         guard let rule = ruleByReference[relationship] else { return }
         try append(rule, key: key, isObject: false)
@@ -69,7 +69,7 @@ final class CountRules {
     func addLink(_ link: Link, of relationship: Int) throws(StoreError) {
         let (ofSources, ofTargets) = rulesByLinks[relationship]
         if let ofSources { try append(ofSources, key: link.source, isObject: false) }
-        // If a relationship is its own inverse, an object that is linked with itself has one link.
+        // In a relationship that is its own inverse, a link of an object with itself counts once.
         if let ofTargets, ofTargets != ofSources || link.source != link.target {
             try append(ofTargets, key: link.target, isObject: false)
         }
@@ -123,8 +123,8 @@ final class CountRules {
                     let value = EntryArena.value(of: entry).loadUnaligned(as: UInt32.self)
                     (object, count) = ((rule, key, Int(UInt32(littleEndian: value))), 0)
                 } else if let current = object, current.rule == rule, current.key == key {
-                    // References to missing objects, or to objects of another entity, belong to no
-                    // object.
+                    // A reference to a missing object, or to an object of another entity, follows
+                    // no object and is ignored.
                     count += 1
                 }
             }

@@ -2,14 +2,14 @@ public import RoostCore
 
 /// Checks a whole store and returns all problems found.
 ///
-/// The check reads every record and link of one snapshot, and changes nothing. It covers
+/// The check reads every record and link of one snapshot, and changes nothing. It covers:
 ///
-/// - checksums, canonical bytes, and the digest of the last commit, where any difference is damage,
-/// - the rules of the model (`StoreFinding.Rule`): mandatory values, limits, lengths, patterns,
-///   counts of relationships, and references and links to objects that do not exist. A broken rule
-///   is a violation,
-/// - references of one-to-one relationships without a reference back, as warnings,
-/// - the backend's own structure (`PersistentStore.integrityFindings()`).
+/// - Checksums, canonical bytes, and the digest of the last commit. Any difference is damage.
+/// - The rules of the model (`StoreFinding.Rule`): mandatory values, limits, lengths, patterns,
+///   counts of relationships, and the existence and entity of referenced or linked objects. A
+///   broken rule is a violation.
+/// - One-to-one references without a reference back. Each is a warning.
+/// - The backend's own structure (`PersistentStore.integrityFindings()`).
 ///
 /// A damaged record is a finding, and the check continues after it.
 ///
@@ -27,9 +27,8 @@ public import RoostCore
 ///     counts the rest.
 /// - Returns: The findings, damage first, then violations. Empty if the store has no problems.
 /// - Throws: The error that prevents the check: `closed`, `ioFailure`, `busy`. Never `corrupted`.
-/// - Complexity: O(*n*) in records and links, plus one lookup for each batch of different
-///   references. If relationships have minimum or maximum counts, the references to their objects
-///   are sorted. Memory is bounded.
+/// - Complexity: O(*n*) in records and links, plus lookups of referenced objects in batches.
+///   Minimum or maximum counts of relationships also require sorting. Memory is bounded.
 public func checkStore(_ store: any PersistentStore, limit: Int = 100) throws(StoreError) -> [StoreFinding] {
     try checkStore(store, limit: limit, progress: nil)
 }
@@ -156,7 +155,7 @@ private struct StoreCheck {
     private let countRules: CountRules
     /// Whether counts are checked.
     ///
-    /// False without rules, or after counting failed, which is a finding.
+    /// False without rules, and after an error of counting, which is reported as a finding.
     private var isCounting: Bool
 
     init(snapshot: any StoreSnapshot, spillDirectories: [String], findings: FindingList) {
@@ -359,7 +358,7 @@ private struct StoreCheck {
         }
     }
 
-    /// Looks up the collected references, and reports dangling ones.
+    /// Looks up the targets of the collected references, and reports broken references.
     private mutating func lookUp() throws(StoreError) {
         guard !pending.isEmpty else { return }
         let targets = try readTargets()
@@ -379,7 +378,7 @@ private struct StoreCheck {
 
     private mutating func readTargets() throws(StoreError) -> FoundTargets {
         var result = FoundTargets()
-        // Entities of one hierarchy share keys, so a key is unique within its root entity.
+        // A key is unique among all objects of a root entity and its subentities.
         let targets = Set(
             pending.compactMap { reference in
                 model.entity(reference.target.entity).map { Target(root: $0.root, key: reference.target.key) }

@@ -3,8 +3,8 @@ internal import RoostCore
 /// The properties of an entity, or the elements of a composite attribute, by their coding keys.
 ///
 /// Most types request their keys in the same order each time. So the table remembers the successor
-/// of each property, and searches for a name only if the guess is wrong. It is used from one thread
-/// at a time.
+/// of each property, and searches for a name only if another property is requested. It is used from
+/// one thread at a time.
 final class PropertyTable {
     /// The name for messages: `Track`, or `Track.place` for the elements of a composite.
     let label: String
@@ -33,7 +33,7 @@ final class PropertyTable {
     /// Returns the property with this name, or nil.
     func property(_ name: String) -> CodedProperty? {
         let guess = last < 0 ? first : properties[last].successor
-        // A table without properties also has no guess.
+        // In a table without properties, the guess is not a valid index.
         guard guess < properties.count, properties[guess].name == name else { return search(name) }
         last = guess
         return properties[guess]
@@ -140,7 +140,7 @@ final class CodedProperty {
     let kind: Kind
     /// The full name for messages, such as `Track.place.city`.
     let label: String
-    /// The field, which is the marker of a composite.
+    /// The property's field; for a composite, the field that marks it as present.
     ///
     /// Nil for properties without a field.
     let field: RecordLayout.Field?

@@ -60,8 +60,7 @@ struct PropertyContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeNil(forKey key: Key) throws -> Bool { try decoder.isNull(try property(key), number: number) }
 
-    // These methods are inlined into the requirements, so that each requirement calls code for its
-    // type.
+    // Inlining these methods gives each requirement of the protocol specialized code for its type.
     @inline(__always)
     func decode<T: StoredValue>(_ type: T.Type, forKey key: Key) throws -> T {
         try decoder.required(type, property: try property(key), number: number)

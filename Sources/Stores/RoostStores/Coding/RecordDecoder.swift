@@ -59,11 +59,11 @@ package final class RecordDecoder {
     ///   - record: A record of a model that is compatible with the decoder's model.
     ///   - members: The function that reads to-many relationships, or nil for types without them.
     /// - Returns: The decoded value.
-    /// - Throws: `unknownProperty` for a key that is not a property, with the nearest name, or is
-    ///   transient; `invalidValue` for a property with the wrong Swift type, or with a type that is
-    ///   not optional although the value is null; `invalidRequest` for containers that records do
-    ///   not have. An error of the type's own `init(from:)` is the `underlying` error, except that
-    ///   a `StoreError` is thrown unchanged.
+    /// - Throws: `unknownProperty` for a transient property, or for a key that is not a property,
+    ///   with the nearest name; `invalidValue` for a property with the wrong Swift type, or with a
+    ///   type that is not optional although the value is null; `invalidRequest` for containers that
+    ///   records do not have. An error of the type's own `init(from:)` is the `underlying` error,
+    ///   except that a `StoreError` is thrown unchanged.
     package func decode<T: Decodable>(
         _ type: T.Type, from record: RecordReader, members: Members? = nil
     ) throws(StoreError) -> T {
@@ -135,7 +135,7 @@ extension RecordDecoder {
         }
     }
 
-    /// Returns the value of a property that is not null.
+    /// Returns the value of a property, and throws if it is null.
     @inline(__always)
     func required<T: StoredValue>(_ type: T.Type, property: CodedProperty, number: UInt) throws(StoreError) -> T {
         guard let value = try value(type, property: property, number: number) else {

@@ -83,7 +83,7 @@ struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         }
     }
 
-    /// Returns an encoder that ignores its values, because the row has failed.
+    /// Returns an encoder that throws for every value, because the row has failed.
     private func failing(_ error: StoreError) -> ValueEncoder {
         row.fail(error)
         return ValueEncoder(

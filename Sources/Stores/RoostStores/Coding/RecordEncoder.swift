@@ -36,11 +36,11 @@ package final class RecordEncoder {
 
     /// Encodes a value as an object of an entity.
     ///
-    /// - Throws: `unknownEntity`; `unknownProperty` for a key that is not a property, with the
-    ///   nearest name, or is transient; `invalidValue` for a property with the wrong Swift type or
-    ///   an invalid value; `invalidRequest` for containers that rows do not have. An error of the
-    ///   type's own `encode(to:)` is the `underlying` error, except that a `StoreError` is thrown
-    ///   unchanged.
+    /// - Throws: `unknownEntity`; `unknownProperty` for a transient property, or for a key that is
+    ///   not a property, with the nearest name; `invalidValue` for a property with the wrong Swift
+    ///   type or an invalid value; `invalidRequest` for containers that rows do not have. An error
+    ///   of the type's own `encode(to:)` is the `underlying` error, except that a `StoreError` is
+    ///   thrown unchanged.
     package func encode<T: Encodable>(_ value: T, for entity: EntityName) throws(StoreError) -> EncodedRow {
         let entity = try model.requireEntity(entity)
         let row = RowEncoding(type: T.self)
@@ -142,7 +142,7 @@ final class RowEncoding {
 
     /// Sets a property to a value of any type.
     ///
-    /// Types that do not correspond to a field encode the value into a container.
+    /// A value whose type does not correspond to a field encodes itself.
     func encode<T: Encodable>(_ value: T, property: CodedProperty, scope: RowScope) throws {
         if property.kind == .toMany {
             // The types are compared because an empty array of another type can be cast.

@@ -5,7 +5,7 @@ internal import RoostCore
 protocol StoredValue: Codable {
     /// Returns whether properties of a kind can have values of this type.
     static func accepts(_ kind: RecordLayout.Field.Kind) -> Bool
-    /// Returns the value of a field, which has an accepted kind and is not null.
+    /// Returns the value of a field that has an accepted kind and is not null.
     ///
     /// The result is nil if this type cannot represent the value.
     static func read(_ field: borrowing RecordLayout.Field, of record: RecordReader) -> Self?

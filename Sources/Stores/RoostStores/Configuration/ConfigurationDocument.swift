@@ -55,7 +55,7 @@ private struct ConfigurationReader {
     typealias Store = RoostConfiguration.Store
 
     let path: String
-    /// The ends of the text's lines, in ascending order.
+    /// The byte offsets of the text's line ends, in ascending order.
     let lineEnds: [Int]
     let registry: StoreRegistry
     let problems: JSONProblems
@@ -93,8 +93,7 @@ private struct ConfigurationReader {
     }
 
     private func origin(_ byteOffset: Int) -> RoostConfiguration.Origin {
-        // A binary search for the number of earlier lines, since there may be as many stores as
-        // lines.
+        // A binary search finds the line, since there may be as many stores as lines.
         var (low, high) = (0, lineEnds.count)
         while low < high {
             let middle = (low + high) / 2

@@ -30,9 +30,9 @@ extension RoostConfiguration {
         var directory = directory
         while true {
             let candidate = absolute(fileName, in: directory)
-            // A directory that this user may not search counts as having no file, but a file that
-            // is found must be readable. A dangling link counts as found. Otherwise the search
-            // would find the file of a parent directory, with other stores.
+            // A directory that the user may not search counts as having no file. An unreadable file
+            // or a dangling link counts as found: otherwise the search would find the file of a
+            // parent directory, with other stores.
             if StoreFile.hasEntry(at: candidate) {
                 return Setting(key: "file", value: candidate, origin: .search)
             }

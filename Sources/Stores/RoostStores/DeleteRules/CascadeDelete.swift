@@ -1,7 +1,7 @@
 package import RoostCore
 
 extension StoreSnapshot {
-    /// Computes the changes of a batch delete from the snapshot.
+    /// Reads the snapshot and computes the changes of a batch delete.
     ///
     /// See ``BatchDeleteRequest``.
     ///
@@ -39,9 +39,9 @@ struct DeletePropagation {
         let target: Int64
     }
 
-    /// The maximum number of deleted objects for which referring objects are fetched by ID.
+    /// The maximum number of deleted objects whose referring objects are found by a fetch request.
     ///
-    /// For more objects, all objects are read.
+    /// For more deleted objects, all objects that can refer to them are read.
     private static let lookUpCount = 1000
 
     private let snapshot: any StoreSnapshot
@@ -232,10 +232,10 @@ struct DeletePropagation {
         if !fields.isEmpty { try cleared.append(record, replacing: fields) }
     }
 
-    /// Finds objects that refer to deleted objects which do not refer back.
+    /// Finds objects that refer to deleted objects, even if the deleted objects do not refer back.
     ///
-    /// Their to-one relationships have no inverse, or a to-one inverse. The inverse may be empty in
-    /// a store where only one side was edited.
+    /// A to-one relationship may have no inverse, or a to-one inverse that is empty because only
+    /// one side was edited.
     private mutating func collectReferringOfThemselves() throws(StoreError) {
         for relationship in model.relationships where relationship.storage == .field {
             if let inverse = relationship.inverse.map({ model.relationships[$0] }) {
@@ -308,8 +308,8 @@ extension ManagedObjectModel.Relationship {
         switch inverse.declaration.deleteRule {
         case .nullify: return true
         case .noAction: return false
-        // Objects that such a rule finds are deleted too, or prevent the delete. So only objects
-        // that the rule does not find remain.
+        // The rule deletes the objects in the inverse, or denies the delete. A to-many inverse
+        // contains all referring objects, but a to-one inverse may lack them.
         case .cascade, .deny: return inverse.storage == .field
         }
     }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The changes of other objects if a to-one relationship with a to-one inverse is set.
+/// The changes of other objects that setting a one-to-one relationship requires.
 ///
 /// The new partner gets a reference back, and the references of old partners are cleared.
 struct PartnerChanges {
@@ -62,7 +62,7 @@ struct PartnerChanges {
             "Cannot set '\(relationship.name)' of both \(one) and \(other) to \(target): its inverse is to-one.")
     }
 
-    /// Changes the other objects, which are in the updates or only in the snapshot.
+    /// Adds the changes of the other objects to the updates.
     ///
     /// - Parameters:
     ///   - changes: The change set to complete.
@@ -82,7 +82,7 @@ struct PartnerChanges {
                     let field = record.layout.field(relationship.name.name), let back = relationship.inverse
                 else { continue }
                 guard case .objectID(let id) = record.value(field) else { continue }
-                // An ID may contain the object's own entity or a superentity.
+                // The ID may name the object's own entity or a superentity.
                 let old = try model.place(of: id)
                 if old != (try model.place(of: object)) { edits[old, default: [:]][back] = .clear(place) }
             }

@@ -3,9 +3,9 @@ internal import RoostCore
 
 /// The result of a compaction.
 ///
-/// As JSON: `store` (URL), `bytesBefore`, `bytesAfter`, `objects`, `links`, `digest` (text),
-/// `inPlace` (whether the store was open elsewhere), `seconds`, `warnings` (messages). Later
-/// versions may add fields.
+/// The JSON form has `store` (URL), `bytesBefore`, `bytesAfter`, `objects`, `links`, `digest`
+/// (text), `inPlace` (whether the store was open elsewhere), `seconds`, `warnings` (messages).
+/// Later versions may add fields.
 ///
 /// ```swift
 /// let report = try store.compact()

@@ -4,8 +4,8 @@ public import RoostMigration
 
 /// Backups and compaction of stores of any type.
 ///
-/// It uses only the requirements of ``PersistentStoreType``. A type may have a better method for a
-/// store that is open elsewhere (`CompactingStoreType`).
+/// Both use only the requirements of ``PersistentStoreType``. A type may also compact a store that
+/// is open elsewhere (`CompactingStoreType`).
 ///
 /// ```swift
 /// let maintenance = StoreMaintenance()
@@ -13,7 +13,7 @@ public import RoostMigration
 /// print("\(report.bytesBefore) bytes before, \(report.bytesAfter) bytes after")
 /// ```
 public struct StoreMaintenance: Sendable {
-    /// The store types that URLs may contain.
+    /// The supported store types.
     package let registry: StoreRegistry
 
     /// Creates an instance for the store types of `registry`.

@@ -4,8 +4,8 @@ internal import RoostQuery
 
 /// The rules that concern more than one record, applied to a change set before its commit.
 ///
-/// This computes the derived attributes of changed objects and of objects that depend on them, and
-/// compares counts with their limits. ``FailureList`` checks single records.
+/// They compute the derived attributes of changed objects and of objects that depend on them, and
+/// compare counts with their limits. ``FailureList`` checks single records.
 package struct ChangeRules {
     private let rules: ModelRules
     private let model: ManagedObjectModel
@@ -17,7 +17,7 @@ package struct ChangeRules {
     private var oldRecords: RecordBatch
     /// The objects that get a new version even if their values do not change.
     ///
-    /// Otherwise a writer that has not seen this change could leave an old value in a derived
+    /// A concurrent writer then gets a conflict, and cannot leave an old value in a derived
     /// attribute.
     private var touched: Set<ObjectPlace> = []
 
@@ -37,19 +37,18 @@ package struct ChangeRules {
 
     /// Computes derived attributes and compares counts.
     ///
-    /// Objects that depend on changed objects are appended to the updates. The commit requires that
-    /// objects whose values were used do not change. The following objects get a new version, so
-    /// that one of two concurrent writers must start again:
+    /// Objects that depend on changed objects are appended to the updates. Objects whose values
+    /// were used must be unchanged at the commit. The following objects get a new version, so that
+    /// one of two concurrent writers must start again:
     ///
-    /// - objects with limited counts that change, so that two writers together cannot exceed a
-    ///   limit,
+    /// - objects whose limited counts change, so that two writers together cannot exceed a limit,
     /// - objects with an aggregate over a changed object, even if the aggregate does not change,
-    /// - objects that a derived attribute reads over a relationship that the change creates.
+    /// - objects that a derived attribute reads through a new reference or link.
     ///
     /// - Parameters:
     ///   - changes: The change set to complete.
     ///   - failures: The list to which failures of counts are added.
-    ///   - subject: A closure that returns the subject of failures of an insert.
+    ///   - subject: A closure from the position of an insert to the subject of its failures.
     /// - Throws: `invalidModel` for derived attributes that depend on each other in a circle;
     ///   `invalidValue` for a value that a derived attribute cannot hold; errors of reading the
     ///   snapshot.
@@ -59,7 +58,7 @@ package struct ChangeRules {
     ) throws(StoreError) {
         guard try rules.concern(changes) else { return }
         try readOld(changes)
-        // The time is set only for objects that the program changes, not for their dependents.
+        // `now()` is set only in objects that the program changes, not in their dependents.
         let programUpdateCount = changes.updates.count
         try checkCounts(&changes, failures: &failures, subject: subject)
         if failures.isEmpty { try derive(&changes, programUpdateCount: programUpdateCount) }
@@ -184,8 +183,8 @@ package struct ChangeRules {
     private mutating func derive(_ changes: inout ChangeSet, programUpdateCount: Int) throws(StoreError) {
         guard !rules.derived.isEmpty else { return }
         let dependentStart = changes.updates.count
-        // Each round that adds no objects brings every value one attribute or one object closer to
-        // its final value.
+        // Each round that adds no objects carries changes one step further along the chains of
+        // dependent attributes and objects.
         var roundCount = 0
         while true {
             let count = changes.updates.count
@@ -204,8 +203,8 @@ package struct ChangeRules {
         try touchNewSources(&changes)
     }
 
-    /// Requires a new version for stored objects that derived attributes read over new references
-    /// and links.
+    /// Requires a new version for stored objects that derived attributes read through new
+    /// references and links.
     ///
     /// A concurrent writer that changes such an object cannot yet see which attributes depend on
     /// it.
@@ -273,13 +272,13 @@ package struct ChangeRules {
     private mutating func dependentKeys(
         on changes: ChangeSet, attribute: DerivedAttributes.Attribute
     ) throws(StoreError) -> Set<Int64> {
-        // The loop goes backward along the path, and finds the objects at each step whose next step
-        // changed.
+        // The loop follows the path backward. Each step finds the objects from which the path
+        // reaches a change.
         var keys: Set<Int64> = []
         for depth in attribute.path.indices.reversed() {
             let relationship = attribute.path[depth]
-            // The changed objects at the end of this step, and those from which the path reaches a
-            // change.
+            // The objects at the end of this step that changed, or from which the rest of the path
+            // reaches a change.
             let name =
                 depth + 1 < attribute.path.count
                 ? attribute.path[depth + 1].name.name : attribute.sourceName

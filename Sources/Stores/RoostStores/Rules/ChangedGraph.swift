@@ -24,7 +24,7 @@ package final class ChangedGraph: ObjectGraph {
     private var rows: [ObjectPlace: Row] = [:]
     /// By to-one relationship and destination: the changed objects with this reference.
     private var references: [End: [Int64]] = [:]
-    /// By relationship with links and end: the other ends of added and removed links.
+    /// By end of a relationship with links: the other ends of added and removed links.
     private var added: (bySource: [End: [Int64]], byTarget: [End: [Int64]]) = ([:], [:])
     private var removed: (bySource: [End: Set<Int64>], byTarget: [End: Set<Int64>]) = ([:], [:])
     private var stored: RecordBatch

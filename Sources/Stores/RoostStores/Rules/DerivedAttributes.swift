@@ -37,7 +37,7 @@ struct DerivedAttributes: Sendable {
     let count: Int
     /// By entity number: whether attributes of other objects depend on objects of the entity.
     private let sources: [Bool]
-    /// The relationships over which an attribute reads a property of another object.
+    /// The relationships through which an attribute reads a property of another object.
     let readRelationships: [ManagedObjectModel.Relationship]
 
     /// Whether the model has no derived attribute.
@@ -127,7 +127,7 @@ struct DerivedAttributes: Sendable {
         } catch { throw problem(error.message) }
     }
 
-    /// Returns `articles.@sum.wordCount` for `articles.wordCount.@sum`.
+    /// Returns an aggregate as a key path: `articles.@sum.wordCount` for `articles.wordCount.@sum`.
     private static func aggregate(
         _ aggregate: DerivationExpression.Aggregate, of names: [String], from entity: ManagedObjectModel.Entity,
         model: ManagedObjectModel

@@ -72,7 +72,7 @@ package struct FailureList {
 }
 
 extension StoreFinding.Rule {
-    /// Returns the failure of a change that breaks the rule of a field.
+    /// Returns the kind of failure of a change that breaks the rule of a field.
     fileprivate func failure(of field: RecordLayout.Field) -> ValidationFailure.Kind {
         switch self {
         case .mandatory, .minimumCount, .maximumCount, .dangling, .destination: .missing

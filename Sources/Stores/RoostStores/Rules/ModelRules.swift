@@ -4,7 +4,7 @@ internal import RoostQuery
 
 /// The rules of a program's model, compiled once for all changes.
 ///
-/// Contexts, batch requests, imports and the command use these rules.
+/// Contexts, batch requests, imports and the `roost` command use these rules.
 /// ``PersistentStore/commit(_:)`` does not use them, but checks versions, uniqueness, links and
 /// types.
 package final class ModelRules: Sendable {
@@ -12,7 +12,7 @@ package final class ModelRules: Sendable {
     package let model: ManagedObjectModel
     /// The rules that concern a single record.
     ///
-    /// Each call returns rules that have spent no time on regular expressions.
+    /// Each access returns regular expressions with their full time limit.
     package var records: RecordRules { compiledRecords.hasPatterns ? RecordRules(model) : compiledRecords }
     private let compiledRecords: RecordRules
     /// By entity number: the to-many relationships with limited counts.
@@ -60,7 +60,7 @@ package final class ModelRules: Sendable {
             for index in 0..<batch.count where isConcerned[batch.entityNumber(at: index)] { return true }
         }
         for deleted in changes.deletes {
-            // The ID in a delete may contain a superentity.
+            // The ID in a delete may name a superentity.
             let root = try model.requireEntity(deleted.id.entity).root
             for number in model.entities[root].selfAndSubentities where isConcerned[number] { return true }
         }

@@ -5,8 +5,8 @@ internal import RoostQuery
 
 /// The rules that concern a single record, compiled for each entity.
 ///
-/// If mandatory properties have no nulls, checking them compares at most one byte for eight fields.
-/// Every other rule is compared separately.
+/// If no mandatory property is null, at most one byte is compared for eight fields. Every other
+/// rule is checked separately.
 package struct RecordRules: Sendable {
     /// The condition of a rule.
     private enum Limit: Sendable {
@@ -24,7 +24,7 @@ package struct RecordRules: Sendable {
 
     /// A rule for a field.
     ///
-    /// It is a class, because each record uses it and copying it costs more.
+    /// It is a class, because copying a structure for each record costs more.
     private final class FieldRule: Sendable {
         let rule: StoreFinding.Rule
         let field: RecordLayout.Field
@@ -72,10 +72,10 @@ package struct RecordRules: Sendable {
 
     /// The rules, by entity number.
     private let entities: [EntityRules]
-    /// Whether a regular expression took too long for a value, so that it is no longer compared
-    /// with values.
+    /// By index of a regular expression: whether it took too long for a value and is no longer
+    /// used.
     private var isSlow: [Bool] = []
-    /// The rules that cannot be applied, with one sentence each.
+    /// The properties with a rule that cannot be applied, each with a message.
     private(set) var problems: [(property: String, message: String)] = []
 
     init(_ model: ManagedObjectModel) {
@@ -103,7 +103,7 @@ package struct RecordRules: Sendable {
     /// - Parameters:
     ///   - record: A valid record.
     ///   - body: A closure that receives the rule and the field that breaks it.
-    /// - Returns: The property whose regular expression took too long for the first time, or nil.
+    /// - Returns: A property whose regular expression took too long in this call, or nil.
     mutating func check(
         _ record: RecordReader, _ body: (StoreFinding.Rule, RecordLayout.Field) -> Void
     ) -> RecordLayout.Field? {

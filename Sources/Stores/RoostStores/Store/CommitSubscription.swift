@@ -57,8 +57,8 @@ package final class CommitSubscription: Sendable {
 ///
 /// It checks a store when its signal is raised and every second.
 ///
-/// All stores of the process share one thread and one watch of the system. The thread runs while
-/// there are stores.
+/// All stores of the process share one `FileWatch` and one thread, which runs while there are
+/// stores.
 final class CommitWatcher: Sendable {
     /// A watched store.
     final class Entry: Sendable {
@@ -181,8 +181,8 @@ final class CommitWatcher: Sendable {
     func add(_ entry: Entry) {
         entry.observe()
         let startsThread = state.withLock { state in
-            // This needs the lock, because entries of one file share a number, which the last entry
-            // removes.
+            // The file is watched under the lock, because entries of one file share a number, and
+            // removing the last entry removes the number.
             state.entries[ObjectIdentifier(entry)] = (entry, entry.path.flatMap { watch?.add($0) })
             defer { state.isRunning = true }
             return !state.isRunning

@@ -12,12 +12,12 @@ internal import RoostSystem
 /// for await _ in changes { show(try store.fetch("Track", sortedBy: ["title"])) }
 /// ```
 ///
-/// A slow reader gets one notice for all commits to a store since the last notice. A notice with
-/// more than ``SaveNotice/mostIDs`` IDs is incomplete, which bounds the memory. Iterators of one
-/// sequence share its notices, and each notice is returned by one iterator.
+/// A slow reader gets one notice for all commits to a store since the last notice. If it would have
+/// more than ``SaveNotice/mostIDs`` IDs, it is incomplete, which bounds the memory. Iterators of
+/// one sequence share its notices, and each notice is returned by one iterator.
 ///
-/// The sequence ends when a store is closed or replaced, the context is deallocated, or the task is
-/// cancelled.
+/// The sequence ends when a store is closed or replaced, its context (if any) is deallocated, or
+/// the task is cancelled.
 public struct SaveNotices: AsyncSequence, Sendable {
     /// A notice of one commit or of several commits.
     public typealias Element = SaveNotice
@@ -116,7 +116,7 @@ package final class NoticeQueue: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let given: SaveNotice?? = state.withLock { state in
-                    // A later cancellation finds the continuation.
+                    // A cancellation after this check finds the continuation.
                     if Task.isCancelled { return .some(nil) }
                     if let first = state.notices.takeFirst() { return .some(first) }
                     if state.isEnded { return .some(nil) }
@@ -135,10 +135,10 @@ package final class NoticeQueue: Sendable {
 extension Store {
     /// The commits to the store from now on, by this and other processes.
     ///
-    /// Notices of commits of this process list each object, in the order of the commits. So do
-    /// notices of batch requests, and of commits of other processes if the store records a history.
-    /// Notices of bulk loads do not. Commits of other processes are reported within a fifth of a
-    /// second if the system can watch files, and otherwise within a second.
+    /// Notices list each changed object, in the order of the commits. Notices of bulk loads, and of
+    /// commits of other processes to a store without a history, may be incomplete. Commits of other
+    /// processes are reported within a fifth of a second if the system can watch files, and
+    /// otherwise within a second.
     ///
     /// - Throws: `closed`; errors of reading the store.
     public var changes: SaveNotices {

@@ -29,7 +29,7 @@ extension StoreView {
     /// - Returns: The values. All of them are in memory, but ``forEach(_:of:where:_:)`` uses
     ///   bounded memory.
     /// - Throws: `unknownEntity`; `unknownProperty` for a key that is not a stored property;
-    ///   `invalidValue` for a property that does not fit its Swift type, with both names.
+    ///   `invalidValue` for a property that does not fit its Swift type. The message names both.
     public func fetch<Element: Decodable>(
         _ type: Element.Type, of entity: EntityName? = nil, where predicate: FetchRequest.Predicate? = nil,
         sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [], limit: Int? = nil
@@ -180,9 +180,9 @@ extension Store {
 
     /// Inserts one object for each value.
     ///
-    /// The insert is atomic and durable on return. Coding keys are the names of properties. A key
-    /// that a value does not encode, such as that of an optional that is nil, gets the default of
-    /// the model. With ``ConflictRule/fail``, `objectID` must be nil, because the store assigns new
+    /// The insert is atomic and durable on return. Coding keys are the names of properties. A
+    /// property that a value does not encode, such as a nil optional, gets the default of the
+    /// model. With ``ConflictRule/fail``, `objectID` must be nil, because the store assigns new
     /// IDs. If the first value has IDs for to-many relationships, all values are one change set;
     /// otherwise such IDs are an error.
     ///

@@ -79,7 +79,7 @@ extension Store {
     ///   - sink: A closure that receives the next bytes of the text.
     /// - Returns: The digest of the written content.
     /// - Throws: `unknownEntity`, `corrupted`, and the errors of `sink`. After an error the text
-    ///   has no last line, so it is recognizably incomplete.
+    ///   lacks its last line, so it is recognizably incomplete.
     @discardableResult
     public func dump(
         entities: [EntityName]? = nil, to sink: @escaping ([UInt8]) throws(StoreError) -> Void

@@ -33,7 +33,7 @@ extension Store {
     ///   - entity: The entity, including its subentities.
     ///   - predicate: The condition, or nil for all objects.
     ///   - sortDescriptors: The order. A string sorts by a property, ascending. Objects with equal
-    ///     keys are in ascending order of their IDs.
+    ///     sort keys are in ascending order of their IDs.
     ///   - limit: The maximum number of objects, or nil for all.
     ///   - offset: The number of objects to skip.
     /// - Returns: The objects. All of them are in memory, but ``forEach(_:_:)`` uses bounded

@@ -2,8 +2,9 @@ public import RoostCore
 
 /// An asynchronous sequence of the results of a request.
 ///
-/// All results belong to one view, which begins with the iteration and ends with it or with the
-/// iterator. Memory is bounded, because one batch at a time is read, on a thread of Roost's own.
+/// All results belong to one view of the store, which lasts until the end of the iteration or of
+/// the iterator. Memory is bounded, because one batch at a time is read, on a thread of Roost's
+/// own.
 ///
 /// ```swift
 /// for try await record in store.records(FetchRequest("Track", where: "plays > 3")) {
@@ -77,7 +78,7 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
 
         /// Returns the results of the next batch.
         ///
-        /// Empty at the end.
+        /// The array is empty at the end.
         func next() throws(StoreError) -> [Element] {
             try state.withLock { (state) throws(StoreError) in
                 guard !state.isAtEnd else { return [] }

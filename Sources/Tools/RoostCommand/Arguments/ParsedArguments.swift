@@ -74,7 +74,7 @@ struct ParsedArguments: Sendable {
         }
         if positions.count > command.argumentCount.upperBound {
             throw UsageError(
-                "'roost \(command.name)' takes only \(command.usage.isEmpty ? "options" : command.usage), so '\(positions[command.argumentCount.upperBound])' is too much; see 'roost \(command.name) --help'"
+                "unexpected argument '\(positions[command.argumentCount.upperBound])': 'roost \(command.name)' takes \(command.usage.isEmpty ? "only options" : command.usage); see 'roost \(command.name) --help'"
             )
         }
     }

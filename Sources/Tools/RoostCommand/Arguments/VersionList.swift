@@ -39,5 +39,5 @@ extension CommandOption {
     /// The order of versions in a bundle.
     static let versions = CommandOption(
         "versions", value: "A,B,C",
-        help: "The order in which versions were made, if their names mislead. Not all are required.")
+        help: "The order in which versions were made, if the derived order is wrong; versions can be left out.")
 }

@@ -16,7 +16,7 @@ final class BatchRun {
     }
 
     static let options = [
-        CommandOption("yes", letter: "y", help: "Ask nothing."),
+        CommandOption("yes", letter: "y", help: "Do not ask for confirmation."),
         CommandOption("dry-run", letter: "n", help: "Print what would change, and change nothing."),
         CommandOption(
             "keep-backup", help: "Make a verified backup before the change, <name>.backup-<UUID> beside the store."),
@@ -101,7 +101,7 @@ final class BatchRun {
             }
         }
         let violations = error.violations.map {
-            "\($0.rejected) would have what \($0.existing) has: \($0.attributes.joined(separator: ", "))"
+            "\($0.rejected) would have the same \($0.attributes.joined(separator: " and ")) as \($0.existing)"
         }
         // The failures of a denied delete repeat its denials.
         let failures = denials.isEmpty && error.failures.count > 1 ? error.failures.map(\.message) : []

@@ -81,7 +81,7 @@ struct ConformanceSelfTestReport: Encodable {
         for filter in filters where !all.contains(where: { $0.matches(filter) }) {
             let hint = nearestName(to: filter, among: all.flatMap { ["\($0)", $0.caughtBy] })
             throw UsageError(
-                "no fault has a name or a check that '--filter=\(filter)' finds\(hint.map { "; did you mean '\($0)'?" } ?? "")"
+                "no fault matches '--filter=\(filter)' by its name or check\(hint.map { "; did you mean '\($0)'?" } ?? "")"
             )
         }
         return all.filter { fault in filters.isEmpty || filters.contains { fault.matches($0) } }

@@ -140,8 +140,7 @@ final class StoreFetch {
             let name = descriptor.key
             if name == "id", entity.layout.field(name) == nil, !columns.contains(name), !isGrouped {
                 guard descriptor.isAscending else {
-                    throw UsageError(
-                        "option '--sort' knows keys only in ascending order, which is that of equal objects")
+                    throw UsageError("option '--sort' cannot sort by id in descending order")
                 }
                 isDecided = true
             } else if !isDecided {

@@ -69,10 +69,10 @@ extension Subcommand {
         _ database: ImportedDatabase, into text: String, arguments: ParsedArguments, console: Console
     ) throws -> ExitCode {
         for option in textOptions where arguments.value(option) != nil {
-            throw UsageError("option '--\(option)' is for texts, and the source is \(database.kind)")
+            throw UsageError("option '--\(option)' is only for text files, but the source is \(database.kind)")
         }
         guard !arguments.has("no-header") else {
-            throw UsageError("option '--no-header' is for texts, and the source is \(database.kind)")
+            throw UsageError("option '--no-header' is only for text files, but the source is \(database.kind)")
         }
         guard try ImportArguments.existingStore(text, arguments: arguments) == nil else {
             throw UsageError(

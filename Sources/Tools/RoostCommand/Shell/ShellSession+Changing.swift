@@ -134,7 +134,7 @@ extension ShellSession {
                 let objects = try resolve(source, snapshot: base)
                 if let value = try self.value(of: objects, snapshot: base) { return .value(value) }
                 guard let ids = objects.ids, objects.attribute == nil else {
-                    throw ShellSyntaxError("this is many values; name one object, as in a[0]", at: 0)
+                    throw ShellSyntaxError("the path has many values; name one object, as in a[0]", at: 0)
                 }
                 return .objects(ids)
             } catch let error as ShellSyntaxError {

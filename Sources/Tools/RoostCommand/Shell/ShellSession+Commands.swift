@@ -18,7 +18,7 @@ extension ShellSession {
         var argument = words.count > 1 ? words[1] : ""
         while argument.last?.isWhitespace ?? false { argument.removeLast() }
         guard argument.isEmpty || !command.usage.isEmpty else {
-            throw ShellSyntaxError("'\(name)' takes nothing", at: name.count + 1)
+            throw ShellSyntaxError("'\(name)' takes no argument", at: name.count + 1)
         }
         let place = name.count + 1
         switch name {
@@ -125,7 +125,7 @@ extension ShellSession {
 
     private func readFile(_ path: String) throws {
         guard filesBeingRead.count < Self.readingDepth else {
-            throw UsageError("files read each other more than \(Self.readingDepth) deep")
+            throw UsageError("'.read' is nested more than \(Self.readingDepth) levels deep")
         }
         filesBeingRead.append(path)
         defer { filesBeingRead.removeLast() }

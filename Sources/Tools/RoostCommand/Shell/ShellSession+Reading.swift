@@ -110,7 +110,7 @@ extension ShellSession {
                 if let value = try value(of: objects, snapshot: snapshot) { return value }
                 guard objects.attribute == nil else {
                     throw ShellSyntaxError(
-                        "'$\(source.name)' has many objects here, so this is many values; name one, as in $\(source.name)[0]",
+                        "'$\(source.name)' has many objects here, so the path has many values; name one, as in $\(source.name)[0]",
                         at: source.column)
                 }
             }

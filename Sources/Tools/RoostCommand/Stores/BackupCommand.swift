@@ -35,7 +35,7 @@ extension Subcommand {
         try StoreArguments.requireDifferent(source.location, destination: destination.location)
         guard source.location.type == destination.location.type else {
             throw UsageError(
-                "a backup of '\(source.location)' is of type '\(source.location.type)' too, not '\(destination.location.type)'; convert it for another type"
+                "a backup has the type of its store, '\(source.location.type)', not '\(destination.location.type)'; use 'roost convert' for another type"
             )
         }
         let maintenance = StoreMaintenance(registry: .standard)

@@ -33,7 +33,8 @@ extension Subcommand {
             """,
         options: [
             CommandOption("accept", help: "Record the changes that another program made."),
-            CommandOption("yes", letter: "y", needs: "accept", help: "Ask nothing."), .json, .quiet, .verbose,
+            CommandOption("yes", letter: "y", needs: "accept", help: "Do not ask for confirmation."),
+            .json, .quiet, .verbose,
         ] + StoreArguments.openingOptions,
         examples: [
             "roost check music.sqlite", "roost check lmdb:music.lmdb --json", "roost check music.sqlite --accept --yes",

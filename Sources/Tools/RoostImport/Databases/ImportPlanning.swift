@@ -115,7 +115,7 @@ struct ImportPlanning {
         }
         let rows = count == 1 ? "1 row refers" : "\(count) rows refer"
         remarks.add(
-            "\(rows) to a row of '\(schema.tables[key.parent].name)' that does not exist, such as row \(row); relationship '\(name)' has no object there",
+            "\(rows) to a row of '\(schema.tables[key.parent].name)' that does not exist, such as row \(row); relationship '\(name)' gets no object from \(count == 1 ? "this row" : "these rows")",
             column: column, of: table, in: schema, isLoss: true)
     }
 

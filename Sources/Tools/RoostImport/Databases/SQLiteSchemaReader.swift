@@ -260,7 +260,7 @@ internal import RoostForeignSQLite
             }
             guard isRowID || isUnique else { return (nil, "the columns that it refers to are not unique") }
             guard table.rowIDName != nil || table.isWithoutRowID else {
-                return (nil, "the rows of that table have no name")
+                return (nil, "the columns of that table use all names of its rowid (rowid, _rowid_ and oid)")
             }
             let condition = columns.map { "p.\(ForeignDatabase.quoted(table.columns[$0].name)) = 1" }
             let query =

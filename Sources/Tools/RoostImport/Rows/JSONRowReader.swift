@@ -48,7 +48,7 @@ final class JSONRowReader: TextRowReader {
         guard columns.count <= Self.maximumColumnCount else {
             throw StoreError(
                 .limitExceeded,
-                "'\(name)', line \(row.line): the rows have more than \(Self.maximumColumnCount) keys together. Are keys values?"
+                "'\(name)', line \(row.line): the rows have more than \(Self.maximumColumnCount) keys together. Do the keys contain data?"
             )
         }
         return isRow

@@ -192,7 +192,7 @@ final class RowFeed {
             guard let id = known[value] else {
                 throw StoreError(
                     .objectNotFound,
-                    "'\(relation.entity).\(relation.attribute)' had a value of the column '\(relation.column)' of '\(source.input.name)' and has it no longer. Another program changed the store; import again."
+                    "Another program changed or deleted an object of '\(relation.entity)' to which the column '\(relation.column)' of '\(source.input.name)' refers. Import again."
                 )
             }
             rows[index].values[target.property] = .objectID(id)

@@ -61,7 +61,8 @@ extension TextImport {
                     let before = end - Self.keyedCount
                     guard before > 0, !isNew else { throw error }
                     throw error.withMessage(
-                        "\(error.message) That is about the rows after the first \(before), which stay.")
+                        "\(error.message) \(before) rows were imported before this error; row numbers in the message start after them."
+                    )
                 }
             }
         }

@@ -53,7 +53,7 @@
             guard comesFromThisPage(request, host: host) else {
                 return .refused(
                     ViewerError(
-                        .forbidden, code: "wrongOrigin", message: "Another page may not read or change what is here."))
+                        .forbidden, code: "wrongOrigin", message: "Requests from other web pages are refused."))
             }
             if request.method == "GET", !request.isHead, request.segments.isEmpty, let token = request.value("token"),
                 takes(token)

@@ -95,7 +95,7 @@
                         let deletion = try remove(context)
                         guard shown == nil || shown == deletion.state else {
                             throw StoreError(
-                                .conflict, "Other objects would be deleted than were shown. Look again, then delete.")
+                                .conflict, "The objects to delete have changed. Review them, then delete again.")
                         }
                         return deletion
                     }

@@ -164,11 +164,12 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Returns a condition that all rows meet for which a folded comparison with a constant is true.
+    /// Returns a necessary condition of a folded comparison with a constant.
     ///
     /// Returns nil if SQL cannot express such a condition.
     ///
-    /// Folding changes only the case of an ASCII text. All other texts meet the condition.
+    /// Folding, which ignores case or diacritics, changes only the case of an ASCII text. All other
+    /// texts meet the condition.
     mutating func candidates(_ predicate: FetchRequest.Predicate) -> String? {
         guard case .comparison(let comparison) = predicate, comparison.modifier == .direct,
             case .constant(let value) = comparison.right, case .string(let pattern) = value,
@@ -197,8 +198,8 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Like ``operand(_:for:)``, but assumes that the database compares integers with
-    /// floating-point numbers exactly.
+    /// Returns the parameter for a database that compares integers with floating-point numbers
+    /// exactly.
     private static func operand(_ value: Value, for kind: RecordLayout.Field.Kind) -> SQLValue? {
         switch (value, kind) {
         case (.bool(let flag), .integer64), (.bool(let flag), .integer32), (.bool(let flag), .integer16),

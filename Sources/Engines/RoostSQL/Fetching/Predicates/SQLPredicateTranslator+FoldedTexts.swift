@@ -2,10 +2,9 @@ internal import RoostCore
 internal import RoostQuery
 
 extension SQLPredicateTranslator {
-    /// Returns a condition on an indexed column that all rows meet for which a folded comparison
-    /// with a constant is true.
+    /// Returns a necessary condition, on an indexed column, of a folded comparison with a constant.
     ///
-    /// The condition is a few ranges of the index. It does not decide the comparison.
+    /// The condition is a few ranges of the index. Rows in them may still fail the comparison.
     ///
     /// - Parameters:
     ///   - predicate: The comparison.
@@ -58,8 +57,8 @@ extension FetchRequest.Expression {
 
 /// Counts the rows of a SELECT with parameters.
 ///
-/// Returns nil for as many rows as the limit or more. Without a limit, returns nil for more rows
-/// than an index finds faster than a scan.
+/// Returns nil for as many rows as the limit or more. Without a limit, returns nil if a scan is
+/// faster than finding the rows by an index.
 typealias SQLRowCount = (_ sql: String, _ values: [SQLValue], _ limit: Int64?) throws(StoreError) -> Int64?
 
 extension SQLFetchStatement {

@@ -26,7 +26,7 @@ struct SQLCollection {
     var element: SQLTerm
 }
 
-/// The beginning of a path, as a SELECT of the objects at its end.
+/// A part of a path, as a SELECT of the objects at the end of the part.
 struct SQLStage {
     let level: Int
     let table: String
@@ -40,7 +40,8 @@ struct SQLOrigin {
     let key: String
     /// The column of the rows that holds this key, or nil.
     let row: String?
-    /// Returns the condition of the rows for a condition on the key: `= key` or `IN (SELECT …)`.
+    /// A function from a condition on the key, `= key` or `IN (SELECT …)`, to a condition on the
+    /// rows.
     let condition: (String) -> String
 
     /// The condition that the rows belong to the source object.
@@ -213,8 +214,8 @@ extension SQLPredicateTranslator {
 
     /// Starts a SELECT of the rows at the end of a path through a to-many relationship.
     ///
-    /// A path that ends early has no element. If it ends after its last to-many relationship, it
-    /// has a null element.
+    /// A path that ends early, at a null reference, has no element, or a null element if the
+    /// reference follows the last to-many relationship.
     private mutating func open(
         _ path: ResolvedPath, from start: SQLRow, repetition: SQLRepetition
     ) -> SQLCollection? {

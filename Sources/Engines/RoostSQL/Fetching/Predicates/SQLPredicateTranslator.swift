@@ -226,7 +226,8 @@ struct SQLRange {
 
 /// The parts of a predicate inside and outside a statement.
 struct SQLConditions {
-    /// The conditions that all matching rows meet, also for some conjuncts of ``rest``.
+    /// The conditions that all matching rows meet, including necessary conditions of conjuncts in
+    /// ``rest``.
     var terms: [String] = []
     /// The conditions that form a range of an index, if no other condition finds the rows more
     /// selectively.

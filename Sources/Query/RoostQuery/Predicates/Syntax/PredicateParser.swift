@@ -150,7 +150,7 @@ struct PredicateParser {
         guard usedArguments == arguments.count else {
             throw StoreError(
                 .invalidRequest,
-                "The predicate was given \(arguments.count) arguments, but its text has \(usedArguments) places for them."
+                "The text of the \(tokenizer.noun) has fewer placeholders (\(usedArguments)) than there are arguments (\(arguments.count))."
             )
         }
     }

@@ -5,7 +5,8 @@ struct PredicateTokenizer {
     private let text: String
     private let scalars: String.UnicodeScalarView
     private var position: String.UnicodeScalarIndex
-    private let noun: String
+    /// The noun for the text in messages.
+    let noun: String
 
     /// An interpolation and its position in the text.
     private struct Interpolation {
@@ -129,16 +130,17 @@ struct PredicateTokenizer {
 
     /// Reads the name after a `#` or `$`, which may be any text in quotes.
     private mutating func escapedName(_ what: String) throws(StoreError) -> String {
-        let mark = peek
+        let start = position
         advance()
-        if mark == "$", peek == "#" { advance() }
+        if scalars[start] == "$", peek == "#" { advance() }
+        let mark = text[start..<position]
         guard !isAtInterpolation else { throw interpolationInside(at: position) }
         guard let scalar = peek else {
-            throw error(at: position, message: "The name of \(what) is expected after the mark.")
+            throw error(at: position, message: "The name of \(what) is expected after '\(mark)'.")
         }
         if scalar == "\"" || scalar == "'" { return try string() }
         guard PredicateLanguage.isNameStart(scalar) else {
-            throw error(at: position, message: "The name of \(what) is expected after the mark.")
+            throw error(at: position, message: "The name of \(what) is expected after '\(mark)'.")
         }
         return take(while: PredicateLanguage.isNamePart)
     }
