@@ -97,7 +97,9 @@ for (subject, operations) in counted.sorted(by: { $0.key < $1.key }) {
         ("StoreView.fetch, per object", "contract: fetch into an array, per object"),
         ("Store.insert of 1000, per object", "contract: batch insert of 1000, per object"),
     ] {
-        guard let mine = operations[door], let theirs = operations[contract], mine > theirs * (1.05 + slack) else { continue }
+        guard let mine = operations[door], let theirs = operations[contract], mine > theirs * (1.05 + slack) else {
+            continue
+        }
         problems.append("\(subject), \(door): \(Int(mine)) instructions, and \(contract): \(Int(theirs)).")
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import RoostCore
 import RoostFiles
 import RoostSQLite
+import RoostStores
 import Testing
 
 @testable import RoostSQL
@@ -129,6 +130,22 @@ struct LinkSorterTests {
             try store.close()
         }
         #expect(Set(digests).count == 1)
+    }
+
+    @Test("a load into a store with objects records each link in the history, in any order of arrival")
+    func recordsWaitingLinks() throws {
+        let directory = try TemporaryDirectory()
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: try Models.music(),
+            options: StoreOptions().with { $0.tracksHistory = true })
+        var changes = ChangeSet(model: store.model)
+        try changes.insert(ObjectID("Tag", key: 1), values: [:])
+        _ = try store.commit(changes)
+        _ = try load(Self.links.reversed(), into: store)
+        let last = try #require(try Store(store, registry: StoreRegistry()).history(after: nil).last)
+        #expect(last.linkChanges.count == Self.links.count)
+        #expect(try store.findings() == [])
+        try store.close()
     }
 
     @Test("a load refuses a link that occurs twice", arguments: [0, 2500])

@@ -115,7 +115,8 @@ struct MappingImport {
                 warn(
                     object, element: "entity mapping '\(taken)'",
                     message:
-                        "several entity mappings have this name; this one is called '\(name)', and '\(taken)' refers to the first")
+                        "several entity mappings have this name; this one is called '\(name)', and '\(taken)' refers to the first"
+                )
             }
             names.insert(name)
             mappings.append((object, name))

@@ -123,7 +123,8 @@ extension StoreFile {
     private static func foreign(_ file: String, what: String, ofStoreAt path: String) -> StoreError {
         StoreError(
             .notAStore,
-            "'\(file)' \(what), so it is not a companion file of the store '\(path)', although it has the name of one; move it away")
+            "'\(file)' \(what), so it is not a companion file of the store '\(path)', although it has the name of one; move it away"
+        )
     }
 
     /// Whether the file at `path` is empty or does not exist.

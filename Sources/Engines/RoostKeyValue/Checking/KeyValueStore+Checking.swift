@@ -85,7 +85,8 @@ final class StoreCheck {
                         incomplete.insert(space)
                         report(
                             "\(space)",
-                            "The entry of \(record.id) for \(name(entry, space: space)) is missing or wrong in space '\(space)'.")
+                            "The entry of \(record.id) for \(name(entry, space: space)) is missing or wrong in space '\(space)'."
+                        )
                     }
                 }
             } catch {

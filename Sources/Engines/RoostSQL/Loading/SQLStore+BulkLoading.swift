@@ -156,10 +156,15 @@ final class SQLBulkLoader: BulkLoader {
             guard store.difference?.keptLinkTables.contains(links.relationship) != true else { return }
             try linkSorter.sort(&batch)
             try insert(batch)
-            guard recorder?.kind == .load else { return }
-            for link in batch.links { recorder?.link(link, of: batch.relationship, isAdded: true) }
-            try recorder?.writeFullParts(after: previous, in: store.history(connection))
+            try record(batch)
         }
+    }
+
+    /// Records the links of a load into a store that has objects.
+    private func record(_ batch: LinkBatch) throws(StoreError) {
+        guard recorder?.kind == .load else { return }
+        for link in batch.links { recorder?.link(link, of: batch.relationship, isAdded: true) }
+        try recorder?.writeFullParts(after: previous, in: store.history(connection))
     }
 
     /// Inserts links in the order of their table.
@@ -219,6 +224,7 @@ final class SQLBulkLoader: BulkLoader {
             try linkSorter.drain { (batch) throws(StoreError) in
                 try checkCancellation?()
                 try insert(batch)
+                try record(batch)
             }
             if !missingIndexes.isEmpty { try makeIndexes() }
             // Without partial indexes, no index enforces the constraints of subentities.

@@ -120,7 +120,8 @@
             }
             if variable.isConstant {
                 report.add(
-                    "A property of a @Model class is a 'var'. A constant with an initial value is not part of the model.")
+                    "A property of a @Model class is a 'var'. A constant with an initial value is not part of the model."
+                )
             }
             if variable.accessors == .observers {
                 report.add(

@@ -124,7 +124,8 @@ public struct ModelHistory: Sendable {
             let reason = nearest.map { "; from \($0.names), where it fits best: \($0.problems[0])" } ?? ""
             throw StoreError(
                 .invalidMappingModel,
-                "The mapping model (\(Self.names(of: mapping))) matches no pair of the versions \(versionList)\(reason)")
+                "The mapping model (\(Self.names(of: mapping))) matches no pair of the versions \(versionList)\(reason)"
+            )
         }
         guard distinct.count == 1 else {
             let pairs = distinct.map { "'\(versions[$0].name)' to '\(versions[$1].name)'" }

@@ -41,7 +41,8 @@ struct GroupCompiler {
             guard try !expression.containsAggregate(&records) else {
                 throw StoreError(
                     .invalidRequest,
-                    "The rows of '\(entity.name)' cannot be grouped by '\(key.label)', which is an aggregate of whole groups.")
+                    "The rows of '\(entity.name)' cannot be grouped by '\(key.label)', which is an aggregate of whole groups."
+                )
             }
             let (source, type) = try records.source(expression, column: key.label)
             keyNames.append(newName(expression))

@@ -49,7 +49,7 @@ package struct TextImportOptions: Sendable {
     package var delimiter: UInt8?
     /// Whether the first row has the names of the columns.
     package var hasHeader = true
-    /// The encoding. Nil uses the byte order mark or, without a mark, UTF-8.
+    /// The encoding, or nil to use the byte order mark or, without a mark, UTF-8.
     package var encoding: TextEncoding?
     /// Whether a comma comes before the digits of a fraction, instead of a point.
     package var hasDecimalComma = false

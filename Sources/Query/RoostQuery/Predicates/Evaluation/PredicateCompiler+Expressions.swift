@@ -209,7 +209,8 @@ extension PredicateCompiler {
         let term = try expression(collection, depth: depth + 1)
         guard term.type.isCollection else {
             throw invalid(
-                "the first argument of SUBQUERY must have many values, but is \(describe(term, expression: collection)).")
+                "the first argument of SUBQUERY must have many values, but is \(describe(term, expression: collection))."
+            )
         }
         let slot = newVariable()
         let pathCount = parts.paths.count

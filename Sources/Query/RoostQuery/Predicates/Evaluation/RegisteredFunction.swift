@@ -40,7 +40,9 @@ public struct RegisteredFunction: Sendable {
     ) throws(StoreError) {
         guard !name.isEmpty, FetchRequest.Function(rawValue: name) == nil else {
             throw StoreError(
-                .invalidRequest, "A function of a program cannot have the name '\(name)'; choose a name that is not empty and not the name of a built-in function.")
+                .invalidRequest,
+                "A function of a program cannot have the name '\(name)'; choose a name that is not empty and not the name of a built-in function."
+            )
         }
         guard resultType != .composite, resultType != .undefined else {
             throw StoreError(.invalidRequest, "The function '\(name)' cannot return values of type \(resultType).")

@@ -25,7 +25,9 @@ extension PredicateBinding {
             if target.kind == .composite, let property = target.property {
                 throw located(
                     .invalidRequest,
-                    message: "\(property) is a composite, which can be compared only with NULL; compare one of its elements.", at: place
+                    message:
+                        "\(property) is a composite, which can be compared only with NULL; compare one of its elements.",
+                    at: place
                 )
             }
             if let value = Self.value(literal, target: target, model: scope?.model) { return value }
