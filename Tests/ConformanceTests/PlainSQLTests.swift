@@ -18,7 +18,9 @@
             ].contains($0.group)
         }
 
-        @Test("the SQL engine passes checks on a database whose transactions end with an error", arguments: failing)
+        @Test(
+            "the SQL engine passes checks on a database whose transactions end at their first error",
+            arguments: failing)
         func checkEndingWithErrors(_ check: ConformanceCheck) throws {
             try check.run(
                 on: StoreFixture(
@@ -31,7 +33,7 @@
                 on: [Self.fixture], seed: RandomSeed.named("ROOST_LOCKSTEP_SEED"), operationCount: 1000)
         }
 
-        @Test("the SQL engine on a minimal database answers random requests as the reference does")
+        @Test("the SQL engine on a minimal database answers random requests as the reference implementation does")
         func queries() throws {
             let summary = try QueryCampaign.run(on: [Self.fixture], seed: 22, caseCount: 1_500)
             #expect(summary.caseCount == 1_500)

@@ -20,7 +20,7 @@ struct QueryCampaignTests {
     /// A failure names the seed and the smallest failing case.
     ///
     /// `ROOST_QUERY_SEED` repeats a run; `ROOST_QUERY_CASES` sets the number of cases.
-    @Test("every store answers random requests as the reference does", arguments: 0..<4)
+    @Test("every store answers random requests as the reference implementation does", arguments: 0..<4)
     func campaign(part: UInt64) throws {
         let environment = ProcessInfo.processInfo.environment
         // By default, a long campaign has a random seed. The normal run has the same seed each

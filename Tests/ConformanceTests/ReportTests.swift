@@ -64,7 +64,7 @@ struct ReportTests {
         #expect(detailed.contains("ok        a  links.order  250.0 ms\n"))
     }
 
-    @Test("a text report can have failures alone")
+    @Test("a text report can show only failures")
     func failures() throws {
         let text = try Self.report(.text, detail: .failures)
         #expect(text.hasPrefix("FAIL      b#1  ") && text.contains("actual:   <a"))

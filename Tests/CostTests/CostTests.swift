@@ -61,7 +61,7 @@ struct CostTests {
     }
 
     @Test(
-        "`Store.forEach` and `Store.insert` allocate at most 5 % more than the contract's operations",
+        "`Store.forEach` and `Store.insert` allocate at most 5 % more than the same operations of `PersistentStore`",
         arguments: ["sqlite", "lmdb", "json", "memory"])
     func door(_ type: String) throws {
         let counted = try count(["door", type])
@@ -123,7 +123,7 @@ struct CostTests {
     }
 
     @Test(
-        "links loaded in the order of the other end write less than four times the bytes of ordered links",
+        "loading links ordered by the inverse end writes less than four times the bytes of loading them in order",
         arguments: ["sqlite", "lmdb"])
     func linksInAnyOrder(_ type: String) throws {
         let counted = try count(["links", type, "1000000"])

@@ -28,7 +28,9 @@ struct CrashChild {
         do {
             guard arguments.count >= 3, let location = StoreLocation(text: arguments[2]) else {
                 throw StoreError(
-                    .invalidRequest, "usage: CrashChild commit|read|hold|load|reserve|reopen|compact type:path")
+                    .invalidRequest,
+                    "usage: CrashChild commit|read|hold|hold-reading|load|reserve|reserve-often|reopen|compact type:path"
+                )
             }
             var options = StoreOptions()
             for argument in arguments.dropFirst(3) {

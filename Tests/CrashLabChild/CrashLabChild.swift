@@ -79,7 +79,9 @@ struct CrashLabChild {
         while let line = readLine() {
             let words = line.split(separator: " ")
             let numbers = words.dropFirst().compactMap { Int64($0) }
-            guard words.count == 5, numbers.count == 4 else { throw StoreError(.invalidRequest, "no fault: \(line)") }
+            guard words.count == 5, numbers.count == 4 else {
+                throw StoreError(.invalidRequest, "not a fault: \(line)")
+            }
             crashrecorder_set_fault(numbers[0], numbers[1], numbers[2], numbers[3])
             var failure: String?
             do { try operation.run(in: String(words[0]), interruption: Interruption(nil, at: 0)) } catch {
@@ -146,7 +148,7 @@ private struct Operation {
             if kind == .migrate, store.type == "sqlite", report.path == .onePass {
                 throw StoreError(
                     .internalInconsistency,
-                    "the migration was made in one transaction, which this case does not examine")
+                    "the migration created a new file, which this case does not examine")
             }
         case .commit, .commitWithHistory:
             let text = ProcessInfo.processInfo.environment["CRASHLAB_LAST_TRANSACTION"] ?? ""
@@ -223,7 +225,7 @@ private struct Operation {
         do {
             try run(in: directory, interruption: Interruption(nil, at: 0))
             let digest = try digest(of: store(in: directory), describedAs: "finished store")
-            return digest == new ? nil : "again: the operation came to \(digest) when it was run again"
+            return digest == new ? nil : "again: the operation gave \(digest) when it was run again"
         } catch {
             return "again: the operation fails when it is run again: \(error)"
         }
@@ -243,7 +245,7 @@ private struct Operation {
             defer { snapshot.close() }
             let tally = try snapshot.computeTally()
             if let recorded = try snapshot.recordedTally(), recorded != tally {
-                throw StoreError(.corrupted, "its tally is not what is there")
+                throw StoreError(.corrupted, "the recorded tally differs from the content")
             }
             if kind == .commitWithHistory { try requireHistory(of: store, in: snapshot) }
             return "\(tally.digest)"

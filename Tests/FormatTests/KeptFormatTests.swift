@@ -142,7 +142,7 @@ struct KeptFormatTests {
         try store.close()
     }
 
-    @Test("kept documents of models and mappings describe the same models and mappings")
+    @Test("model and mapping documents of older programs read as the same models and mappings")
     func documents() throws {
         let model = try ManagedObjectModel(document: try KeptFiles.bytes("model-1/model.roostmodel.json"))
         #expect(try model == KeptContent.model())
@@ -173,6 +173,6 @@ struct KeptFormatTests {
         try store.close()
         #expect(
             KeptFiles.stores.contains { $0.type == type && $0.version == version },
-            "Write one with ROOST_WRITE_FIXTURES=1 before the format is landed.")
+            "Write one with ROOST_WRITE_FIXTURES=1 before the format is merged.")
     }
 }

@@ -133,7 +133,7 @@ struct BatchCommandTests {
     }
 
     @Test(
-        "a deletion by position, ID or entity removes those objects and exits accordingly",
+        "a deletion by position, ID or entity removes those objects, and exits with 1 if an ID does not exist",
         arguments: Workplace.fileTypes)
     func delete(type: String) throws {
         let place = try Workplace()

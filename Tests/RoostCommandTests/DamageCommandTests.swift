@@ -88,7 +88,7 @@ struct DamageCommandTests {
         #expect(try !place.names().contains("other"))
     }
 
-    @Test("commands that read an entity whose tally differs name the entity")
+    @Test("commands name the entity whose recorded tally differs from its objects")
     func tallies() throws {
         let place = try Workplace()
         try makeStore(in: place, damaged: false)

@@ -308,7 +308,7 @@ struct FetchCommandTests {
     }
 
     @Test(
-        "dates for people are rounded to microseconds",
+        "dates as text are rounded to microseconds",
         arguments: [
             (-390163332.95500004, "1988-08-21T05:17:47.045Z"), (0.1 + 0.2, "2001-01-01T00:00:00.3Z"),
             (0, "2001-01-01T00:00:00Z"), (-0.0, "2001-01-01T00:00:00Z"), (0.999_999_9, "2001-01-01T00:00:01Z"),

@@ -157,7 +157,7 @@ import RoostCore
         }
 
         @Test(
-            "a leftover log on a full disk is an error that names the missing room",
+            "a store with a leftover log on a full disk is not read, and the error names the missing space",
             .enabled(if: Workplace.fileTypes.contains("sqlite")))
         func leftoverLog() throws {
             let place = try Workplace()

@@ -53,7 +53,9 @@ import Testing
             }
         }
 
-        @Test("an import makes entities, relationships and values", arguments: Workplace.fileTypes)
+        @Test(
+            "an import of a PostgreSQL database makes entities, relationships and values",
+            arguments: Workplace.fileTypes)
         func newStore(type: String) throws {
             let shop = try Shop()
             let result = try shop.place.roost("import", shop.source, "\(type):shop", "--json")
@@ -77,7 +79,7 @@ import Testing
             #expect(try shop.place.roost("check", "shop").code == 0)
         }
 
-        @Test("a dry run shows the plan and writes only the model, which can be edited and given back")
+        @Test("a dry run of a PostgreSQL import shows the plan and writes only the model, which can be edited and used")
         func editedModel() throws {
             let shop = try Shop()
             let shown = try shop.place.roost(
@@ -109,7 +111,7 @@ import Testing
                     == "{\"email\": \"a@x.org\"}\n{\"email\": null}\n")
         }
 
-        @Test("an import goes into a store on the same server, which is refused as a source")
+        @Test("a PostgreSQL database is imported into a store on the same server, but a store is refused as a source")
         func sameServer() throws {
             let shop = try Shop()
             let store = "postgresql:\(TestServer.parameters ?? "") schema=\(shop.schema)_store"
@@ -123,7 +125,7 @@ import Testing
             try shop.run("SELECT * FROM \(shop.schema).customer")
         }
 
-        @Test("names with control characters cannot write to the terminal")
+        @Test("an import of a PostgreSQL database prints no control characters of names")
         func controlCharacters() throws {
             let shop = try Shop(
                 "CREATE TABLE U&\"a\\001b[2J\\000ab\" (U&\"c\\001b\" int CHECK (U&\"c\\001b\" > 0), r int4range)")
@@ -134,7 +136,7 @@ import Testing
         }
 
         @Test(
-            "a location that cannot be used is one clear line without its password",
+            "an import of a PostgreSQL database reports an unusable location in one line, without its password",
             arguments: [
                 ("postgresql://ada:secret@localhost/shop", 2, "has no password"),
                 ("POSTGRES://ada:secret@localhost/shop", 2, "has no password"),
@@ -155,7 +157,7 @@ import Testing
 #else
     @Suite("roost import of a PostgreSQL database, without the trait")
     struct ImportServerTests {
-        @Test("imports need the PostgreSQL trait")
+        @Test("an import of a PostgreSQL database needs the PostgreSQL trait")
         func missing() throws {
             let place = try Workplace()
             try place.roost("import", "postgresql://ada:secret@localhost/shop", "sqlite:x").expectError(

@@ -61,7 +61,9 @@ struct MigrateCommandTests {
         return result.output.split(whereSeparator: \.isNewline).dropFirst().joined(separator: " ")
     }
 
-    @Test("a migration in place goes through a bundle once, verified and with a backup", arguments: Workplace.fileTypes)
+    @Test(
+        "an in-place migration to a bundle's current version is verified and keeps a backup; repeated, it does nothing",
+        arguments: Workplace.fileTypes)
     func wholeWay(type: String) throws {
         let place = try Workplace()
         try makeBundle(in: place)

@@ -97,7 +97,7 @@ struct ArchiveLimitTests {
         #expect(warnings[1].hasPrefix("entity 'E': user info 'list' is neither text nor a number"))
     }
 
-    @Test("a compiled model that refers to one long text often is refused within its budget")
+    @Test("a compiled model with many references to the same text is refused within its budget")
     func sharedText() throws {
         var a = ArchiveWriter()
         let text = a.string(String(repeating: "x", count: 100_000))
@@ -114,7 +114,7 @@ struct ArchiveLimitTests {
         #expect(budget.byteCount <= DecodingBudget.Limit.bytes)
     }
 
-    @Test("a list that refers to the same data often is refused")
+    @Test("a list with many references to the same data is refused")
     func sharedData() throws {
         var a = ArchiveWriter()
         let data = a.add(.data([UInt8](repeating: 1, count: 200_000)))
@@ -182,7 +182,7 @@ struct ArchiveLimitTests {
         #expect(error.code == .limitExceeded)
     }
 
-    @Test("a property list that refers to one long text often is refused")
+    @Test("a property list with many references to the same text is refused")
     func propertyList() throws {
         let text = TestPlist.string(String(repeating: "x", count: 100_000))
         let values = Self.sharing(text, count: 300) { .array($0) }

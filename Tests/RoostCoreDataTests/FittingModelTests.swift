@@ -69,7 +69,7 @@ import RoostCore
             #expect(found == nil)
         }
 
-        @Test("a model is not found for a missing store")
+        @Test("the search for a missing store's model fails with notFound")
         func missingStore() throws {
             let missing = StoreLocation(type: "coredata", path: files.path + "-no")
             let error = try failure {

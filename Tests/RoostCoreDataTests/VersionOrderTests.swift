@@ -53,7 +53,7 @@ struct VersionOrderTests {
         #expect(history.orderReasons.count == history.versions.count - 1)
     }
 
-    @Test("versions sorted by name are not called alphabetical, which \"Model2\" and \"Model 1\" are not")
+    @Test("the reason given for sorting versions by name does not say alphabetical")
     func sortedByName() throws {
         let history = try history(at: try writeBundle(["Model2", "Model 1", "Other"]))
         #expect(history.versions.map(\.name) == ["Model2", "Model 1", "Other"])

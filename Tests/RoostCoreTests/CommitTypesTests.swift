@@ -7,7 +7,9 @@ import Testing
 struct CommitTypesTests {
     private let album = ObjectID("Album", key: 3)
 
-    @Test("a generation survives its text and its JSON", arguments: [UInt64.min, 1, 42, .max])
+    @Test(
+        "a generation is the same after writing and reading its text and its JSON",
+        arguments: [UInt64.min, 1, 42, .max])
     func generationText(number: UInt64) throws {
         let generation = Generation(number: number)
         #expect(Generation(generation.description) == generation)

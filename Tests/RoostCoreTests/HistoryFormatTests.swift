@@ -243,7 +243,7 @@ struct HistoryFormatTests {
         #expect(try transactions(history, at: 2).isEmpty)
     }
 
-    @Test("history settings survive their bytes")
+    @Test("history settings are the same after writing and reading")
     func settings() throws {
         var settings = HistorySettings(after: Generation(number: .max), time: -7)
         settings.startByteCount = .max

@@ -49,7 +49,7 @@ struct MessageTextTests {
         #expect(few.split(separator: "\n").count == 501)
     }
 
-    @Test("names that are too long hide the other problems of a model")
+    @Test("a model with a name that is too long reports no other problems")
     func longNames() {
         let name = String(repeating: "n", count: 256)
         let entity = EntityDescription(

@@ -17,7 +17,7 @@ struct MetadataDocumentTests {
         .dictionary(["$a": .int(1), "b": .int(2)]),
     ]
 
-    @Test("a metadata value survives its document with its type", arguments: values)
+    @Test("a metadata value has the same value and type after writing and reading its document", arguments: values)
     func roundTrip(_ value: MetadataValue) throws {
         let bytes = try MetadataDocument.encode(["key": value])
         #expect(try MetadataDocument.decode(bytes) == ["key": value])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Round trips of models")
 struct ModelRoundTripTests {
-    @Test("a random model survives its document", arguments: 0..<60 as Range<UInt64>)
+    @Test("a random model is the same after writing and reading its document", arguments: 0..<60 as Range<UInt64>)
     func random(seed: UInt64) throws {
         var random = RandomModel(seed: seed)
         let model = try random.model()
@@ -18,7 +18,7 @@ struct ModelRoundTripTests {
     }
 
     @Test(
-        "a default value survives a model document bit for bit",
+        "a default value has the same bits after writing and reading a model document",
         arguments: [
             (.integer64, .int(.min)), (.integer64, .int(.max)), (.integer16, .int(-32768)), (.double, .double(-0.0)),
             (.double, .double(.infinity)), (.double, .double(Double(bitPattern: 0x7FF8_0000_0000_0001))),

@@ -39,7 +39,7 @@ struct NamesAndURLsTests {
         #expect(MemoryLayout<ObjectID>.size == 16)
     }
 
-    @Test("an object ID survives its URI")
+    @Test("an object ID is the same after writing and reading its URI")
     func objectURI() throws {
         let uuid = StoreUUID()
         let id = ObjectID("Track", key: 42)

@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Records")
 struct RecordTests {
-    @Test("a value at its type's limits survives a record", arguments: AttributeType.allCases)
+    @Test(
+        "a value at its type's limits is the same after writing and reading a record",
+        arguments: AttributeType.allCases)
     func limitsRoundTrip(_ type: AttributeType) throws {
         let model = try everyTypeModel()
         var batch = RecordBatch(model: model)
@@ -18,7 +20,7 @@ struct RecordTests {
         }
     }
 
-    @Test("random objects survive a record, and equal values give equal bytes")
+    @Test("random objects are the same after writing and reading a record, and equal values give equal bytes")
     func randomRoundTrip() throws {
         let model = try everyTypeModel()
         var generator = SeededGenerator(seed: 20_01)

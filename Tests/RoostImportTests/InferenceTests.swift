@@ -72,7 +72,7 @@ struct InferenceTests {
     }
 
     @Test(
-        "a date pattern reads matching texts alone",
+        "a date pattern reads only matching texts",
         arguments: [
             ("yyyyMMdd", "20010102", 86400.0), ("d/M/yy", "2/1/01", 86400), ("MMM d, yyyy", "Jan 2, 2001", 86400),
             ("yyyy-MM-dd'T'HH:mm:ss.SSS", "2001-01-01T00:00:01.5", 1.5), ("dd.MM.yyyy", "31.02.2001", nil),

@@ -117,7 +117,7 @@
         }
 
         @Test(
-            "names with any characters are read",
+            "a PostgreSQL import reads tables and columns with any characters in their names",
             arguments: [
                 "'", "\"", "\"\"; DROP TABLE \"t\"; --", "a\nb", "\\", "$1", "%I", "é", "e\u{301}", "👩‍👩‍👧", " ", "t.k",
                 "\u{1}", "SELECT", "OPERATOR(", String(repeating: "x", count: 63), String(repeating: "é", count: 31),

@@ -118,7 +118,7 @@ struct JournalTests {
         #expect(error.message.contains("byte \(abandoned.ends[2])"))
     }
 
-    @Test("a zeroed sector in the last journal commit is a crash; earlier, damage")
+    @Test("a zeroed sector is a torn write in the last journal commit, and damage in an earlier one")
     func distinguishesZeros() throws {
         let abandoned = try Abandoned()
         var torn = 0

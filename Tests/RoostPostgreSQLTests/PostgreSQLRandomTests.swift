@@ -30,7 +30,7 @@
         ///
         /// `ROOST_QUERY_SEED` repeats a run. `ROOST_QUERY_CASES` sets the number of cases, and
         /// makes the default seed random.
-        @Test("PostgreSQL stores answer random requests as the reference does")
+        @Test("PostgreSQL stores answer random requests as the reference implementation does")
         func queries() throws {
             let longRun: Int? = Self.number("ROOST_QUERY_CASES")
             let usual = longRun == nil ? 22 : UInt64.random(in: 1...999_999)

@@ -80,7 +80,7 @@
         }
 
         @Test(
-            "an address of a view gets its status, and a wrong one a hint",
+            "each view address returns the right status, and a wrong address returns a hint",
             arguments: [
                 ("/library/Albun.json", 404, "Did you mean 'Album'?"),
                 ("/library/Album.json?select=titel", 400, "'title'"),

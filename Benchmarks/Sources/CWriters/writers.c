@@ -191,7 +191,7 @@ int writers_finish(writers_run *run) {
     int64_t expected = run->commit_count / 2 * run->thread_count;
     for (int row = 0; row < 3; row++) {
         if (PQntuples(rows) == 3 && atoll(PQgetvalue(rows, row, 0)) == expected) continue;
-        snprintf(run->error, sizeof run->error, "a number that is not %" PRId64, expected);
+        snprintf(run->error, sizeof run->error, "a counter, object or tally sum differs from %" PRId64, expected);
         result = -1;
     }
     PQclear(rows);

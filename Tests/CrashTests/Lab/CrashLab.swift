@@ -209,7 +209,7 @@ final class CrashLab {
         try store.close()
         if !operation.isCopy { digests.new = digest }
         guard digests.new == digest, digests.old != digest else {
-            throw StoreError(.internalInconsistency, "the operation comes to \(digest), not to \(digests.new)")
+            throw StoreError(.internalInconsistency, "the operation gives \(digest), not \(digests.new)")
         }
         if let problem = try check(run.root, after: .new) {
             throw StoreError(.internalInconsistency, "the operation does not work undisturbed: \(problem)")

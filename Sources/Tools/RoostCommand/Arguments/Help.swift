@@ -26,8 +26,9 @@ enum Help {
     static let exitCodes: [(code: ExitCode, short: String, text: String)] = [
         (.success, "success", "Success, also when the reader of the output has ended (`| head`)."),
         (
-            .finding, "a finding (check, diff, fetch --id, model, conformance)",
-            "A finding: `check` found damage, `diff` or `model diff` a difference, `model validate` a problem, `model history` a step that cannot be inferred, `conformance` a failure, `fetch --id` no such object."
+            .finding,
+            "a finding (check, diff, fetch --id, delete --id, model, conformance), or a question answered with no",
+            "A finding: `check` found damage or a violation, `diff` or `model diff` a difference, `model validate` a problem, `model history` a step that cannot be inferred, `conformance` a failure, `fetch --id` or `delete --id` no such object; or a question was answered with no."
         ),
         (
             .usage, "wrong usage or configuration",
@@ -35,11 +36,11 @@ enum Help {
         ),
         (
             .failure, "an error of a store, a model or the system",
-            "An error of a store, a model or the system. Nothing was changed, unless only printing the result failed."
+            "An error of a store, a model or the system. Nothing was changed by the last transaction, unless only printing the result failed. Earlier transactions of `import --key` and `import --relate` remain."
         ),
         (
             .interrupted, "interrupted",
-            "Interrupted by Ctrl-C, SIGTERM or SIGHUP; nothing was changed. A signal after a commit has no effect. A second signal ends the program at once."
+            "Interrupted by Ctrl-C, SIGTERM or SIGHUP; nothing was changed by the last transaction. A signal after a commit has no effect. A second signal ends the program at once."
         ),
     ]
 

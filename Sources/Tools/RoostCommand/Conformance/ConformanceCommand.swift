@@ -41,7 +41,7 @@ extension Subcommand {
                 help: "Run only the checks whose ID contains TEXT; can be repeated."),
             CommandOption(
                 "exclude", letter: "x", value: "[TYPE:]ID=REASON",
-                help: "A check that must fail, with the reason; can be repeated."
+                help: "A check that is known to fail, with the reason; can be repeated."
             ),
             CommandOption(
                 "format", value: "text|tap|junit|markdown", help: "The format of the report (default: text)."), .json,

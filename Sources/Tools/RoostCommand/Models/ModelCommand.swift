@@ -14,7 +14,8 @@ extension Subcommand {
             print     Print the model as a model document.
             validate  Exit 0 for a valid model; otherwise print every problem, one a line, and exit 1. Warnings name the parts of a
                       model of Apple's that cannot be read, and the parts that stores ignore: indexes of expressions, partial and
-                      spatial indexes, fetch request templates, fetched properties, value transformers, derived attributes.
+                      spatial indexes, fetch request templates, fetched properties, value transformers. They also name derived
+                      attributes, which contexts and batch requests compute, but not stores.
             graph     Draw the entities: attributes, superentities, relationships with counts and delete rules. With --format: mermaid,
                       which many Markdown viewers draw, dot for Graphviz, or svg, which needs Graphviz's program dot. --entity and
                       --depth draw a part of a large model.

@@ -13,7 +13,7 @@ extension Subcommand {
             changed, '-' a delete or a removed link. A store records its changes if it was opened with the option tracksHistory.
 
             A token names a place in the history of one store. --since with the last token that was seen prints what is new since
-            then. A token whose following transactions were removed is an error: read the store again, and continue from its
+            then. A token whose following transactions were removed is refused: read the store again, and continue from its
             last token (--last-token).
 
             With --json prints one object a line for each transaction: token, date, kind (commit, load, wholeLoad,
