@@ -109,7 +109,8 @@ extension ConformanceRunner {
                 throw ConformanceArgumentError("'--self-test' prints text; leave out '--format'")
             }
             detail = flags.contains("quiet") ? .failures : flags.contains("verbose") ? .everything : .usual
-            checks = flags.contains("self-test") ? [] : try ConformanceCheck.matching(filters)
+            let needsChecks = flags.contains("list") || !flags.contains("self-test")
+            checks = needsChecks ? try ConformanceCheck.matching(filters) : []
             for store in stores where !fixtures.contains(where: { $0.name == store }) {
                 let names = fixtures.map(\.name)
                 throw ConformanceArgumentError(

@@ -74,6 +74,7 @@ struct RunnerMainTests {
     func listing() throws {
         let list = try run("--list", "--filter=links.order")
         #expect(list.code == 0 && list.output.hasPrefix("links.order  ") && list.output.hasSuffix(".\n"))
+        #expect(try run("--list", "--self-test").output == run("--list").output)
     }
 
     @Test("the conformance program shows its options for --help")

@@ -112,10 +112,11 @@ struct StoreCompaction: Sendable {
     /// This recovers the store after a crash, and moves all content into one file.
     private func settle(_ report: inout CompactionReport, timeout: Timeout) throws(StoreError) {
         let store = try type.open(location, options: openingOptions(timeout))
-        let digest = try store.closing { () throws(StoreError) in
+        let digest = try store.closing { () throws(StoreError) -> StoreDigest in
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
-            return (try snapshot.recordedTally() ?? StoreTally(model: store.model)).digest
+            if let recorded = try snapshot.recordedTally() { return recorded.digest }
+            return try snapshot.computeTally().digest
         }
         (report.objects, report.links, report.digest) = (digest.objectCount, digest.linkCount, digest.description)
     }

@@ -196,7 +196,8 @@ package struct ChangeRules {
             guard roundCount <= rules.derived.count + min(objectCount, Self.mostRounds) else {
                 throw StoreError(
                     .invalidModel,
-                    "Derived attributes of the model depend on each other in a circle. Change their expressions.")
+                    "Derived attributes of the model depend on each other in a circle, or over a chain of more than \(Self.mostRounds) changed objects. Change their expressions."
+                )
             }
         }
         try removeUnchanged(&changes, from: dependentStart)
