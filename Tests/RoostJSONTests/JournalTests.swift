@@ -118,7 +118,7 @@ struct JournalTests {
         #expect(error.message.contains("byte \(abandoned.ends[2])"))
     }
 
-    @Test("a zeroed sector in the last journal commit is a crash; earlier, damage")
+    @Test("a zeroed sector in a journal means a crash in the last commit, and damage in earlier ones")
     func distinguishesZeros() throws {
         let abandoned = try Abandoned()
         var torn = 0

@@ -363,7 +363,7 @@ enum JSONCases {
         JSONCase("an invalid byte in a word", bytes: Array("[tru".utf8) + [0xE5, 0x5D], column: 2),
     ]
 
-    // MARK: May be either; what this reader does
+    // MARK: May be accepted or refused
 
     /// Texts that a strict reader may accept or refuse, and that this one accepts.
     static let tolerated: [JSONCase] = [
