@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Conformance")
 struct ConformanceTests {
-    /// Each check and backend is a named case; a check of a missing capability runs as its
-    /// opposite.
+    /// Each check on each backend is a test case; if the backend lacks the capability, the
+    /// opposite is checked.
     @Test("a built-in store passes every conformance check", arguments: ConformanceCheck.all, StoreFixture.all)
     func check(_ check: ConformanceCheck, on fixture: StoreFixture) async throws {
         let result = await Results.shared.result(of: check, on: fixture)

@@ -49,7 +49,7 @@ struct RunnerMainTests {
         arguments: [
             (["--formt=tap"], "did you mean '--format'?"), (["tap"], "unknown argument 'tap'"),
             (["--format=xml"], "needs one of text, tap"), (["--format"], "needs a value"),
-            (["--list=yes"], "takes no value"), (["--filter=nothing-like-it"], "no check has an ID"),
+            (["--list=yes"], "takes no value"), (["--filter=nothing-like-it"], "no check matches"),
             (["--store=other"], "there are memory"), (["--quiet", "--format=tap"], "leave out"),
             (["--self-test", "--filter=nothing-like-it"], "no fault"),
         ] as [([String], String)])

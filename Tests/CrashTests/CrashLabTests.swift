@@ -56,7 +56,7 @@ struct CrashLabTests {
     func powerCuts(_ subject: Case) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
         let limit = Self.limit("ROOST_CRASH_STATES", usually: 4)
-        // A faulty protocol may fail only for some sizes of stores.
+        // Some faults of a protocol show only at certain sizes of the store.
         let sizes: [Int64] = limit == nil ? [1, 6, 14] : [Int64(1 + seed % 8)]
         for transactions in sizes {
             let lab = try subject.lab(transactions: transactions)

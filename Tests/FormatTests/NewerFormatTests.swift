@@ -25,7 +25,7 @@ struct NewerFormatTests {
     }
 
     private func raised(_ bytes: [UInt8], of kept: KeptStore) throws -> [UInt8] {
-        // The version after the kept one is known: stores that require features have it.
+        // This program can read the next version, which stores that require features have.
         let next = kept.version + 2
         switch kept.type {
         case "sqlite":

@@ -102,7 +102,7 @@ struct ConformanceCommandTests {
         "roost conformance with wrong arguments names the argument and exits with 2",
         arguments: [
             (["memroy"], "did you mean 'memory'?"), (["memory", "memory"], "given twice"),
-            (["memory", "--filter=no such check"], "no check has an ID"), (["memory", "-f", "linsk"], "'links'?"),
+            (["memory", "--filter=no such check"], "no check matches"), (["memory", "-f", "linsk"], "'links'?"),
             (["memory", "--filter=links.order", "--filter=x*y"], "--filter=x*y"),
             (["memory", "--format=tab"], "did you mean 'tap'?"), (["memory", "--format=tap", "--json"], "--json"),
             (["memory", "--quiet", "--format=tap"], "--quiet"), (["memory", "--quiet", "--verbose"], "--quiet"),

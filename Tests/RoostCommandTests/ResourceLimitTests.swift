@@ -87,8 +87,8 @@ import Testing
         func addressSpace() throws {
             let place = try makePlace()
             let program = try #require(Workplace.program)
-            // The memory that the program and its libraries need before it opens a store; the
-            // limits are above it.
+            // The memory that the program and its libraries need before opening a store; all limits
+            // are higher.
             var minimum = 64 << 20
             while try RunningCommand(
                 ["/usr/bin/env", "prlimit", "--as=\(minimum)", program, "--version"], in: place.path

@@ -53,7 +53,7 @@ import RoostCore
 
         static func hex(_ bytes: [UInt8]) -> String { "x'" + bytes.map { String(format: "%02x", $0) }.joined() + "'" }
 
-        /// Opens the store for reading; with `closing`, closes the connection that made it first.
+        /// Opens the store for reading; with `closing`, first closes the connection that made it.
         func open(_ model: ManagedObjectModel?, closing: Bool = true) throws -> CoreDataStore {
             if closing { close() }
             let store = try CoreDataStoreType().open(

@@ -152,7 +152,7 @@ struct CorpusInferenceTests {
         )
         let (old, new) = try pair.models()
         let mapping = try MappingModel.inferred(from: old, to: new)
-        // By its own declarations the entity has a new mandatory attribute without default.
+        // The old entity only inherits this mandatory attribute; the new one declares it.
         #expect(old.entity("Continent")?.declaration.attributes.contains { $0.name == "updatedAt" } == false)
         #expect(new.entity("Continent")?.declaration.attributes.contains { $0.name == "updatedAt" } == true)
         for name in ["Continent", "Country"] {

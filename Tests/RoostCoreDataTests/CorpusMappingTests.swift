@@ -71,8 +71,8 @@ struct CorpusMappingTests {
             return
         }
         guard let expression = mapping.valueExpression else {
-            // Without an expression, no source mapping or key path is named, unless there is no
-            // source.
+            // A mapping with a source lacks an expression only if it names no source mapping and no
+            // key path.
             #expect(fact.source == nil || (facts["sourceMapping"] == nil && facts["keyPath"] == nil))
             return
         }

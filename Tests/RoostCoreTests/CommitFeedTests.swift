@@ -31,7 +31,7 @@ struct CommitFeedTests {
             }
         }
 
-        /// Begins commits and returns their numbers, which ``end(_:to:by:number:)`` also uses.
+        /// Begins commits and returns their numbers, for ``end(_:to:by:number:)``.
         @discardableResult
         func begin(_ count: Int = 1) -> [Int] {
             let numbers = (0..<count).map { _ in feed.beginCommit() }
@@ -71,7 +71,7 @@ struct CommitFeedTests {
         #expect(listening.taken == ["0>1", "1>2", "2>3"])
     }
 
-    @Test("another process's commit gives an incomplete notice, also where own commits are ignored")
+    @Test("another process's commit gives an incomplete notice, even to a listener that ignores own commits")
     func gaps() {
         for origin in [nil, Origin()] {
             let listening = Listening(ignoring: origin)
@@ -149,7 +149,7 @@ struct CommitFeedTests {
         #expect(listening.taken == ["-65>165"])
     }
 
-    @Test("waiting notices join into one where generations are sums")
+    @Test("waiting notices of a store whose generations are sums join into one")
     func joiningSums() {
         func notice(_ from: UInt64, to: UInt64, inserted id: ObjectID) -> SaveNotice {
             var notice = SaveNotice(
@@ -165,7 +165,7 @@ struct CommitFeedTests {
         #expect(notices.first?.previousGeneration.number == 1 && notices.first?.generation.number == 7)
     }
 
-    @Test("waiting notices join while no generation between them is missing")
+    @Test("waiting notices join if no generation between them is missing")
     func joining() {
         func notice(_ from: UInt64, to: UInt64, lists: SaveNotice.Lists?) -> SaveNotice {
             SaveNotice(

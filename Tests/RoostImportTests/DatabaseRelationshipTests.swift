@@ -57,7 +57,7 @@ import Testing
             #expect(try imported.entity("c").relationship("p")?.declaration.isOptional == false)
         }
 
-        @Test("a foreign key without its row is left out with a warning")
+        @Test("a foreign key to a missing row becomes null with a warning")
         func dangling() throws {
             let imported = try Imported(
                 """
@@ -94,7 +94,7 @@ import Testing
             #expect(imported.report.warnings == [])
         }
 
-        @Test("the columns of a foreign key with nulls stay attributes")
+        @Test("the columns of a partly null foreign key stay attributes")
         func incomplete() throws {
             let imported = try Imported(
                 """
@@ -142,7 +142,7 @@ import Testing
         }
 
         @Test(
-            "a foreign key without a table or a unique column stays an attribute",
+            "a foreign key that cannot be resolved stays an attribute, and a remark has the reason",
             arguments: [
                 ("missing (id)", "no such table is imported"), ("p (absent)", "that table has no column 'absent'"),
                 ("p (name)", "the columns that it refers to are not unique"), ("q", "that table's key has 2 columns"),

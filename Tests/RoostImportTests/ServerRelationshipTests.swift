@@ -67,7 +67,7 @@
             #expect(imported.report.warnings == [])
         }
 
-        @Test("the columns of a foreign key with nulls stay attributes")
+        @Test("the columns of a partly null foreign key stay attributes")
         func incomplete() throws {
             let imported = try ServerSchema(
                 """
@@ -132,7 +132,7 @@
                 ])
         }
 
-        @Test("a foreign key without its row is left out with a warning")
+        @Test("a foreign key to a missing row becomes null with a warning")
         func dangling() throws {
             let imported = try ServerSchema(
                 """

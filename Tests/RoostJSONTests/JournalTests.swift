@@ -118,7 +118,7 @@ struct JournalTests {
         #expect(error.message.contains("byte \(abandoned.ends[2])"))
     }
 
-    @Test("a zeroed sector is a torn write in the last journal commit, and damage in an earlier one")
+    @Test("a zeroed sector in a journal means a crash in the last commit, and damage in earlier ones")
     func distinguishesZeros() throws {
         let abandoned = try Abandoned()
         var torn = 0

@@ -55,7 +55,7 @@ struct FormatTests {
         }
     }
 
-    /// No object has a key below 1, so a search for one must find nothing.
+    /// No object has a key below 1, so a search for such a key must find nothing.
     @Test("a key below 1 has a record key that decodes to no object", arguments: [0, -1, Int64.min])
     func decodesImpossibleKey(key: Int64) throws {
         let bytes = try ShortKey(record: key, root: 3).withBytes { (bytes) throws(StoreError) in Array(bytes) }

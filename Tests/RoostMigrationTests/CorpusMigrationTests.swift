@@ -15,7 +15,7 @@ import RoostMigration
     struct CorpusMigrationTests {
         private let manager = MigrationManager(registry: .standard)
 
-        /// The versions whose mapping models are code, so that they are unreachable here.
+        /// The versions that the tests cannot reach, because their mapping models require code.
         private static let unreachable = ["SampleModel3", "CoreDataMigration_Example 3", "Model2"]
 
         /// A version whose uniqueness constraint the store breaks, because only code could merge

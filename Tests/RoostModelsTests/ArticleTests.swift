@@ -88,7 +88,7 @@
 
         @Test("a store migrates from one version of @Model classes to the next")
         func versions() throws {
-            // A store in memory ends with its container, before the next version can open it.
+            // An unnamed store in memory ends with its container, so no later version can open it.
             try Backends.run(isInFile: true) { location in
                 let first = try PersistentContainer(
                     location, model: ManagedObjectModel(types: MusicV1.types), types: MusicV1.types)

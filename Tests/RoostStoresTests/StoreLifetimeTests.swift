@@ -154,7 +154,7 @@ struct StoreLifetimeTests {
         let location = try folder.get().location(type)
         let store = try open(type)
         try store.insert("E", rows: [["n": 1]])
-        // The content of a store in memory ends when the store is closed.
+        // A store in memory stays open, and is opened a second time.
         if type != "memory" { try store.close() }
         let model = try ManagedObjectModel(entities: [
             EntityDescription("E", attributes: [.integer32("n"), .string("m")])

@@ -59,7 +59,7 @@
             #expect(answer == (isAllowed ? 200 : 421))
         }
 
-        @Test("a request from another origin is refused, unless a GET navigates")
+        @Test("a request from another origin is refused, except a GET that opens a page")
         func origin() throws {
             let bearer = ["authorization": "Bearer \(ViewedLibrary.token)"]
             func with(_ more: [String: String]) -> [String: String] { bearer.merging(more) { $1 } }

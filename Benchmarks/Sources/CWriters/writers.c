@@ -12,7 +12,7 @@
 #define SCHEMA "roost_writers_baseline"
 #define COUNTERS 1000
 
-/// The tables of a Roost store with one entity that a commit writes.
+/// The tables that a commit writes, as in a Roost store with one entity.
 static const char tables[] =
     "DROP SCHEMA IF EXISTS " SCHEMA " CASCADE; CREATE SCHEMA " SCHEMA "; SET search_path = " SCHEMA ";"
     "CREATE TABLE \"Counter\" (_id BIGINT NOT NULL PRIMARY KEY, value BIGINT, _entity BIGINT NOT NULL,"

@@ -6,7 +6,7 @@ internal import Roost
 struct Bench {
     static func main() {
         let arguments = CommandLine.arguments.dropFirst()
-        // The baselines stop counting memory too.
+        // In the baselines, SQLite does not count its memory either.
         stopCountingLibraryMemory()
         do {
             switch arguments.first {

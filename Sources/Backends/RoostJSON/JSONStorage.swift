@@ -306,8 +306,9 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Returns a failure to merge the journal; if all commits are safe in the journal, with a
-    /// message that says so.
+    /// Returns the error of a failed merge.
+    ///
+    /// If the journal holds all commits, an error about a full disk or another hard link says so.
     private func keptInJournal(_ failure: StoreError, files: StoreFiles) -> StoreError {
         guard files.failure == nil, !files.isJournalFolded else { return failure }
         if failure.code == .hasOtherNames {

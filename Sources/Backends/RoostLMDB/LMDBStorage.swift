@@ -97,10 +97,10 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Runs `body` in a write transaction on the caller's thread.
     ///
-    /// If the file's map had to grow, `body` runs again from the start. The initial size of the map
-    /// includes the disk's free space, so the map rarely grows, for example if space was freed
-    /// later. Growing waits until no snapshot of this process is open, or throws `busy` after the
-    /// timeout.
+    /// If the file's map had to grow, `body` runs again from the start. By default, the map
+    /// initially includes the disk's free space, so it grows only rarely, for example if space was
+    /// freed later. Growing waits until no snapshot of this process is open, or throws `busy` after
+    /// the timeout.
     package func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

@@ -19,7 +19,7 @@ enum RoostTool {
     ]
 
     static func main() {
-        // Called before any file is opened, so that no file gets a standard descriptor.
+        // Called first: a file opened while a standard stream is closed would take its number.
         Console.fillStandardDescriptors()
         SystemThread.spareAddressSpace()
         Interruption.shared.install()

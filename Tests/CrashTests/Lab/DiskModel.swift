@@ -168,7 +168,7 @@ struct DiskState {
             guard let node else { return }
             node.flush()
             guard model == .journaled else { return }
-            // The journal is written up to the file's name.
+            // The flush also makes durable the file's name and all earlier changes of names.
             let last = pendingNames.lastIndex { if case .make(_, let made) = $0 { made === node } else { false } }
             if let last { flushNames(last + 1) }
         case .syncedDirectory:

@@ -45,7 +45,7 @@ struct OneTransactionTests {
     /// - Returns: The path of the first migration; nil if both failed equally.
     private func compare(_ seed: Int) throws -> MigrationPath? {
         var evolution = try RandomEvolution(seed: seed)
-        // With an even seed, few changes leave most content unchanged.
+        // An even seed migrates only one version further, so most content is unchanged.
         let model = seed % 2 == 0 && evolution.versions.count > 1 ? evolution.versions[1] : evolution.new
         let directory = try TemporaryDirectory()
         let made = try evolution.store()

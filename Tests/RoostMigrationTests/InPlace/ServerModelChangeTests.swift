@@ -22,7 +22,7 @@
         /// - Returns: The path of the first migration; nil if both failed with the same error.
         private func compare(_ seed: Int) throws -> MigrationPath? {
             var evolution = try RandomEvolution(seed: seed)
-            // With an even seed, few changes leave most content unchanged.
+            // An even seed migrates only one version further, so most content is unchanged.
             let model = seed % 2 == 0 && evolution.versions.count > 1 ? evolution.versions[1] : evolution.new
             let made = try evolution.store()
             let (one, two) = try (location("one", seed: seed), location("two", seed: seed))

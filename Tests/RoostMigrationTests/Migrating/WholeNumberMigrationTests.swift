@@ -48,7 +48,7 @@ struct WholeNumberMigrationTests {
         let (old, new) = (try Self.model(.integer64), try Self.model(to))
         let directory = try TemporaryDirectory()
         let power: Int64 = to == .float ? 1 << 24 : 1 << 53
-        // Beyond the power, every second number is exact, and so are greater powers of two.
+        // Just above `power`, every second number is exact; so is every greater power of two.
         let exact: [Int64?] = [1, nil, 0, -1, power, -power, power + 2, .min, 1 << 62]
         let source = try Self.store(old, amounts: exact, type: type, at: directory.file("old"))
         let expected = exact.map { $0.map { Value.double(Double($0)) } }
@@ -69,7 +69,7 @@ struct WholeNumberMigrationTests {
         #expect(try Self.amounts(migrated) == expected)
     }
 
-    /// Old type, new type, and a number; 2^53 is a power of two, so a float holds it.
+    /// An old type, a new type, and a number; only 2^53 fits its new type, as a power of two.
     private static let numbers: [(AttributeType, AttributeType, Int64)] = [
         (.integer64, .double, 9_007_199_254_740_993), (.integer64, .double, -9_007_199_254_740_993),
         (.integer64, .double, .max), (.integer32, .float, 16_777_217), (.integer64, .float, 9_007_199_254_740_992),

@@ -279,7 +279,7 @@ struct PolicyRelationshipTests {
         }
     }
 
-    /// The moments, besides an object's `onRelate`, at which a policy sets its to-one relationship.
+    /// The moments at which a policy sets an object's to-one relationship outside its `onRelate`.
     enum Place: CaseIterable {
         case firstPass, otherEnd, otherTurn
     }

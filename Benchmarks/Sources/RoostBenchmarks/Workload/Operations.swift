@@ -11,7 +11,7 @@ enum Operations {
     /// The number of tracks of slow operations, and of pairs other than SQLite and LMDB.
     private static let reduced = 100_000
 
-    /// The first targets, as multiples of the baseline's time.
+    /// The targets of operations, as multiples of the baseline's time.
     private static let targets: [String: Double] = [
         "sqlite/scan": 1.3, "lmdb/scan": 1.3, "lmdb/one-field-filter": 1.4,
         "sqlite/point-read": 1.3, "lmdb/point-read": 1.4,

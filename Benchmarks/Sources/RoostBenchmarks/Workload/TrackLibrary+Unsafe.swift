@@ -55,7 +55,7 @@ final class TrackLibrary {
             throw StoreError(.internalInconsistency, "the tags of tracks are not links")
         }
         var links = LinkBatch(relationship: owner)
-        // A store appends links in the order of their owning end without searching.
+        // Links in the order of their owning end are appended without a search.
         for pair in isFlipped ? tracksByTag(tagCount) : tagsByTrack(tagCount) {
             links.links.append(Link(pair.source, pair.target))
             guard links.isFull else { continue }

@@ -8,9 +8,9 @@ internal import RoostSystem
 ///
 /// The check never maps the file, and validates each length, offset and page number before use. So
 /// a damaged or hostile file can only cause an error. The check accepts only the files of the LMDB
-/// backend: 64-bit, little-endian, without `MDB_DUPSORT`. Every page must be live once or free
-/// once. The result is valid only if no process writes to the file meanwhile. Each page of a tree
-/// is read once: about 0.4 ms per MB.
+/// backend: 64-bit, little-endian, without `MDB_DUPSORT`. Every page after the meta pages must
+/// occur once, in a tree or in the free list. The result is valid only if no process writes to the
+/// file meanwhile. Each page of a tree is read once: about 0.4 ms per MB.
 final class LMDBFileCheck {
     private let file: RegularFile
     private let byteCount: UInt64
@@ -23,7 +23,7 @@ final class LMDBFileCheck {
     private var freed: [UInt64] = []
     /// One page buffer for each level of the trees.
     ///
-    /// The levels of a database are below those of the main tree.
+    /// The levels of a database follow the level of the leaf that refers to it.
     private var pages: [UnsafeMutableRawBufferPointer] = []
     /// Memory that is reused for each page, see ``LMDBTreePage``.
     private var ends: [UInt16] = []

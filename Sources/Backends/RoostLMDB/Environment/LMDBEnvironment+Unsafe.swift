@@ -93,7 +93,7 @@ final class LMDBEnvironment: Sendable {
             && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
         {
             // LMDB's lock file cannot be created, although the store's lock file exists. On a full
-            // disk, a writer could not create it either.
+            // disk, no writer can create it either, so the file is read without locks.
             usesLocks = false
             opened = try Self.openHandle(path, settings: settings, isNew: false, usesLocks: false)
         } catch {

@@ -5,7 +5,7 @@ internal import RoostKeyValue
 /// Appending entries makes LMDB fill pages completely. A later entry between them would split a
 /// page, which costs several times as much as the entry and writes two pages instead of one. So a
 /// placeholder is appended after every nine tenths of a page. It is removed before the next
-/// placeholder is appended. Its page is full by then, and keeps the free space.
+/// placeholder is appended. By then, LMDB appends to a later page, so the space stays free.
 struct PageRoom {
     let space: KeySpace
     /// The key of the current placeholder, if any.

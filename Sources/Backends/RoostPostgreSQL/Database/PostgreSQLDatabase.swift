@@ -214,8 +214,8 @@
             case writingBesideOthers
             /// Writing without waiting for other transactions.
             ///
-            /// While it waited, its shared lock would prevent every other transaction from being
-            /// alone.
+            /// A transaction that waited would hold its shared lock and keep all others from
+            /// writing alone.
             case writingAlone
 
             var isReading: Bool {

@@ -25,7 +25,7 @@
             do throws(StoreError) {
                 let (incarnation, schema) = try lock.withConnection {
                     (connection) throws(StoreError) -> (PostgreSQLIncarnation, SQLSchema) in
-                    // In the portable profile, a transaction reads all values from one state.
+                    // In the portable profile, one transaction reads all values from one state.
                     let (uuid, found) =
                         connection.settings.profile == .portable
                         ? try connection.retrying { () throws(StoreError) in try inspect(connection) }

@@ -61,9 +61,9 @@
             }
             let locked = found.filter { $0.value == .postgresql }.map(\.key)
             guard locked.isEmpty, !found.isEmpty else {
-                // All changes are in one transaction, which sees all commits made before it took
-                // its locks. Without a store there is nothing to lock, and the portable profile
-                // suits every server.
+                // One transaction makes all changes, and sees every commit made before it took its
+                // locks. If no store exists, nothing is locked, and the portable profile works on
+                // every server.
                 try connection.use(locked.isEmpty ? .portable : .postgresql)
                 names = try connection.transaction { () throws(StoreError) in
                     if !locked.isEmpty { try PostgreSQLStoreLock.takeAlone(schemas, in: connection) }

@@ -20,8 +20,8 @@
         ) throws(StoreError) {
             try comment(
                 schema.items.filter { !$0.isIndex }.map(\.name) + own(connection.settings.profile), on: connection)
-            // In the portable profile, no hash is recorded: the description would be read in the
-            // transaction that creates the tables, and differs between databases.
+            // The portable profile records no hash: databases describe tables differently, and
+            // perhaps not yet in the transaction that creates them.
             guard connection.settings.profile == .postgresql else { return }
             let number = number(of: try lines(schema, location: location, on: connection).found)
             try connection.query(

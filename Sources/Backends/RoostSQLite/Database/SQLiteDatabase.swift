@@ -312,7 +312,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         }
         for connection in others { discard(connection) }
         if let writer { discard(writer) }
-        // The last user also removes the remains of a log that another reader could not create on a
+        // The last user also removes the empty log that another reader left when it failed on a
         // full disk.
         let hadFileLock = fileLock.withLock { $0.take() } != nil
         if !isImmutable || hadFileLock {
@@ -332,8 +332,9 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         if let failure { throw settings.isUnpublished ? failure : keptInLog(failure) }
     }
 
-    /// Returns a failure to move the log; on a full disk, with a message that all commits are safe
-    /// in the log.
+    /// Returns the error of moving the log.
+    ///
+    /// On a full disk, its message says that all commits are safe in the log.
     private func keptInLog(_ failure: StoreError) -> StoreError {
         guard failure.code == .noSpace, SQLiteSettling.needsRecovery(path) else { return failure }
         return failure.withMessage(

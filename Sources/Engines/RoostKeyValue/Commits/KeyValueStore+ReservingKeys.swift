@@ -60,7 +60,7 @@ extension KeyValueStore {
         }
     }
 
-    /// Records between `least` and `best` further keys as used.
+    /// Marks from `least` to `best` further keys as used.
     private func setAside(_ least: Int64, atBest best: Int64, root: Int, entity: EntityName) throws(StoreError)
         -> KeyBlock
     {

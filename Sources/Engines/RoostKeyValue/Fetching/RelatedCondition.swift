@@ -91,8 +91,8 @@ struct RelatedCondition {
 
     // MARK: Subqueries
 
-    /// Returns `SUBQUERY(tracks, $t, $t.loved == YES).@count > 2` as `loved == YES` of three
-    /// tracks.
+    /// Returns `SUBQUERY(tracks, $t, $t.loved == YES).@count > 2` as `loved == YES` of at least
+    /// three tracks.
     private static func countedSubquery(
         _ comparison: FetchRequest.Comparison, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> (ManagedObjectModel.Relationship, FetchRequest.Predicate, Int, isExact: Bool)? {

@@ -2,10 +2,10 @@ internal import RoostCore
 
 /// A database that uses the open transaction of another database.
 ///
-/// Reads show the changes of the transaction. Commits here take effect when the transaction
-/// commits.
+/// Reads show the changes of the transaction. Commits of this database take effect when the
+/// transaction commits.
 ///
-/// After a rollback here, the whole transaction can only be rolled back.
+/// After a rollback of this database, the whole transaction can only be rolled back.
 final class SQLTransactionDatabase: SQLRebuilding {
     private struct State {
         /// The connection of the transaction, which is set once.

@@ -82,9 +82,9 @@ struct SQLFetchStatement {
         from = joins + Self.words(conditions.terms)
         let endsEarly = request.fetchLimit != nil && request.sortDescriptors.isEmpty
         if let range = conditions.range, order?.isEmpty ?? true, !endsEarly {
-            // The statement collects the keys of a range and reads the rows in key order.
-            // Otherwise, a database reads the whole table in key order or sorts whole rows. With a
-            // limit, reading in key order is cheaper.
+            // The statement collects the keys of a range, then reads only their rows in key order.
+            // Otherwise, a database reads the whole table or sorts whole rows. With a limit,
+            // reading the table until the limit is cheaper.
             let rows = "FROM \(table.quotedName) AS t0\(Self.words(range.conditions))"
             let others = conditions.terms.filter { !range.conditions.contains($0) }
             fromRange = joins + Self.words(["t0._id IN (SELECT t0._id \(rows))"] + others)

@@ -66,7 +66,7 @@ final class BatchRun {
                     "option '--keep-backup' needs a store that is a file; back '\(store.location)' up with its own tools"
                 )
             }
-            // Committing nothing makes a read-only store fail before the changes are prepared.
+            // An empty commit makes a read-only store fail before the changes are prepared.
             if !isDryRun, store.isReadOnly { _ = try store.commit(ChangeSet(model: store.model)) }
             return try body(store)
         }

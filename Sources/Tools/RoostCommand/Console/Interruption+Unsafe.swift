@@ -60,7 +60,7 @@ final class Interruption: Sendable {
         for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&awaited, number) }
         // If the signals cannot be blocked, they end the process, as by default.
         guard pthread_sigmask(SIG_BLOCK, &awaited, nil) == 0 else { return }
-        // Shells ignore these two signals in background processes, but the command handles them.
+        // Shells set these two signals to be ignored in the background; the command handles them.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
         // An ignored SIGHUP stays ignored, as with nohup. SAFETY: the values are function pointers
         // or C's special numbers, and are only compared.

@@ -82,7 +82,7 @@ struct ValueRowWriter: Sendable {
         default:
             let start = text.count
             appendJSON(value, column: column, to: &text)
-            // Values that are JSON strings here contain no escapes.
+            // These JSON strings have no escapes, except in an ID if the entity's name needs them.
             if text.withBytes(from: start, { $0.first }) == UInt8(ascii: "\"") {
                 text.removeSubrange(start..<start + 1)
                 text.removeLast(1)

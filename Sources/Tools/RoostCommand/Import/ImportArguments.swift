@@ -58,7 +58,8 @@ enum ImportArguments {
     /// Returns the database that a source names, or nil for a text file.
     static func database(_ source: String) -> ImportedDatabase? {
         if source.hasPrefix("sqlite:") { return .sqlite(String(source.dropFirst("sqlite:".count))) }
-        // A location that is not recognized here could appear in a message, with its password.
+        // Schemes match regardless of case, because messages show unrecognized locations, which can
+        // contain a password.
         for scheme in ["postgresql:", "postgres:"] where source.lowercased().hasPrefix(scheme) {
             return .postgreSQL(String(source.dropFirst(scheme.count)))
         }

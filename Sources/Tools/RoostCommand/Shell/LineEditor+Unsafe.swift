@@ -11,9 +11,8 @@
 
         /// The terminal, opened a second time, or -1.
         ///
-        /// This descriptor is nonblocking. Ctrl-C empties the terminal's queue, so that a blocking
-        /// read after a poll could hang. Standard input stays blocking, because other programs
-        /// share it.
+        /// This descriptor is nonblocking: if Ctrl-C removes typed bytes after a poll, a blocking
+        /// read would hang. Standard input stays blocking, because other programs share it.
         private let terminal: Int32
         private let editor: OpaquePointer
         private let list: OpaquePointer

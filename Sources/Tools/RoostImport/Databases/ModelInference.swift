@@ -52,8 +52,8 @@ struct ModelInference {
     private func replacedColumns(of table: Int) -> Set<Int> {
         var result: Set<Int> = []
         for (number, key) in schema.tables[table].foreignKeys.enumerated() {
-            // The columns of a partly dangling key have values of their own, so they are not
-            // replaced.
+            // A key of several columns does not replace them if any row dangles, so that the row
+            // keeps its values.
             guard key.columns.count == 1 || facts[table].danglingRows[number] == 0 else { continue }
             result.formUnion(key.columns)
         }

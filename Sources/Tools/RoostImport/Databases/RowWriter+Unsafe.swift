@@ -48,7 +48,7 @@ struct RowWriter<Source: ForeignSource> {
         let cell = try place.rows.cell(place.column)
         if case .null = cell {
             guard reading.isMandatory else { return }
-            // The key of a row that does not exist is read as null too.
+            // A foreign key to a missing row is read as null too.
             let problem =
                 reading.foreignKey == nil
                 ? "requires a value, and the database has NULL" : "requires an object, and the row refers to none"

@@ -527,8 +527,7 @@ extension SQLPredicateTranslator {
 enum SQLRepetition {
     /// One row for each route, for counting or adding up rows.
     case everyWay
-    /// One row if there may be too many routes, for minimum, maximum or testing whether a row
-    /// exists.
+    /// Fewer rows where routes multiply, for minimum, maximum or testing whether a row exists.
     ///
     /// `nesting` is the depth of the surrounding parentheses.
     case once(nesting: Int)

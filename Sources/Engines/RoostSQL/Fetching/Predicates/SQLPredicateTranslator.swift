@@ -114,7 +114,7 @@ struct SQLPredicateTranslator {
 
     /// The search in an index of the object's own table that finds the rows of a condition.
     private enum Search {
-        /// A range of an index whose first column is given.
+        /// A range of an index that begins with the given column.
         case range(String, SQLRange.Ends)
         /// A look-up of given values or given objects.
         case lookup
