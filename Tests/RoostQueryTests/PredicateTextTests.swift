@@ -165,7 +165,7 @@ struct PredicateTextTests {
             ("date = '2023-02-29'", .invalidValue, "'Thing.date'"), ("uuid = 'secret'", .invalidValue, "a UUID"),
             ("binaryData = 'secret!'", .invalidValue, "base64"), ("boolean = 'secret'", .invalidValue, "TRUE or FALSE"),
             ("decimal = 1e200", .invalidValue, "38 digits"), ("double = 1e400", .invalidValue, "a number in range"),
-            ("double = 1e-400", .invalidValue, "a number in range"), ("0 = 1e-400", .invalidValue, "nearer to zero"),
+            ("double = 1e-400", .invalidValue, "a number in range"), ("0 = 1e-400", .invalidValue, "outside the range"),
             ("owner = 'Persn/1'", .invalidValue, "its key, or \"Party/5\""), ("next = 0", .invalidValue, "Thing/5"),
             ("anyObjectID = 5", .invalidValue, "an object, \"Thing/5\" with the name of an entity, is needed"),
             ("composite = 1", .invalidRequest, "composite"),
