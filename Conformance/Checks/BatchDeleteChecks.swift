@@ -163,7 +163,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.delete.deny",
-            "A batch delete that a deny rule or a mandatory relationship forbids names every pair and deletes nothing. It succeeds if both sides are deleted."
+            "If a deny rule or a mandatory relationship forbids a batch delete, the error names both objects of each violation, and nothing is deleted. It succeeds if both are deleted."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key: key)) }
@@ -246,7 +246,8 @@ extension ConformanceCheck {
             }
             let few = try store.run(
                 BatchDeleteRequest(objectIDs: [2, 5].map { ObjectID("File", key: $0) }, result: .objectIDs))
-            try expectEqual(few.objectIDs, [ObjectID("Image", key: 2), ObjectID("File", key: 5)], "the first that go")
+            try expectEqual(
+                few.objectIDs, [ObjectID("Image", key: 2), ObjectID("File", key: 5)], "the first deleted")
             try expectEqual(
                 Set(few.relatedObjectIDs ?? []),
                 [ObjectID("Comment", key: 2), ObjectID("Comment", key: 5), ObjectID("Folder", key: 1)],

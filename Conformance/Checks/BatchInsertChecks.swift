@@ -85,7 +85,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.insert.handler",
-            "A handler fills one row per call. The row of its last call is not inserted, and if it throws, no row is."
+            "A handler fills one row per call. The row of its last call is not inserted. If the handler throws, no row is inserted."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func insert(
@@ -264,7 +264,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.insert.constraints",
-            "A batch insert of unique values in use fails with `constraintViolation`, which names both sides, and writes nothing.",
+            "A batch insert of unique values in use fails with `constraintViolation`, which names both objects, and writes nothing.",
             needs: [.uniquenessConstraints]
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))

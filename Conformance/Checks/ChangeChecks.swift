@@ -148,7 +148,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "changes.no-effect",
-            "A change set without effect leaves the generation as it is, for example if its link is absent or unchanged."
+            "A change set without effect leaves the generation as it is, for example if it removes a link that is absent or adds one that is present."
         ) { bench in
             let store = try bench.create()
             let tagged = RelationshipName("Tag", name: "tagged")
@@ -173,7 +173,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "changes.atomic.every-part",
-            "If one part of a change set is refused, no part is written: objects, links, metadata or owners of keys."
+            "If one part of a change set is refused, none of the set is written: no object, link or metadata."
         ) {
             bench in
             let store = try bench.create()

@@ -4,7 +4,9 @@ internal import RoostCore
 extension ConformanceCheck {
     /// Uniqueness constraints.
     static let constraints: [ConformanceCheck] = [
-        unique("single", behavior: "Two objects cannot have the same value of a unique attribute; both are named.") {
+        unique(
+            "single", behavior: "Two objects cannot have the same value of a unique attribute; the error names both."
+        ) {
             store in
             try store.change { try $0.insert(ObjectID("Account", key: 1), values: ["email": "a@b"]) }
             try expectViolations([
@@ -37,7 +39,8 @@ extension ConformanceCheck {
         },
         unique(
             "every-pair",
-            behavior: "Every rejected object is listed under every constraint, beside the object that has the values."
+            behavior:
+                "Every rejected object is listed for each constraint that it violates, with the object that has the values."
         ) { store in
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 1), values: ["email": "a", "number": 1])
@@ -64,7 +67,7 @@ extension ConformanceCheck {
         unique(
             "three-of-one",
             behavior:
-                "If several objects claim one value, each is listed once, beside the object that keeps it or claimed it first."
+                "If several objects claim one value, each rejected one is listed once, with the object that keeps the value or claimed it first."
         ) { store in
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 1), values: ["email": "a"])

@@ -8,7 +8,7 @@ extension ConformanceCheck {
     static let derived: [ConformanceCheck] = [
         linked(
             "from-to-one",
-            behavior: "A to-many relationship with a to-one inverse has the objects that refer back as members.",
+            behavior: "The members of a to-many relationship with a to-one inverse are the objects that refer back.",
             group: "derived"
         ) { store in
             try store.change { changes in
@@ -107,7 +107,7 @@ extension ConformanceCheck {
         linked(
             "dangling",
             behavior:
-                "A to-one reference to a deleted object stays as it is. It is dangling, and not a member of the inverse.",
+                "A to-one reference to a deleted object stays and is dangling. The deleted object's inverse has no members.",
             group: "derived"
         ) { store in
             try store.change {

@@ -119,7 +119,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "history.delete.exact-values",
-            "Preserved values keep every bit, including those of empty and of large texts.",
+            "Preserved values keep every bit, even of empty and of large texts.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -224,7 +224,7 @@ extension ConformanceCheck {
             try expectEqual(transactions.map(\.linkChanges.count), [1, 0], "the numbers of links")
         },
         ConformanceCheck(
-            "history.links.deleted", "The links of a deleted object follow from the deletion, and are not recorded.",
+            "history.links.deleted", "A deletion implies the removal of the object's links, so that is not recorded.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()

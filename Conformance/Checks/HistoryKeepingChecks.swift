@@ -78,13 +78,13 @@ extension ConformanceCheck {
                 $0.isReadOnly = true
                 $0.tracksHistory = true
             }.close()
-            try expectError(.readOnly, in: "turning the history of a store off that is read-only") {
+            try expectError(.readOnly, in: "turning off the history of a read-only store") {
                 _ = try bench.open {
                     $0.isReadOnly = true
                     $0.tracksHistory = false
                 }
             }
-            try expectError(.readOnly, in: "turning the history of a store on that is read-only") {
+            try expectError(.readOnly, in: "turning on the history of a read-only store") {
                 _ = try bench.open(name: "plain") {
                     $0.isReadOnly = true
                     $0.tracksHistory = true
@@ -105,7 +105,7 @@ extension ConformanceCheck {
                 ("b", HistoryRetention(days: 0)), ("c", HistoryRetention(days: .nan)),
                 ("d", HistoryRetention(byteCount: 0)),
             ] {
-                try expectError(.invalidRequest, in: "a limit that cannot be") {
+                try expectError(.invalidRequest, in: "an impossible limit") {
                     _ = try bench.createRecording(name: name) { $0.historyRetention = wrong }
                 }
             }

@@ -75,7 +75,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "history.token.future",
-            "A token of a state that the store has not reached, or of other commits, is refused as expired.",
+            "A token is refused as expired if the store has not reached its state, or reached it by other commits.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -173,7 +173,8 @@ extension ConformanceCheck {
             try expectEqual(
                 try store.transactions().map(\.date.timeIntervalSinceReferenceDate), [5000], "the times")
         },
-        ConformanceCheck("history.filter.author", "A request selects an author.", needs: [.history]) { bench in
+        ConformanceCheck("history.filter.author", "A request can be limited to one author.", needs: [.history]) {
+            bench in
             let store = try bench.createRecording()
             for (key, author) in [(1, "a"), (2, "b"), (3, nil), (4, "a")] as [(Int64, String?)] {
                 try store.addPeople(key...key, by: author)
@@ -187,7 +188,7 @@ extension ConformanceCheck {
             try expectEqual(try store.transactions(request).count, 0, "the transactions of another author")
         },
         ConformanceCheck(
-            "history.filter.entity", "A request selects an entity and its subentities.", needs: [.history]
+            "history.filter.entity", "A request can be limited to an entity and its subentities.", needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             try store.change { changes in
@@ -233,7 +234,7 @@ extension ConformanceCheck {
             try expectEqual(transactions.map(\.linkChanges.count), [0, 1], "the numbers of links of the object")
         },
         ConformanceCheck(
-            "history.filter.dates", "A request selects a span of time, its end excluded.", needs: [.history]
+            "history.filter.dates", "A request can be limited to a span of time, its end excluded.", needs: [.history]
         ) { bench in
             let clock = CheckClock()
             let store = try bench.createRecording(clock: clock)

@@ -32,7 +32,7 @@ extension ConformanceCheck {
                 // than requested.
                 try expect(
                     try snapshot.lastKey(of: "Animal") >= being.upperBound - 1,
-                    "the last key of the hierarchy is none below the reserved ones")
+                    "the last key of the hierarchy is not below the reserved keys")
                 try expectEqual(try snapshot.lastKey(of: "Tag"), 0, "the last key of another hierarchy")
             }
         },
@@ -91,7 +91,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "identity.explicit-among-reserved",
-            "Keys that a program chose itself in a commit or a load, and keys up to `lastKeys`, are not reserved afterwards."
+            "Keys that a program chose in a commit or a load, and keys up to the load's `lastKeys`, are not reserved afterwards."
         ) { bench in
             let store = try bench.create()
             func reserve(above mark: Int64) throws {
@@ -222,7 +222,7 @@ extension ConformanceCheck {
             try expectEqual(try store.view { try $0.objects(of: "Being").count }, 0, "the number of objects")
         },
         ConformanceCheck(
-            "identity.read.order", "Records are read by ID in the requested order, without missing ones."
+            "identity.read.order", "Records are read by ID in the requested order. IDs without a record are skipped."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
@@ -247,7 +247,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "identity.read.hierarchy", "An ID finds the record of its entity or of a subentity, never of another one."
+            "identity.read.hierarchy",
+            "An ID finds the record of its entity or of a subentity, never of another entity."
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Dog", key: 1), values: ["name": "Rex"]) }

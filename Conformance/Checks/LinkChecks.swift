@@ -134,7 +134,8 @@ extension ConformanceCheck {
             }
         },
         linked(
-            "unordered-places", behavior: "Places of an end without order are dropped, so that equal links are equal."
+            "unordered-places",
+            behavior: "Places at an unordered end are dropped, so that links of the same objects are equal."
         ) {
             store in
             try store.change { try $0.add(Link(1, 1, order: 5, inverseOrder: 6), to: tagged) }
@@ -323,7 +324,7 @@ extension ConformanceCheck {
         linked(
             "after-any",
             behavior:
-                "A walk over links continues after a link in any form: reversed, with meaningless places, with any numbers."
+                "A walk over links can continue after a link in any form: reversed, or with meaningless places or keys."
         ) { store in
             let friends = RelationshipName("Node", name: "friends")
             try store.change { changes in
@@ -483,7 +484,9 @@ extension ConformanceCheck {
             }
         },
         linked(
-            "source", behavior: "The source of a link from one object is always that object, also from the other end."
+            "source",
+            behavior:
+                "A link that is read from an object has that object as its source, even if it was added from the other end."
         ) {
             store in
             try store.change { changes in
@@ -551,7 +554,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "links.grouped-batches",
-            "The links of several objects fill batch after batch, and the cursor ends with its snapshot."
+            "The links of several objects fill batch after batch. After the snapshot is closed, the cursor throws `closed`."
         ) { bench in
             let store = try filled(LinkBatch.capacityCount + 500, on: bench)
             let count = Int64(LinkBatch.capacityCount + 500)

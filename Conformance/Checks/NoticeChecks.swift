@@ -131,7 +131,7 @@ extension ConformanceCheck {
             try expectEqual(notices.flatMap(\.inserted).map(\.key), [1, 2, 3, 4, 5], "the objects that notices name")
         },
         ConformanceCheck(
-            "notices.signal", "A commit wakes a watch of the store's signal, and a failed commit does not."
+            "notices.signal", "A commit notifies watchers of the store's signal, and a failed commit does not."
         ) { bench in
             let store = try bench.create()
             guard let signal = (store as? any CommitReportingStore)?.commitSignal, let watch = FileWatch(),

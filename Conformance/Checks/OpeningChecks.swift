@@ -114,7 +114,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.open.truncated",
-            "A store that was cut off anywhere is refused, or opens as it was after the last whole commit.",
+            "A store whose file was truncated is refused, or opens as it was after the last whole commit.",
             needs: [.file]
         ) { bench in
             let store = try bench.create()

@@ -249,7 +249,7 @@ extension ConformanceCheck {
             try peer.ask("limit-file-size \(largest)")
             var number: Int64 = 4
             // Some commits may fit into free space, but a thousand do not.
-            try expectError(.noSpace, in: "committing on and on") {
+            try expectError(.noSpace, in: "committing repeatedly") {
                 while number < 1000 {
                     try peer.ask("commit \(number)")
                     number += 1

@@ -139,7 +139,8 @@ extension ConformanceCheck {
             ]),
         onRows(
             "strings.localized",
-            behavior: "[l] uses the localized standard order: digits compare as numbers, case and diacritics last.",
+            behavior:
+                "[l] uses the localized standard order: digits compare as numbers, and case and diacritics decide last.",
             rows: ["file2", "file10", "File10", "file010", "é1", "e2", "E1", "e1", "z", "Ä", "a"].map {
                 ["str": .string($0)]
             },

@@ -108,7 +108,7 @@ extension ConformanceCheck {
         onGraph(
             "elements",
             behavior:
-                "[FIRST], [LAST] and [n] follow the order of an ordered relationship, and are null without an element.",
+                "[FIRST], [LAST] and [n] follow the order of an ordered relationship, and are null if the element does not exist.",
             entity: "Album",
             table: [
                 ("songs[FIRST].title == nil", [1, 2]), (#"songs[LAST].title == "two""#, [1]),

@@ -61,7 +61,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.by-id",
-            "Objects come in the order of the requested IDs, without missing objects and objects of other entities."
+            "Objects come in the order of the requested IDs. IDs of missing objects and of other entities are skipped."
         ) { sample in
             try sample.view { snapshot in
                 for entity in sample.model.entities {

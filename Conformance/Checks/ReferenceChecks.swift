@@ -5,7 +5,7 @@ extension ConformanceCheck {
     static let references: [ConformanceCheck] = [
         ConformanceCheck(
             "references.existing",
-            "A commit fails with `objectNotFound` if an object that must exist does not, and lists each such object once."
+            "A commit fails with `objectNotFound` if an object that must exist does not. The error lists each such object once."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
@@ -217,7 +217,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "references.two-writers",
-            "If one writer refers to an object that another deletes, exactly the first to commit succeeds."
+            "If one writer refers to an object that another deletes, only the first to commit succeeds."
         ) { bench in
             let writers = try twoWriters(on: bench)
             for (round, deletesFirst) in [false, true].enumerated() {

@@ -9,7 +9,7 @@ extension ConformanceCheck {
         rows(
             "columns",
             behavior:
-                "Rows have the requested columns, also through to-one relationships. Without a request they have every attribute."
+                "Rows have the requested columns, including those through to-one relationships. Without requested columns, they have every attribute."
         ) { check in
             try check.expect(
                 [
@@ -106,7 +106,7 @@ extension ConformanceCheck {
         rows(
             "groups",
             behavior:
-                "Objects with equal values form one group, and groups are in the order of their first objects. Conditions on groups and orders name columns."
+                "Objects with equal values form one group, and groups are in the order of their first objects. Group conditions and sort orders can name columns."
         ) {
             check in
             let count = FetchRequest.FetchedProperty("n", expression: .function(.count, [.evaluatedObject]))

@@ -54,7 +54,10 @@ extension ConformanceCheck {
                 "the links")
             try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 21, "the count in a new snapshot")
         },
-        ConformanceCheck("snapshots.many", "Many snapshots of different states live side by side and are each exact.") {
+        ConformanceCheck(
+            "snapshots.many",
+            "Many snapshots of different states can be open together, and each shows exactly its own state."
+        ) {
             bench in
             let store = try bench.create()
             var snapshots: [any StoreSnapshot] = []
@@ -220,7 +223,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "snapshots.close-while-shown",
-            "If a snapshot is closed while it shows records in place, it shows only its own records, and then throws `closed`."
+            "If a snapshot is closed while a visitor reads it, the visitor gets only records of that snapshot, and then throws `closed`."
         ) { bench in
             let store = try filled(3000, on: bench)
             let snapshot = try store.snapshot()

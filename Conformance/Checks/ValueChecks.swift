@@ -12,7 +12,7 @@ extension ConformanceCheck {
                 "i32", values: [.int(Int64(Int32.min)), .int(-1), .int(0), .int(1), .int(Int64(Int32.max))], on: bench)
         },
         ConformanceCheck(
-            "values.integer64.extremes", "64-bit integers keep their extremes and what doubles cannot hold."
+            "values.integer64.extremes", "64-bit integers keep their extremes, and values that doubles cannot hold."
         ) { bench in
             let wide: Int64 = 9_007_199_254_740_993
             try roundTrip(
@@ -65,7 +65,7 @@ extension ConformanceCheck {
                     "99999999999999999999999999999999999999e-128", "7e100", "7e-100", "NaN",
                 ]), on: bench)
         },
-        ConformanceCheck("values.date.extremes", "Dates keep every bit, however far or fine.") { bench in
+        ConformanceCheck("values.date.extremes", "Dates keep every bit, however distant or precise.") { bench in
             let seconds: [Double] =
                 extremeDoubles + [
                     123_456_789.123_456_789, -978_307_200, 0.000_000_1, 1e-300, 63_113_904_000, -63_114_076_800,
@@ -141,7 +141,7 @@ extension ConformanceCheck {
             try roundTrip(
                 "ident", values: try ids.map { .uuid(try require(UUID(uuidString: $0), "a UUID")) }, on: bench)
         },
-        ConformanceCheck("values.uri", "URIs keep their text, also what no URL parser would accept.") { bench in
+        ConformanceCheck("values.uri", "URIs keep their text, even if no URL parser would accept it.") { bench in
             try roundTrip(
                 "link",
                 values: [

@@ -22,7 +22,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "versions.conflict.all-listed", "A conflict lists every stale object, with its current record or none."
+            "versions.conflict.all-listed",
+            "A conflict lists every stale object, with its current record if it still exists."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
@@ -128,7 +129,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "versions.last-place",
-            "A commit that expects a last place in an ordered relationship is a conflict only if a later place was taken."
+            "If a commit expects a certain last place in an ordered relationship, it is a conflict only if a later place is in use."
         ) { bench in
             let store = try bench.create()
             let (album, songs) = (ObjectID("Album", key: 1), RelationshipName("Album", name: "songs"))

@@ -84,7 +84,7 @@ package enum QueryCampaign {
             case .refusal: summary.refusedCount += 1
             }
             for (index, lane) in lanes.enumerated() {
-                // Each request gets only some comparisons, because a fault shows repeatedly.
+                // A fault shows in many requests, so each request gets only some of the comparisons.
                 let isCounted = (index + number) % 3 == 0
                 let isRelated = index == number / 3 % lanes.count && number % 3 == 0
                 do {

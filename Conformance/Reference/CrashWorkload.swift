@@ -53,7 +53,7 @@ package enum CrashWorkload {
             changes.delete(ObjectID("Everything", key: n - 20), version: 1)
             changes.delete(ObjectID("Indexed", key: n - 20), version: 1)
         }
-        // The unique number is released in the transaction that uses it again.
+        // Releases the unique number that this transaction's new account uses.
         if n > 25 { changes.delete(ObjectID("Account", key: n - 25), version: 1) }
         changes.userMetadata[numberKey] = .some(.int(n))
         return changes

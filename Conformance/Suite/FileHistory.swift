@@ -47,7 +47,7 @@ struct FileHistory {
         var start = states[last].bytes.count
         for (number, state) in states.enumerated().dropFirst(last + 1) {
             let end = state.bytes.count
-            // The first of these commits is the damaged one.
+            // The first commit after `last` is the damaged one.
             if number > last + 1, end > start, bytes.count >= end, bytes[start..<end] == whole[start..<end] {
                 return nil
             }

@@ -149,7 +149,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "child.temporary",
-            "The save of the root replaces temporary IDs in children too, and in what they refer to.", .roost
+            "The save of the root replaces temporary IDs in children too, and in their relationships.", .roost
         ) { bench in
             let (container, meter) = try bench.makeMetered()
             let parent = container.makeContext()
@@ -174,7 +174,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "child.deleted-there",
-            "A save of a child that changed an object that the parent deleted throws objectNotFound. Neither context changes.",
+            "If a child changed an object that the parent deleted, the child's save throws objectNotFound. Neither context changes.",
             .roost
         ) { bench in
             let (container, parent, album) = try makeParent(bench)

@@ -193,7 +193,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "delete.concurrent-reference",
-            "If a context sets a reference to an object that another context deletes first, its save fails naming both; no dangling reference is stored.",
+            "If a context sets a reference to an object that another context deletes first, its save fails and names both objects; no dangling reference is stored.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()

@@ -69,7 +69,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "faults.few-of-many",
-            "Objects that a program keeps of a large result have their own values after all others were released.",
+            "If a program keeps some objects of a large result, they have their own values after the others were released.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()

@@ -87,7 +87,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "fetch.pending-candidates",
-            "Beside an unsaved change of a related object, a fetch compares only the objects that refer to it, and takes the rest from the store.",
+            "If a related object has unsaved changes, a fetch compares only the objects that refer to it, and takes the rest from the store.",
             .roost
         ) { bench in
             let (container, meter) = try bench.makeMetered { context in
@@ -180,7 +180,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "fetch.pages",
-            "With pages of 50 over 1,000 objects, access to the 120th reads the rows of one page. Changes during the walk do not move places.",
+            "With pages of 50 over 1,000 objects, access to the 120th reads the rows of one page. Changes during the walk leave each object in its place.",
             .apple
         ) { bench in
             let (container, meter) = try bench.makeMetered { context in
@@ -218,7 +218,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "fetch.subentities",
-            "In a hierarchy, includesSubentities and pending inserts of subentities count.", .apple
+            "In a hierarchy, a fetch obeys includesSubentities, even for pending inserts of subentities.", .apple
         ) { bench in
             let container = try bench.makeContainer()
             try bench.change(container) { context in
@@ -260,7 +260,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "fetch.count",
-            "The count equals the length of the fetch for 500 random requests, and both are those after a save.",
+            "For 500 random requests, the count equals the length of the fetch, and a save changes neither.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()

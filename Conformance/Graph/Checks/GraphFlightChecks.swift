@@ -50,7 +50,7 @@ extension GraphCheck {
         },
         GraphCheck(
             waiting: "save.in-background-conflict",
-            "A save in the background resolves conflicts as the policy says. It loses nothing that changes meanwhile, and stores nothing of it that is invalid.",
+            "A save in the background resolves conflicts as the policy says. Changes made meanwhile are not lost, and invalid ones are not stored.",
             .roost
         ) { bench in
             let flight = try Flight(bench, fails: false)

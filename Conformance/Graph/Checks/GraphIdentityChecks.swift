@@ -166,7 +166,7 @@ extension GraphCheck {
                 let lazy = container.makeContext().object(with: ObjectID(entity, key: key))
                 try expect(lazy is Clip, "object(with:) of \(entity) gives a Clip", otherwise: "\(type(of: lazy))")
             }
-            // The event began before the object was inserted, so its entity is not known yet.
+            // The event began before the insert, so the object's entity is not known yet.
             let early = container.makeContext()
             _ = try early.count(FetchRequest("Asset"))
             try bench.change(container) { context in

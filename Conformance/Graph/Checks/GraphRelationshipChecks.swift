@@ -229,7 +229,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "relations.other-context",
-            "Setting an object of another context latches invalidRequest and changes nothing.",
+            "Setting a relationship to an object of another context changes nothing, and the next save throws invalidRequest.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()
@@ -500,7 +500,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "relations.one-way",
-            "References and members of relationships without an inverse are kept, and end with the object that they refer to.",
+            "References and members of relationships without an inverse are saved, and are removed when their destination is deleted.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()

@@ -173,7 +173,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.several",
-            "All results of a context follow an event, each its own part. A result that ends leaves the others unchanged.",
+            "Each result of a context reports its own part of an event. A result that ends leaves the others unchanged.",
             .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -199,7 +199,7 @@ extension GraphCheck {
         },
         GraphCheck(
             waiting: "results.sequence-end",
-            "A sequence of differences ends with its controller, after the differences that it has not given yet.",
+            "When a controller is released, its sequence gives the remaining differences and then ends.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)

@@ -101,7 +101,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.equal-values",
-            "Objects with equal values are in the order of their IDs, and keep it: what changes in another property is updated where it is.",
+            "Objects with equal values are in the order of their IDs. A change of another property is an update in the same place.",
             .roost
         ) { bench in
             let (_, context, albums) = try makeAlbums(bench, count: 6)
@@ -151,7 +151,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.untouched",
-            "A difference names each object that changed once, however often it changed, and no other object.", .roost
+            "A difference names each changed object once, however often it changed, and no other object.", .roost
         ) { bench in
             let (_, context, albums) = try makeAlbums(bench, count: 30)
             let list = try FollowedList(Fetch<Album>(sortedBy: ["plays"]), in: context, sections: "year")

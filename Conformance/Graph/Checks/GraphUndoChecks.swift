@@ -175,7 +175,8 @@ extension GraphCheck {
             for isSaved in [false, true] { try undoOrder(bench, isSaved: isSaved) }
         },
         GraphCheck(
-            "undo.transient", "Undo restores transient values. A step of them alone leaves nothing to save.", .apple
+            "undo.transient",
+            "Undo restores transient values. A step that changes only transient values leaves nothing to save.", .apple
         ) { bench in
             let (container, context, undo) = try makeUndo(bench)
             let person: Person = try context.insert()

@@ -8,9 +8,9 @@ internal import RoostSystem
 /// in an object, nesting deeper than ``maximumDepth``, and tokens and keys longer than their
 /// limits.
 ///
-/// The text of a key, string or number is valid until the next call, and is copied only if the
-/// source spells it differently, for example with escapes. After an error, do not use the tokenizer
-/// again.
+/// The text of a key, string or number is valid until the next call, and is copied only if it
+/// differs from the bytes of the source, for example by escapes. After an error, do not use the
+/// tokenizer again.
 ///
 /// Use it from one thread at a time.
 @usableFromInline

@@ -241,8 +241,8 @@ package struct RecordTextReader {
     ) -> StoreError {
         let expected = RecordText.expectation(field.kind)
         let what = "property '\(field.name)' of \(header.description)"
-        // A token of the right kind can have the wrong content, so the message must not always
-        // mention the kind.
+        // If a token has the right kind but the wrong content, the message must describe the
+        // content.
         let found =
             switch field.kind {
             case .integer16, .integer32, .integer64, .order, .reference: reader.tokens.descriptionOfWrongInteger

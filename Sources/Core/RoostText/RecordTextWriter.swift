@@ -76,8 +76,8 @@ package struct RecordTextWriter: Sendable {
 
         init(_ member: Member, layout: RecordLayout, prefixStart: Int, dates: DateForm) {
             let field = member.field
-            // For `composite`, the loop calls the general method, which supports other forms of
-            // dates.
+            // The loop itself writes dates only in seconds; `composite` makes it call the general
+            // method.
             kind = field.kind == .date && dates != .seconds ? .composite : field.kind
             nullBit = 1 << UInt8(field.index & 7)
             nullOffset = RecordLayout.Header.bitmap + field.index >> 3

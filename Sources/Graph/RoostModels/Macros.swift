@@ -105,7 +105,7 @@
     /// }
     /// ```
     ///
-    /// - Parameter properties: The names of the properties. Only used on a class.
+    /// - Parameter properties: On a class, the names of the properties.
     @attached(peer)
     public macro Unique(_ properties: String...) =
         #externalMacro(module: "RoostMacros", type: "PropertiesMacro")
@@ -113,7 +113,7 @@
     /// Adds an index of a property, or of several properties of a class.
     ///
     /// - Parameters:
-    ///   - properties: The names of the properties, most significant first. Only used on a class.
+    ///   - properties: On a class, the names of the properties, most significant first.
     ///   - name: The name of the index, or nil to derive it from the properties' names.
     @attached(peer)
     public macro Index(_ properties: String..., name: String? = nil) =

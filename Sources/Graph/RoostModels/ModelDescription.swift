@@ -10,8 +10,8 @@
     public struct ModelDescription: Sendable {
         /// The parts of the description.
         ///
-        /// The parts are in one object, because each insertion copies the description to read the
-        /// entity's name.
+        /// Each insertion copies the description to read the entity's name. One object makes this
+        /// cheap.
         private final class Parts: Sendable {
             let name: EntityName
             let entity: EntityDescription

@@ -23,8 +23,7 @@ public protocol PropertyNaming {
 
 /// A Swift type that represents an entity.
 ///
-/// Requests for the entity can use the type's key paths, and predicates of Foundation's
-/// `#Predicate`.
+/// Requests for the entity can use the type's key paths and Foundation's `#Predicate` macro.
 ///
 /// Requests use only the names and key paths of the type, never instances.
 public protocol EntityRepresentable: PropertyNaming {

@@ -20,7 +20,7 @@ package struct VersionOrder {
         case currentVersion
         /// A store is to be migrated from the older version to the newer one.
         ///
-        /// If these begin with different words, the reason also applies to other versions with
+        /// If their first words differ, the reason also applies to other versions that begin with
         /// these words.
         case store
         /// Both names begin with the same word, and are in natural order.

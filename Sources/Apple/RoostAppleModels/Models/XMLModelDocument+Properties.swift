@@ -198,8 +198,9 @@ extension XMLModelDocument {
 
     /// Reads the elements of a composite.
     ///
-    /// The elements are inside the XML element, in the type that it names, or in the type with the
-    /// attribute's name. Otherwise the model's only composite type is used, with a warning.
+    /// The elements are in the XML element itself, the composite type that it names, or the type
+    /// with the attribute's name. Otherwise the model's only composite type is used, with a
+    /// warning.
     private mutating func readElements(
         _ element: XMLElement, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {

@@ -237,7 +237,8 @@ enum MappingPath {
 
     /// The plain equivalents of collection operators.
     ///
-    /// Key paths return flat lists here, so operators on sets and arrays act on objects.
+    /// In Roost, key paths return flat lists, so operators on sets and arrays act like those on
+    /// objects.
     private static let operators = [
         "@distinctUnionOfSets": "@distinctUnionOfObjects", "@distinctUnionOfArrays": "@distinctUnionOfObjects",
         "@unionOfSets": "@unionOfObjects", "@unionOfArrays": "@unionOfObjects",

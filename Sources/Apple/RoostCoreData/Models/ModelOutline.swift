@@ -64,8 +64,8 @@ struct ModelOutline {
         }
     }
 
-    /// Returns the destination entity of a relationship in the editor's format, which stores it as
-    /// a tagged value of a stereotype.
+    /// Returns the destination entity of a relationship in the editor's format, which stores the
+    /// entity in a stereotype.
     private static func destination(of relationship: ArchivedObject) throws(StoreError) -> String? {
         for (name, node) in try relationship.dictionary("XDBucketForStereotypesstorage")
         where name == "XD_PR_Stereotype" {

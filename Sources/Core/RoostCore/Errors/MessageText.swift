@@ -34,7 +34,7 @@ package enum MessageText {
     ) {
         let count = text.count
         guard count > most else { return bytes.append(contentsOf: text) }
-        // The two parts must not split a character.
+        // The cuts must not split a character.
         var head = text.prefix(first)
         while head.count > first - 4, let byte = text[head.endIndex...].first, isContinuation(byte) {
             head.removeLast()

@@ -147,7 +147,8 @@ extension StoreError.Code {
     public static let alreadyExists = Self("alreadyExists")
     /// The directory that should hold the store does not exist.
     public static let missingDirectory = Self("missingDirectory")
-    /// The file is not a store of this type: another format, an empty file, a directory, a device.
+    /// The file is not a store of this type: it has another format, is empty, or is a directory or
+    /// a device.
     public static let notAStore = Self("notAStore")
     /// The store or document has a newer format, or the store requires an unknown feature.
     ///
@@ -242,8 +243,8 @@ extension StoreError.Code {
     /// The request is invalid, for example an abstract entity, records out of order, or a negative
     /// limit.
     public static let invalidRequest = Self("invalidRequest")
-    /// A limit of the format or of the configuration would be exceeded: record size, key length,
-    /// map size.
+    /// A limit of the format or of the configuration would be exceeded, such as the record size,
+    /// key length or map size.
     public static let limitExceeded = Self("limitExceeded")
     /// A model document has errors; the message lists them.
     public static let invalidModel = Self("invalidModel")

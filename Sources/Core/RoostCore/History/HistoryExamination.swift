@@ -1,8 +1,8 @@
 extension HistoryEntries {
     /// Examines the whole history: checksums, order, times, and missing or surplus entries.
     ///
-    /// Ignores the entries before the start that an interrupted removal leaves. The next removal
-    /// deletes them.
+    /// Ignores entries before the history's start, which an interrupted removal leaves and the next
+    /// removal deletes.
     ///
     /// - Parameters:
     ///   - model: The model of the store.

@@ -37,8 +37,9 @@ package struct HistoryReader {
 
     /// Returns a cursor over the transactions that match a request.
     ///
-    /// - Throws: `invalidRequest` for a token of another store; `historyExpired`, also without a
-    ///   token if the last commits are not in the history; `unknownEntity`; `corrupted`.
+    /// - Throws: `invalidRequest` for a token of another store; `historyExpired` if transactions
+    ///   after the token or, without a token, the last commits are missing; `unknownEntity`;
+    ///   `corrupted`.
     package func cursor(_ request: HistoryRequest) throws(StoreError) -> any HistoryCursor {
         var entities: Set<Int>?
         if let name = request.entity { entities = Set(try model.requireEntity(name).selfAndSubentities) }

@@ -121,7 +121,7 @@ package struct HistoryRecorder: Sendable {
     }
 
     private mutating func endGroup() {
-        // 0 ends a group: differences of keys are never 0, and links store them plus 1.
+        // 0 ends a group. No entry begins with 0: differences of keys are not 0, and links add 1.
         if group != nil { changes.append(number: 0) }
         group = nil
         last = (0, 0)

@@ -178,7 +178,7 @@ public struct FetchRequestTemplate: Hashable, Sendable {
     public var entityName: String
     /// The predicate in format syntax, with `$VARIABLES`.
     public var predicateFormat: String?
-    /// All other settings of the template in the model file (limits, result type), as text.
+    /// All other settings of the template in the model file, such as limits, as text.
     public var options: [String: String]
 
     /// Creates a template.

@@ -24,9 +24,9 @@ public struct ManagedObjectModel: Sendable {
         let versionIdentifiers: [String]
         let userInfo: [String: String]
         let entities: [Entity]
-        // Proof: `shapeMemory` owns the memory of this pointer, which never changes after its
+        // Proof: `shapeMemory` owns the memory of this pointer. The memory never changes after its
         // creation.
-        /// The shapes by entity number; a separate array because every record read uses it.
+        /// The shapes by entity number, for reading records without reference counting.
         @usableFromInline nonisolated(unsafe) let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
         private let shapeMemory: RecordShapes
         let relationships: [Relationship]

@@ -32,7 +32,7 @@ extension FetchRequest.FetchedProperty: ExpressibleByStringLiteral {
 extension String {
     /// The names in a key path.
     package var names: [String] {
-        // Most paths consist of one name.
+        // Most paths are one name and need no splitting.
         utf8.contains(UInt8(ascii: "."))
             ? split(separator: ".", omittingEmptySubsequences: false).map(String.init) : [self]
     }

@@ -42,7 +42,7 @@ package enum MetadataDocument {
     }
 
     private static func content(_ value: MetadataValue, depth: Int) throws(StoreError) -> JSONNode.Content {
-        // A tagged value adds up to two levels.
+        // A value with a `$` key adds up to two levels.
         guard depth < JSONTokenizer.maximumDepth - 2 else {
             throw StoreError(
                 .limitExceeded, "User metadata nests deeper than \(JSONTokenizer.maximumDepth - 2) levels.")

@@ -10,8 +10,8 @@ public final class RecordLayout: Sendable {
     public struct Field: Sendable, Hashable {
         /// The type of value in a field's slot.
         public enum Kind: UInt8, Sendable, CaseIterable {
-            /// A decimal, 20 bytes: mantissa (16), exponent (2), sign (1: 1 for negative, 2 for
-            /// NaN), zero (1).
+            /// A decimal, 20 bytes: mantissa (16 bytes), exponent (2), sign (1, with value 1 for
+            /// negative and 2 for NaN), zero (1).
             case decimal
             /// A UUID, 16 bytes in the order of its text.
             case uuid

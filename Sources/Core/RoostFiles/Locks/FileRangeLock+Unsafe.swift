@@ -11,7 +11,7 @@ package final class FileRangeLock: Sendable {
     private init(_ file: consuming OpenFile) { self.file = file }
 
     deinit {
-        // Unlocks before the file is closed, because `HeldFiles` may close it later.
+        // Unlock now, because `HeldFiles` may close the file later.
         _ = croost_set_range_lock(file.descriptor, 0, 0, croost_lock_none)
     }
 

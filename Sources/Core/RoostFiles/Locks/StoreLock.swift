@@ -220,6 +220,6 @@ enum Region: Int32 {
     case waiting = 4
     /// Shared by readers of the store's file that ignore its companion files.
     case fileReader = 5
-    /// Shared by the openers of a store that was found sound.
+    /// Shared by openers to record that the store was found sound.
     case confirmed = 6
 }

@@ -3,7 +3,7 @@
     struct ModelMacros {
         /// The class of the last request.
         ///
-        /// The compiler sends one request for each member, so this saves parsing.
+        /// The compiler sends a request for each member. Keeping the class saves parsing it again.
         private var last: (source: SourceText, model: ModelClassSyntax)?
 
         /// Expands a macro on a declaration.

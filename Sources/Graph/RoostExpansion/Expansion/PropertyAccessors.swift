@@ -8,7 +8,7 @@
         private let setter: String
         private let isDerived: Bool
 
-        /// Creates the accessors of a property, whose position `slot` is an expression.
+        /// Creates the accessors of a property, with the expression `slot` for its position.
         init(_ property: ModelPropertySyntax, slot: String) {
             let (type, place) = (property.type, "slot: \(slot)")
             let fallback = property.initialValue.map { " ?? (\($0.text))" } ?? ""

@@ -83,7 +83,7 @@ extension GraphCore {
         // Reads the object if it is a fault, to find out whether it exists.
         if let known { _ = known.firedRow }
         if let here = known, here.flags.isDisjoint(with: [.orphan, .inaccessible]) {
-            // If the object was deleted here, the child inserted it again.
+            // If this context had deleted the object, the child's insertion restores it.
             if here.flags.contains(.deleted) {
                 undoRecord?.note(.deleted, of: here)
                 note(here)
@@ -141,7 +141,7 @@ extension GraphCore {
         }
         let (old, new) = (reader(committed), reader(row))
         let derived = Set(object.info.derivedFields.map(\.index))
-        // The object counts as changed in the parent even if the child set only former values.
+        // The object counts as changed in the parent even if the new values equal the former ones.
         note(here)
         for field in object.info.entity.layout.fields
         where field.kind != .order && !field.name.contains(".") && !derived.contains(field.index) {

@@ -74,7 +74,7 @@ extension ManagedObjectContext {
         try parent.undoingErrors(name) { () throws(StoreError) in try parent.core.take(core, present: present) }
         let changed = core.changed
         core.finishSaveToParent()
-        // A hook can delete an object that this save keeps.
+        // Collected first, because `didSave` can delete an object that this save keeps.
         let deleted = changed.filter { $0.flags.contains(.deleted) }
         for object in changed where object.flags.isDisjoint(with: [.orphan, .deleted]) { object.didSave() }
         for object in deleted where object.flags.contains(.deleted) {

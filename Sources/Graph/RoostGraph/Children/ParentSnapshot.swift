@@ -86,7 +86,7 @@ private final class ParentGraph: ObjectGraph {
         }
         for key in keys {
             guard let object = core.registered(root, key: key), let row = object.row else {
-                // The key may be a temporary key of an ancestor.
+                // If the parent is a child, too, the key may be a temporary key of an ancestor.
                 if key > 0 || parent.parent != nil { unknown.append(key) }
                 continue
             }

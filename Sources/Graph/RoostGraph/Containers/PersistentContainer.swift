@@ -267,7 +267,7 @@ public final class PersistentContainer: Sendable {
 
 /// The state that a container and its contexts share.
 ///
-/// Contexts do not keep the container alive, because the container keeps the view context alive.
+/// Contexts keep this state alive, but not the container, which keeps the view context alive.
 final class ContainerBase: Sendable {
     let classes: ModelClasses
     let storeSet: StoreSet

@@ -235,7 +235,7 @@ extension GraphCore {
             guard !targets.isEmpty else { continue }
             let keys = Set(targets.map(\.key))
             if relationship.isToMany {
-                // The store removes links of deleted objects.
+                // The store removes links of deleted objects, so only members in memory change.
                 for object in registry.all() {
                     guard let extra = object.extra else { continue }
                     for index in extra.members.indices where extra.members[index].relationship == relationship.number {

@@ -2,7 +2,7 @@ public import RoostCore
 
 /// The objects that one event of a context changed.
 public struct ObjectsChange {
-    /// The objects that were inserted in the event, here or by another context.
+    /// The objects that were inserted in the event, by this or another context.
     public let inserted: [ManagedObject]
     /// The objects that changed in the event.
     public let updated: [ManagedObject]

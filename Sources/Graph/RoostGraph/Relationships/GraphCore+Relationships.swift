@@ -191,7 +191,7 @@ extension GraphCore {
                     .closed, "\(owner.objectID) has left its context, so '\(declared.name.name)' cannot be read.")
             }
             // An object that is inserted again after a saved deletion may still be the destination
-            // of stored references. It has no links.
+            // of stored references, but has no links.
             let canBeStored = if case .derived = declared.storage { extra.isReturning } else { false }
             if !owner.flags.contains(.inserted) || canBeStored, owner.key > 0 || parent != nil {
                 try openReader().graph(ofEntity: Int(owner.entityNumber))

@@ -52,7 +52,7 @@ final class FollowedResult: ResultsFollower {
         let former = request
         if let other { request = other }
         do throws(StoreError) {
-            // The fetch may end an event, and the event may update the list.
+            // The fetch may end an event that updates the list, so the list is read afterwards.
             let new = try request.fetchList(context, endsEvent: true)
             take(new, from: list)
         } catch {

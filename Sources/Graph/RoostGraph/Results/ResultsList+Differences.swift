@@ -262,7 +262,7 @@ struct ResultsDifference {
     /// Returns the indexes in ``displaced`` of rows that did not actually move.
     ///
     /// A row can only have stayed if as many undisplaced rows precede it as before. Of rows with
-    /// the same number, a longest ascending run of old positions counts as not moved.
+    /// equal counts, a longest ascending run of old positions counts as not moved.
     private func staying(_ newSerials: [UInt32]) -> Set<Int> {
         struct Gap: Hashable {
             let section: Int

@@ -180,7 +180,7 @@ extension GraphCore {
             if let committed, RowAccess.reference(committed, field: field)?.key == key { continue }
             let root = table.root(entity)
             if let destination = registry.find(root, key: key) {
-                // A new object needs no check. The store reports deleted destinations.
+                // The commit inserts new destinations, so skip them. It reports deleted ones.
                 if destination.flags.contains(.inserted) { continue }
                 found.insert(destination.objectID)
             } else if table.info(entity).entity.selfAndSubentities.count == 1 {
@@ -246,7 +246,7 @@ private struct LinkChanges {
         let link = model.relationships[owner].normalized(isFlipped ? link.flipped : link)
         let ends = Link.Ends(link)
         if let index = seenAdded[owner]?[ends], let batch = added.firstIndex(where: { $0.relationship == owner }) {
-            // The other end sets its position itself.
+            // The link is already added, and an end without an order has no position to set.
             guard setsOrder else { return }
             if isFlipped {
                 added[batch].links[index].inverseOrder = link.inverseOrder

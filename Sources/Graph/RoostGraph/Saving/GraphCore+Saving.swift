@@ -236,7 +236,7 @@ extension GraphCore {
         defer { endFlight(object) }
         guard let row = object.row, !object.flags.contains(.orphan) else { return }
         guard object.state.contains(.privateRow) else {
-            // The change was rolled back during the save, so the store has the saved row.
+            // The changes were rolled back during the save, but the store has the saved row.
             RowAccess.setVersion(RowAccess.version(row) &+ 1, row: UnsafeMutableRawPointer(mutating: saved))
             PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: saved))
             RowPage.retain(saved)

@@ -123,7 +123,7 @@ extension ManagedObjectContext {
         switch decision {
         case .merge(let values):
             guard let current = conflict.current else { return }
-            // A custom policy keeps an object that this context deleted.
+            // Only a custom policy merges an object that this context deleted, and so keeps it.
             if object.flags.contains(.deleted) { try core.accept(current, object: object) }
             try core.setContent(of: object, to: values, merging: current)
             // Replace the row last. If a value is invalid, the next save then still detects the

@@ -5,7 +5,7 @@ public import RoostCore
 /// A conflict is an object that another context also changed, or a unique value that another object
 /// already has.
 ///
-/// | policy | property that both changed | object deleted there | object deleted here |
+/// | policy | property that both changed | deleted by another context | deleted by this context |
 /// |---|---|---|---|
 /// | `error` | the save fails | the save fails | the save fails |
 /// | `mergeByPropertyStoreTrump` | the store's value | leaves the context | is restored |

@@ -59,7 +59,7 @@ extension GraphCore {
         }
         exchangeRows(record, isExact: isExact, rest: &rest, kept: &kept)
         for object in returned { joinLists(object, rest: &rest) }
-        // Contents were recorded at the deletion. Links describe an earlier state, so they are
+        // The record's contents are the members at the deletion. Its links are older, so they are
         // restored last.
         restoreContents(record, returned: Set(returned), rest: &rest)
         exchangeLinks(record, isExact: isExact, rest: &rest)
@@ -170,7 +170,7 @@ extension GraphCore {
         guard rest.hasUnchanged else { return }
         let former = changed
         if rest.removedCount == former.count, !rest.hasRepeated {
-            // The list has each changed object once, and each row removed a different object.
+            // The list has each object once, and each row removed a different one, so none is left.
             changed = []
             record.formerChanged = former
             return

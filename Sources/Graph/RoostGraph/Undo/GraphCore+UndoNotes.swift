@@ -25,7 +25,7 @@ extension GraphCore {
         state?.knows(key) ?? (owner.flags.contains(.inserted) ? false : nil)
     }
 
-    /// Reads the members and the orders of relationships that were changed without reading.
+    /// Reads the members and the orders of relationships that were changed before being read.
     ///
     /// The store has the former members and orders until the changes are saved.
     func resolveMembers(in record: UndoRecord) throws(StoreError) {

@@ -20,7 +20,7 @@ final class UndoRecord {
 
     /// The row of an object at the beginning of the event.
     struct RowImage {
-        // The first field: see ``forEachRow(_:)``.
+        // The object must be the first field; see `object(of:)`.
         let object: ManagedObject
         var row: UnsafeRawPointer
         var byteCount: UInt32
@@ -66,8 +66,7 @@ final class UndoRecord {
         links.contains { $0.wasMember == nil } || orders.contains { $0.order.current == nil }
     }
 
-    /// The members of a deleted object, which are no longer stored if the object returns after a
-    /// save.
+    /// The members of a deleted object, recorded because a save removes them from the store.
     struct Contents {
         let owner: ManagedObject
         let relationship: Int
@@ -91,7 +90,7 @@ final class UndoRecord {
     @exclusivity(unchecked) var rows: ContiguousArray<RowImage> = []
     /// The list of changed objects before the last exchange, if the exchange removed all of them.
     ///
-    /// The opposite exchange uses the list again. Appending each object would count a reference.
+    /// The opposite exchange reuses the list. Appending each object instead would count references.
     var formerChanged: [ManagedObject] = []
     var notes: [Note] = []
     var links: [LinkImage] = []

@@ -74,8 +74,8 @@ extension PredicateExpressions.OptionalFlatMap: MacroTranslatable {
         case .condition(let condition): return .optional(present: present, condition)
         case .optional(let inner, let condition): return .optional(present: present && inner, condition)
         case .value(let value):
-            // A path through null is null, as in Swift. But a count through null is 0, although
-            // Swift returns nil.
+            // A path through null is null, as in Swift, and needs no condition. A count through
+            // null is 0, but nil in Swift.
             if let steps = value.steps(after: wrapped), !steps.contains(where: { $0.hasPrefix("@") }) {
                 return .value(value)
             }

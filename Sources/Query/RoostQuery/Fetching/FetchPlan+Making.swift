@@ -29,7 +29,7 @@ extension FetchPlan {
 }
 
 extension FetchPlan.Order {
-    /// Returns the kind of ordering for objects that are found in key order.
+    /// Returns the sorting that a request needs if its objects are found in key order.
     package static func afterwards(_ request: FetchRequest) -> Self {
         guard !request.sortDescriptors.isEmpty else { return .asFound }
         guard let limit = request.fetchLimit else { return .sorted }

@@ -68,8 +68,9 @@ extension ScanningSnapshot {
     /// If the relationship has a to-one inverse, any damaged record of the destination's hierarchy
     /// is an error, because it may be one of the destinations.
     ///
-    /// - Complexity: O(*n*), where *n* is the number of records of the object's hierarchy, plus
-    ///   records of the destination or links of the relationship. The object's links are in memory.
+    /// - Complexity: O(*n*), where *n* is the number of records of the object's hierarchy, plus the
+    ///   records of the destination (with a to-one inverse) or the links of the relationship. The
+    ///   object's links are in memory.
     public func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         let relationship = try model.requireRelationship(relationship)

@@ -11,9 +11,9 @@ extension StoreSnapshot {
     /// and standard deviation also store every value.
     ///
     /// The value of a to-one relationship is the ID of its object. A key path through an empty or
-    /// dangling relationship is null. A column name in an order, `havingPredicate` or
-    /// `propertiesToGroupBy` refers to the column. Offset and limit count rows. Sums of whole
-    /// numbers and decimals are exact, and are rounded once to the 38 digits of a decimal.
+    /// dangling relationship is null. A column name takes precedence over a property name in an
+    /// order, `havingPredicate` and `propertiesToGroupBy`. Offset and limit count rows. Sums of
+    /// whole numbers and decimals are exact, and are rounded once to the 38 digits of a decimal.
     /// Floating-point numbers are added in key order, so that every store returns the same rows,
     /// bit for bit.
     ///

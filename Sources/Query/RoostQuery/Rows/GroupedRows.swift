@@ -70,7 +70,7 @@ final class GroupedRows: RowCursor {
     ///
     /// Returns false with groups, or if the store cannot compute all of them.
     ///
-    /// Ignores errors, because the caller then reads the objects, which reports the damaged object.
+    /// Ignores errors, because the caller then reads the objects, and so finds any damaged object.
     private func ask() -> Bool {
         asked = true
         var questions: [WholeNumberAggregate] = []

@@ -142,7 +142,7 @@ struct BatchInsertion {
         var values = defaults
         var named: Set<Int> = []
         let hasElementDefaults = !properties.elementDefaults.isEmpty
-        // If a row names both, a composite precedes its elements.
+        // Sorting puts a composite before its elements.
         for (name, value) in hasComposites ? row.sorted(by: { $0.key < $1.key }) : Array(row) {
             let property: BatchProperties.Property
             if let found = known[name] {
@@ -363,8 +363,8 @@ struct BatchInsertion {
             return try loader.finish().generation
         }
         var isFirst = true
-        // If several requests add to one ordered relationship or change one object, one of them
-        // succeeds at each attempt.
+        // Of requests that extend one ordered relationship or change one object, only one succeeds
+        // at each attempt.
         let attempts = destinations.lastPlaces.isEmpty && !needsChangeSet ? 10 : 100
         return try store.retryingConflicts(attempts: attempts) { () throws(StoreError) in
             if !isFirst {

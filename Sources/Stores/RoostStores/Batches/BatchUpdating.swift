@@ -52,7 +52,7 @@ struct BatchUpdating {
             throw StoreError(.invalidRequest, "A batch update of '\(request.entity)' sets no property.")
         }
         var targets: [(name: String, source: Source)] = []
-        // If both are set, a composite precedes its elements.
+        // Sorting puts a composite before its elements.
         for (name, expression) in request.values.sorted(by: { $0.key < $1.key }) {
             _ = try properties.property(name)
             targets.append((name, try Self.source(expression, name: name, entity: request.entity, snapshot: snapshot)))

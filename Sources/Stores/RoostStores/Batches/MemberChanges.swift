@@ -167,7 +167,7 @@ struct MemberChanges {
         _ edits: [Edit], of record: RecordReader, model: ManagedObjectModel, failures: inout FailureList
     ) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {
         var values: [(field: RecordLayout.Field, value: Value)] = []
-        // The object belongs to its last owner, in any order of additions and removals.
+        // The last edit that sets an owner wins, even over later edits that clear the reference.
         for name in Set(edits.map(\.field)).sorted() {
             let same = edits.filter { $0.field == name }
             guard let edit = same.last(where: { $0.owner != nil }) ?? same.last,

@@ -302,8 +302,8 @@ struct Upsert {
             count += 1
         }
         if !changes.isEmpty {
-            // Otherwise the result could contain objects that another writer has deleted or
-            // changed.
+            // If another writer could change these objects, the result could contain deleted or
+            // changed objects.
             let known = Set(
                 try changes.unchanged.map { (reference) throws(StoreError) in try model.place(of: reference.id) })
             for reference in kept {

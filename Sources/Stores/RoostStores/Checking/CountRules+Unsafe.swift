@@ -123,7 +123,7 @@ final class CountRules {
                     let value = EntryArena.value(of: entry).loadUnaligned(as: UInt32.self)
                     (object, count) = ((rule, key, Int(UInt32(littleEndian: value))), 0)
                 } else if let current = object, current.rule == rule, current.key == key {
-                    // A reference to a missing object, or to an object of another entity, follows
+                    // A reference to a missing object, or to an object of another entity, matches
                     // no object and is ignored.
                     count += 1
                 }

@@ -392,8 +392,8 @@ private struct StoreCheck {
             do throws(StoreError) {
                 guard try cursor.next(into: &found) else { break }
             } catch  where Self.isAboutContent(error) {
-                // The pass over the object's own entity reports the damage. Here the object only
-                // counts as existing.
+                // The pass over the object's own entity reports the damage. This lookup
+                // only records that the object exists.
                 guard let damaged = error.damagedObject, damaged != lastDamaged,
                     let entity = model.entity(damaged.entity)
                 else { throw error }

@@ -294,7 +294,7 @@ extension RecordDecoder {
 
     /// Returns the name of the Swift property's type for messages.
     ///
-    /// For an enumeration, this is not the type of the raw values.
+    /// For an enumeration, returns its own name, not its raw type's.
     private func swiftType(_ type: any Any.Type) -> String {
         "\(current.fieldType ?? type)"
     }

@@ -176,7 +176,7 @@ private struct ConfigurationReader {
                 type.capabilities.contains(.history)
                 ? HistoryOptions.descriptions.first { $0.name == member.key } : nil
             let description = historyOption ?? type.optionDescriptions.first { $0.name == member.key }
-            // Null counts as absent, but an unknown name is always a problem.
+            // A null value counts as absent, but an unknown name is a problem even with null.
             guard let text = text(member.value, path: path) ?? (description == nil ? "" : nil) else { continue }
             let problem =
                 historyOption.map { $0.problem(withValue: text, of: type) }

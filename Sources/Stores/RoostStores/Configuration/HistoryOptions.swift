@@ -18,7 +18,7 @@ enum HistoryOptions {
             summary: "The bytes of history that the store keeps."),
     ]
 
-    /// Returns the options of a store from all options in its configuration.
+    /// Returns a store's options, with the history options separated from the type's options.
     static func options(_ texts: [String: String]) -> StoreOptions {
         var typeOptions = texts
         for description in descriptions { typeOptions[description.name] = nil }

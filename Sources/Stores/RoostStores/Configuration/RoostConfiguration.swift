@@ -136,8 +136,8 @@ public struct RoostConfiguration: Sendable {
 
     /// All effective values with their origins.
     ///
-    /// Includes type options that are not set, with their defaults. Excludes history options that
-    /// are not set, because a store has its own values of them.
+    /// Includes unset options of store types, with their defaults. Excludes unset history options,
+    /// because a store has its own values of them.
     package var settings: [Setting] {
         var settings = [fileSetting, modelSetting].compactMap { $0 }
         if let (store, origin) = defaultStore {

@@ -308,8 +308,8 @@ extension ManagedObjectModel.Relationship {
         switch inverse.declaration.deleteRule {
         case .nullify: return true
         case .noAction: return false
-        // The rule deletes the objects in the inverse, or denies the delete. A to-many inverse
-        // contains all referring objects, but a to-one inverse may lack them.
+        // The rule deletes the objects in the inverse, or denies the delete. A to-one inverse may
+        // lack a referring object, whose reference is then cleared.
         case .cascade, .deny: return inverse.storage == .field
         }
     }

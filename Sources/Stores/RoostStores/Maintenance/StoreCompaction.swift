@@ -34,8 +34,8 @@ struct StoreCompaction: Sendable {
             do throws(StoreError) {
                 try compactInPlace(&report, timeout: timeout)
             } catch {
-                // The type cannot compact a store that is open elsewhere, or the writers did not
-                // finish in time.
+                // Code `busy`: the type cannot compact an open store, or the writers did not finish
+                // in time.
                 guard error.code == .busy, timeout.secondsLeft > 0 else { throw error }
                 lock = try wait(path, report: &report, timeout: timeout, refusal: error)
             }

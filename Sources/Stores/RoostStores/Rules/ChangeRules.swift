@@ -214,7 +214,7 @@ package struct ChangeRules {
         for relationship in rules.derived.readRelationships {
             let root = model.entities[relationship.destination].root
             switch relationship.storage {
-            // The destinations contain the references, so they are in the change set.
+            // The destinations contain the references, so new destinations are in the change set.
             case .derived: continue
             case .field:
                 for batch in [changes.inserts, changes.updates] {
@@ -278,8 +278,8 @@ package struct ChangeRules {
         var keys: Set<Int64> = []
         for depth in attribute.path.indices.reversed() {
             let relationship = attribute.path[depth]
-            // The objects at the end of this step that changed, or from which the rest of the path
-            // reaches a change.
+            // `reached` has the objects at the end of this step that changed, or from which the
+            // rest of the path reaches a change.
             let name =
                 depth + 1 < attribute.path.count
                 ? attribute.path[depth + 1].name.name : attribute.sourceName

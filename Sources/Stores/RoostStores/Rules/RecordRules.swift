@@ -5,8 +5,8 @@ internal import RoostQuery
 
 /// The rules that concern a single record, compiled for each entity.
 ///
-/// If no mandatory property is null, at most one byte is compared for eight fields. Every other
-/// rule is checked separately.
+/// One byte shows whether any of up to eight mandatory properties is null. Every other rule is
+/// checked separately.
 package struct RecordRules: Sendable {
     /// The condition of a rule.
     private enum Limit: Sendable {

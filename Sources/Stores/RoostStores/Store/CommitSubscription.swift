@@ -9,7 +9,7 @@ package final class CommitSubscription: Sendable {
 
     /// Starts the subscription.
     ///
-    /// A store that does not report commits itself is only checked every second.
+    /// A store that does not report commits itself is checked only once per second.
     ///
     /// - Parameters:
     ///   - store: The store.

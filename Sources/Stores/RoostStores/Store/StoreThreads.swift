@@ -2,10 +2,10 @@ internal import Dispatch
 internal import RoostCore
 internal import RoostSystem
 
-/// The threads for asynchronous calls of stores, so that these never block the cooperative pool.
+/// The threads that run asynchronous calls of stores, so that no call blocks the cooperative pool.
 ///
-/// A call remains part of its task while it runs here, so stores can use `Task.isCancelled`. A
-/// thread is started if all others are busy, and ends after some seconds without work.
+/// A call remains part of its task on such a thread, so stores can use `Task.isCancelled`. A thread
+/// is started if all others are busy, and ends after some seconds without work.
 final class StoreThreads: TaskExecutor {
     static let shared = StoreThreads()
 
@@ -40,8 +40,8 @@ final class StoreThreads: TaskExecutor {
         do throws(SystemFailure) {
             try SystemThread.start("roost store", stackByteCount: 4 << 20) { self.work() }
         } catch {
-            // If no thread can be started, the job waits for another thread, or runs here if there
-            // is none.
+            // If no thread can be started, the job waits for an existing thread. Without one, the
+            // calling thread runs the job.
             let mustRun = state.withLock { state in
                 state.threadCount -= 1
                 return state.threadCount == 0

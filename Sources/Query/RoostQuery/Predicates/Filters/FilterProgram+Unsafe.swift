@@ -26,7 +26,7 @@ final class FilterProgram: @unchecked Sendable {
 
     private struct Step: Sendable {
         let test: Test
-        /// The index of the next step, or one of the two ends.
+        /// The index of the next step, or `accepted` or `rejected`.
         let whenTrue: Int
         let whenFalse: Int
         let whenNull: Int
@@ -40,7 +40,7 @@ final class FilterProgram: @unchecked Sendable {
     // SAFETY of both buffers: they are written in `init`, before other code can access the object,
     // and freed in `deinit`. A ``PlainArray`` would be one more object to create for every fetch.
     private let steps: UnsafeMutableBufferPointer<Step>
-    /// By entity number, the first step or the end for records of the entity.
+    /// By entity number, the first step for the entity's records, or `accepted` or `rejected`.
     private let starts: UnsafeMutableBufferPointer<Int>
     /// The only step for records of the first entity with steps, if it tests a range of 64-bit
     /// integers; nil otherwise.
@@ -172,7 +172,7 @@ final class FilterProgram: @unchecked Sendable {
     private func run(from start: Int, record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         var next = start
         while next >= 0 {
-            // SAFETY: a step refers to another step or to an end.
+            // SAFETY: an index that is not negative refers to a step.
             let step = steps[next]
             let isTrue: Bool
             switch step.test {
@@ -260,10 +260,10 @@ final class FilterProgram: @unchecked Sendable {
             (range.start..<range.start + range.count).map { nodes.links[$0] }
         }
 
-        /// Adds the tests of a condition, whose following steps already exist.
+        /// Adds the tests of a condition.
         ///
-        /// Returns the index of the condition's first test; `whenTrue` or `whenFalse` if it needs
-        /// no test.
+        /// The next steps, `whenTrue` and `whenFalse`, already exist. Returns the index of the
+        /// condition's first test, or one of the next steps if the condition needs no test.
         private mutating func add(_ node: PredicateProgram.Index, whenTrue: Int, whenFalse: Int) -> Int {
             let program = nodes
             switch program.nodes[node] {

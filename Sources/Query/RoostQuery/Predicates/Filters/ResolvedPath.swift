@@ -87,7 +87,7 @@ package struct ResolvedPath: Sendable {
                 continue
             }
             let rest = names[position...]
-            // In `a.b.@count`, the operator follows the field.
+            // The names of a field (several in a composite) may be followed by an operator.
             let path = rest.prefix { !$0.hasPrefix("@") }
             if path == ["objectID"], current.layout.field("objectID") == nil {
                 position += 1
@@ -182,7 +182,7 @@ package struct ResolvedPath: Sendable {
         // The misspelled name may be the first of several.
         let isNear = names.count == 1 || nearestName(to: name, among: known) != nil
         let hint = entity.hint(forUnknown: isNear ? name : names[0], among: known, spelling)
-        // The request may include entities that lack the property.
+        // The property may belong to a subentity, which the message then names.
         let isKnown = names.first.map { entity.attribute($0) != nil || entity.relationship($0) != nil } ?? false
         let owner = entity.selfAndSubentities.first { number in
             let candidate = model.entities[number]

@@ -4,13 +4,13 @@ extension FetchRequest.Predicate {
     /// Parses a predicate in the language of Core Data's predicate format strings, for an entity of
     /// a model.
     ///
-    /// `docs/predicates.md` describes the language. Names must be properties of the entity or,
-    /// after a relationship or the variable of a SUBQUERY, of the objects there. A literal is
-    /// converted to the type of the operand with which it is compared. A string can become a date
-    /// (``DateText``), a UUID, a URI, data (base64) or an object (`"Album/5"`). A whole number can
-    /// become the key of an object. Any number can become a decimal. In a comparison with a float,
-    /// a number with a fraction or an exponent and at most nine digits becomes the nearest 32-bit
-    /// number.
+    /// `docs/predicates.md` describes the language. Names must be properties of the entity. After a
+    /// relationship or the variable of a SUBQUERY, names must be properties of the objects to which
+    /// it refers. A literal is converted to the type of the operand with which it is compared. A
+    /// string can become a date (``DateText``), a UUID, a URI, data (base64) or an object
+    /// (`"Album/5"`). A whole number can become the key of an object. Any number can become a
+    /// decimal. In a comparison with a float, a number with a fraction or an exponent and at most
+    /// nine digits becomes the nearest 32-bit number.
     ///
     /// - Parameters:
     ///   - text: The predicate. Inside quotes, `%` and `$` are ordinary characters.

@@ -11,8 +11,7 @@ struct PredicateBinding {
     struct Scope {
         let model: ManagedObjectModel
         let entity: ManagedObjectModel.Entity
-        /// Whether a path can begin with an operator over all objects of a group, as in the columns
-        /// of rows.
+        /// Whether a path can begin with an operator over all objects of a group: `@sum.length`.
         var isOfGroups = false
         /// The entities of the variables of enclosing SUBQUERYs; nil for an unknown entity.
         var variables: [String: Int?] = [:]

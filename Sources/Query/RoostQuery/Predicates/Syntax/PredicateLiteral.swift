@@ -128,7 +128,8 @@ extension FetchRequest.CastType {
 
     /// Returns the value of a literal cast to this type; nil if the literal cannot be cast.
     ///
-    /// The result is the same as for a property with an equal value.
+    /// A literal in a notation of this type is parsed. The value of any other literal is converted
+    /// like the value of a property.
     func value(_ literal: PredicateLiteral, model: ManagedObjectModel?) -> Value? {
         written(literal, model: model) ?? literal.alone.flatMap { PredicateCasting.value($0, as: self, model: model) }
     }
