@@ -50,7 +50,8 @@ struct ContentMerge {
         }
     }
 
-    /// Returns the names of the fields that differ, or else `(entity)` or `(unused bytes)`.
+    /// Returns the names of the fields that differ, `(entity)` for different entities, or
+    /// `(unused bytes)`.
     ///
     /// Returns nil if the records are equal apart from versions.
     private static func differentProperties(_ a: RecordPosition, _ b: RecordPosition) -> [String]? {

@@ -37,8 +37,7 @@ struct DumpScope: Sendable {
     private enum Part: Sendable {
         case nothing
         case everything
-        /// Objects of some entities, by key, because a key does not identify the entity of its
-        /// object.
+        /// The keys of the dumped objects, because a key alone does not identify an entity.
         case some(KeyRuns)
     }
 

@@ -62,8 +62,8 @@ extension MigrationManager {
     /// - Returns: The report.
     /// - Throws: `notAStore` if the text is not a dump; `unsupportedVersion`; `corrupted` with line
     ///   and column if the text is damaged, truncated, or contradicts its last line;
-    ///   `invalidModel`; `objectNotFound` for references out of a partial dump; errors of
-    ///   ``convert(from:to:options:)`` for its destination; errors of `source`.
+    ///   `invalidModel`; `objectNotFound` for references to objects outside a partial dump;
+    ///   errors of ``convert(from:to:options:)`` for its destination; errors of `source`.
     public func load(
         into destination: ConversionEndpoint, from name: String, allowsDangling: Bool = false,
         options: ConversionOptions = ConversionOptions(),

@@ -14,7 +14,7 @@ struct LossCounter {
         case all
         /// The references to objects with keys in one of these sets.
         case keys([KeySet])
-        /// The references to objects of these entities, by number, with keys in the set.
+        /// The references to objects with keys in the set of their entity, by entity number.
         ///
         /// A nil set means all objects of the entity.
         case objects([Int: KeySet?])

@@ -184,7 +184,7 @@ extension MappingInference {
 
     /// Returns the number of the source relationship of a destination relationship, or nil.
     ///
-    /// If entities differ, the first entity with a source relationship decides.
+    /// If subentities have different source relationships, the first one found is used.
     private mutating func firstOrigin(of relationship: ManagedObjectModel.Relationship) -> Int? {
         if let known = firstOrigins[relationship.number] { return known }
         var first: Int?

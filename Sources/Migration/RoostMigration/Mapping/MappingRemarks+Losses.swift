@@ -69,7 +69,7 @@ extension MappingRemarks {
             let saying = heirs.map { (bySource[$0.name] ?? []).filter { $0.reads(inverse) } }
             if saying.contains(where: { !$0.isEmpty }) {
                 targets = zip(heirs, saying).compactMap { objects(of: $0, notTakenBy: $1) }
-                // Only an ordered relationship at this end has positions.
+                // An order can be lost only if this end is ordered.
                 let droppers = zip(heirs, saying).flatMap { heir, mappings in
                     relationship.isOrdered ? mappings.filter { dropsOrder($0, origin: heir, from: number) } : []
                 }

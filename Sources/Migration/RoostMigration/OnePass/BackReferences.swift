@@ -14,8 +14,8 @@ struct BackReferencePlan: Sendable {
 
 /// The pairs of a to-one relationship of the source, looked up by the object they refer to.
 struct BackPairs: Sendable, Hashable {
-    /// The number of the destination relationship that gets the pairs: the inverse of the mapped
-    /// relationship.
+    /// The number of the destination relationship that gets the pairs from the mapping of its
+    /// inverse.
     let relationship: Int
     /// The number of the source relationship that stores the pairs.
     let origin: Int

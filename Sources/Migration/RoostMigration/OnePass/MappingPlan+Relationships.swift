@@ -121,8 +121,8 @@ extension MappingPlan {
                     $0.storage == .field && SourceRelation($0, model: source) == relation
                 })
             else {
-                // If no relationship refers to these objects, they have no pairs. Otherwise the
-                // pairs must be searched for.
+                // Objects that no source relationship of the inverse can refer to have no pairs.
+                // Otherwise the pairs must be searched for.
                 guard saying.contains(where: { leads($0.origin, to: entityPlan.source) }), let inverse,
                     destination.entities[inverse.destination].includes(entityPlan.destination.number)
                 else { return nil }
@@ -199,7 +199,7 @@ extension MappingPlan {
 
     // MARK: Counts
 
-    /// Determines whether to count the destinations of a to-many relationship afterwards.
+    /// Determines whether to count the destinations of a to-many relationship after the migration.
     mutating func resolveCounts(of relationship: ManagedObjectModel.Relationship) {
         let new = relationship.declaration
         guard new.minCount > 0 || new.maxCount != nil else { return }

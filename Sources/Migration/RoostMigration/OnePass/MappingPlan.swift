@@ -55,8 +55,8 @@ struct MappingPlan: Sendable {
     private(set) var entityPlans: [EntityPlan] = []
     private(set) var hierarchies: [Hierarchy] = []
     var links: [LinkPlan] = []
-    /// The to-many relationships whose destinations are counted afterwards, for example because of
-    /// stricter limits.
+    /// The to-many relationships whose destinations are counted after the migration, for example
+    /// because of stricter limits.
     var countedRelationships: [Int] = []
     /// The pairs of to-one relationships to collect before anything is sent.
     private(set) var backPairs: [BackPairs] = []

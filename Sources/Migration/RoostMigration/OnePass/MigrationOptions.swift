@@ -35,7 +35,7 @@ public struct MigrationOptions: Sendable, Adjustable {
     ///
     /// If false, a migration that would drop data throws `lossRefused` with the losses
     /// (``MigrationLossRefusal``) before any change. Only existing data counts: dropping an entity
-    /// without objects, or an attribute that is always null, loses nothing. Data that a policy
+    /// without objects, or an attribute that is always null, loses nothing. What a policy
     /// drops is the program's decision, so it is reported and not refused.
     public var allowsLoss: Bool
     /// The lists of losses that the user has confirmed.

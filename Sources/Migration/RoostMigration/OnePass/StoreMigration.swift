@@ -281,7 +281,7 @@ extension MigrationPlan {
 extension MigrationReport {
     /// Puts counted losses before all other losses.
     ///
-    /// Lost IDs appear in both, because they are counted before and during the migration.
+    /// Lost IDs appear twice, because they are counted before and during the migration.
     fileprivate mutating func add(_ losses: [MigrationLoss]) {
         lossCounts = losses
         self.losses = losses.map(\.description) + self.losses

@@ -215,7 +215,7 @@ extension DestinationContent {
         let end = End(relationship: relationship.number, key: object.key)
         let known = places[end]
         if let wanted {
-            // For a stored object, the last position is unknown and not needed.
+            // The last position of a stored object is unknown; a wanted position does not need it.
             guard known != nil || isOnlyInMemory(object) else { return wanted }
             places.note(max(known ?? 0, Self.next(wanted)), at: end)
             return wanted

@@ -35,7 +35,7 @@ final class DestinationContent {
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - load: The load into the store, which has begun.
+    ///   - load: The load into the store, already begun.
     ///   - lastKeys: The highest key that an object may keep, by root entity.
     ///   - failures: The receiver of errors that cannot be thrown.
     ///   - directories: The directories for a temporary file.

@@ -83,7 +83,7 @@ struct LinkJob {
         }
     }
 
-    /// Returns whether policies set the relationship only for known exceptions.
+    /// Returns whether every object whose relationship a policy set is recorded as an exception.
     private func onlyWhereExcepted(_ session: MigrationSession, exceptions: RelationshipExceptions) -> Bool {
         !session.setInFirstPass.contains(owner.number) && !exceptions.setElsewhere.contains(owner.number)
     }
@@ -208,7 +208,7 @@ struct LinkJob {
 
     /// Restores the source's order at ordered ends.
     ///
-    /// Links that were created from one end are last at the other end.
+    /// Links created from one end are appended at the other end, possibly in another order.
     private func keepOrder(
         _ session: MigrationSession, exceptions: RelationshipExceptions
     ) throws(StoreError) {

@@ -340,7 +340,7 @@ final class PolicyMigration {
     private func makeRelationships() throws(StoreError) {
         var jobs = LinkJob.all(plan)
         var builders: [RelationshipBuilder] = []
-        // The counts include finished jobs.
+        // Counted once, so that finished jobs are still included later.
         let jobCounts = Dictionary(jobs.map { ($0.owner.number, 1) }, uniquingKeysWith: +)
         var done: Set<Int> = []
         var settled: Set<RuleNumber> = []

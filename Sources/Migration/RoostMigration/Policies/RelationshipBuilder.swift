@@ -181,8 +181,8 @@ final class RelationshipBuilder {
         }
     }
 
-    /// Sets the fields of the objects for which a policy omitted the standard behavior, because a
-    /// rule of the other end may still apply.
+    /// Sets fields by the rules of the other end alone, for objects for which a policy omitted the
+    /// standard behavior.
     func settle(_ index: Int) throws {
         let rule = mapping.rules[index]
         let objects = try exceptions.leftOut(mapping, rule: index)

@@ -165,7 +165,7 @@ struct RelationshipRule {
                 plan.destination.relationships[owner].isReflexive, plan.source.relationships[origin].isReflexive
             )
             guard reflexive.0 || reflexive.1 else { return .links }
-            // Each pair is stored once, and both ends have it.
+            // A pair is stored once for both its objects, so the rules of both must create it.
             let bothWays = isGivenBack(
                 relationship.number, origin: related.number, by: targets, to: mapping, plan: plan)
             return reflexive.0 && reflexive.1 && bothWays ? .links : .each

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// A run of the steps of a chain, with the bounded memory of one step.
 ///
-/// Each step writes its own unpublished store, except for the last step into an open store.
+/// Each step writes its own unpublished store, except the last step if the destination is open.
 struct ChainRun: Sendable {
     /// The steps, at least one.
     let chain: MigrationChain

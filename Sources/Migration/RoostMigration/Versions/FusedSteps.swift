@@ -68,9 +68,9 @@ struct FusedSteps {
         return true
     }
 
-    /// Returns whether every intermediate version has the shape of the first or the last version.
+    /// Returns whether each version defines a property like the first or the last version.
     ///
-    /// For a new property, only the last version's shape is allowed.
+    /// For a new property, only the last version's definition is allowed.
     private func agrees<Shape: Equatable>(_ shapes: [Shape?], isNew: Bool) -> Bool {
         guard let first = shapes.first, let last = shapes.last else { return false }
         return shapes.allSatisfy { $0 != nil && ($0 == last || (!isNew && $0 == first)) }

@@ -19,8 +19,8 @@ struct VersionStep: Hashable, Sendable {
     var kind: Kind
     /// The number of migrations in an inferred step.
     var count = 1
-    /// The number of pairs of neighboring versions that are inferred although a mapping model spans
-    /// them.
+    /// The number of pairs of neighboring versions in an inferred step that a mapping model also
+    /// spans.
     var evadedCount = 0
 }
 
