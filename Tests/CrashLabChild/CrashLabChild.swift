@@ -10,7 +10,8 @@ import RoostMigration
 ///
 /// - `CrashLabChild build <type> <path> <n>` creates a store of `n` transactions and keeps it open,
 ///   or closes it for `-n`. With the argument `history`, the store records a history. The process
-///   writes `digest <digest>` to standard output and waits to be killed.
+///   writes `digest <digest>` and then `built` to standard output, and waits until standard input
+///   ends or it is killed.
 /// - `run <operation> <directory> <source type> <store type>` performs an operation of `CrashLab`
 ///   on `store` and writes the mark `ack` when it is done. At its end, even after an error, it
 ///   prints `calls <n>`, `reports <n>` and `questions <n>`: the numbers of calls in which a fault

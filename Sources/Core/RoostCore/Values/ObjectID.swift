@@ -6,10 +6,10 @@
 /// ```swift
 /// let id = ObjectID("Track", key: 5)
 /// if let track = try store.record(id) { print(track["title"]) }
-/// let link = id.uriRepresentation(storeUUID: try store.metadata().storeUUID)
+/// let uri = id.uriRepresentation(storeUUID: try store.metadata().storeUUID)
 /// ```
 public struct ObjectID: Hashable, Sendable {
-    /// The object's own entity; an ID that comes from a link can have a superentity instead.
+    /// The object's own entity, or possibly a superentity if the ID was read from a relationship.
     public let entity: EntityName
     /// A positive number, unique in the entity's hierarchy.
     public let key: Int64

@@ -134,8 +134,10 @@ extension GraphCore {
         pending.deleted.append(object)
     }
 
-    /// Adds the expectations of a commit: destinations exist, no object refers to deleted objects,
-    /// and last positions are current.
+    /// Adds the expectations of a commit.
+    ///
+    /// New destinations exist, no object refers to deleted objects, and the last places of ordered
+    /// relationships are still those that the save read.
     private func addExpectations(to pending: inout PendingChanges, destinations: Set<ObjectID>, store: Int) {
         let isWholeStore = stores?.stores.count == 1
         pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(destinations)
@@ -180,7 +182,7 @@ extension GraphCore {
             if let committed, RowAccess.reference(committed, field: field)?.key == key { continue }
             let root = table.root(entity)
             if let destination = registry.find(root, key: key) {
-                // The commit inserts new destinations, so skip them. It reports deleted ones.
+                // The commit inserts new destinations itself. It fails for deleted ones.
                 if destination.flags.contains(.inserted) { continue }
                 found.insert(destination.objectID)
             } else if table.info(entity).entity.selfAndSubentities.count == 1 {
@@ -216,8 +218,7 @@ private struct LinkChanges {
                 remove(Link(object.key, key), owner: owner, isFlipped: isFlipped)
             }
             guard relationship.isOrdered else {
-                // The other end has the positions, and determines whether the link is already
-                // stored.
+                // The ordered other end adds the link, with its position, unless it is stored.
                 if let inverse = relationship.inverse, model.relationships[inverse].isOrdered { continue }
                 for key in members.added where !isRemoved(root, key: key) {
                     add(Link(object.key, key), owner: owner, isFlipped: isFlipped, setsOrder: false)
