@@ -50,7 +50,7 @@ struct RunnerMainTests {
             (["--formt=tap"], "did you mean '--format'?"), (["tap"], "unknown argument 'tap'"),
             (["--format=xml"], "needs one of text, tap"), (["--format"], "needs a value"),
             (["--list=yes"], "takes no value"), (["--filter=nothing-like-it"], "no check matches"),
-            (["--store=other"], "there are memory"), (["--quiet", "--format=tap"], "leave out"),
+            (["--store=other"], "the types are memory"), (["--quiet", "--format=tap"], "leave out"),
             (["--self-test", "--filter=nothing-like-it"], "no fault"),
         ] as [([String], String)])
     func wrongArguments(_ arguments: [String], message: String) throws {

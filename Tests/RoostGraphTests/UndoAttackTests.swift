@@ -256,7 +256,7 @@ struct UndoAttackTests {
         #expect(error?.code == .invalidRequest)
         #expect(try context.fetch(FetchRequest("Label")).count == 2)
         for part in [ids.suffix(2), ids.prefix(1)] {
-            #expect(try container.execute(BatchDeleteRequest(objectIDs: part.map(\.objectID))).count == part.count)
+            try container.execute(BatchDeleteRequest(objectIDs: part.map(\.objectID)))
         }
         #expect(try container.makeContext().count(FetchRequest("Shape")) == 0)
         #expect(try container.makeContext().count(FetchRequest("Label")) == 0)
