@@ -26,7 +26,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.records-verified",
-            "A record read from a damaged file is as it was written, or an error names its object.",
+            "A record read from a damaged file is as it was written; otherwise an error reports the damage.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -130,7 +130,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.two-stores-mixed",
-            "A file whose second half comes from another store is detected, or has no visible effect.",
+            "A file whose second half comes from another store is detected, has no visible effect, or has the content of the last whole commit.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
