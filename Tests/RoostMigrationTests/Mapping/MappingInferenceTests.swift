@@ -163,7 +163,7 @@ struct MappingInferenceTests {
             EntityDescription("Note", attributes: [A("c", type: .string).with { $0.renamingIdentifier = "x" }]))
         let problems = MappingModel.inferenceProblems(from: old, to: new)
         #expect(problems.map(\.property) == ["c"])
-        #expect(problems.first?.message.contains("several in the source: a, b") == true)
+        #expect(problems.first?.message.contains("several source elements: a, b") == true)
     }
 
     // MARK: Optional and mandatory
