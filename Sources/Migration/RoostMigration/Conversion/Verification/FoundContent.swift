@@ -89,7 +89,7 @@ struct FoundContent {
             : "Restore it from a backup."
         throw StoreError(
             .corrupted,
-            "'\(name)' does not hold what its last commit recorded (\(names.joined(separator: ", "))): it was damaged, or changed by another program. run 'roost check' for details. \(remedy)"
+            "'\(name)' does not hold what its last commit recorded (\(names.joined(separator: ", "))): it was damaged, or changed by another program. Run 'roost check' for details. \(remedy)"
         )
     }
 
