@@ -13,7 +13,7 @@ let strict: [SwiftSetting] = [
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
-    // The PostgreSQL backend requires libpq: `swift build --traits PostgreSQL` measures it too.
+    // The PostgreSQL backend requires libpq; build with `--traits PostgreSQL` to measure it too.
     traits: [.trait(name: "PostgreSQL", description: "The PostgreSQL backend and its baseline; needs libpq.")],
     dependencies: [
         .package(
@@ -21,7 +21,7 @@ let package = Package(
             traits: [.defaults, .trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))])
     ],
     targets: [
-        // The objects of both sides, computed from their numbers, and the checksum of reads.
+        // The objects of Roost and the baselines, computed from their numbers, and the checksum of reads.
         .target(name: "CTracks"),
         // A module map, used only with the trait.
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),

@@ -300,8 +300,10 @@ private func closeTelling(_ store: any PersistentStore) throws {
     }
 }
 
-/// Fails if a store of these bytes has other content than before the damage, or than its history
-/// allows, and nothing reports that; also fails if a store's error does not report damage.
+/// Fails if a store of these bytes has changed content without reporting damage, or has an error
+/// that does not report damage.
+///
+/// An earlier state that the file's history allows is accepted.
 private func expectNoticed(_ bench: Workbench, bytes: [UInt8], whole: FilledStore, damage: String) throws {
     let name = "damaged"
     _ = try bench.write(bytes, as: name)

@@ -392,7 +392,7 @@ extension ConformanceCheck {
         ) {
             bench in
             let store = try bench.create { $0.userMetadata = ["keep": .int(1), "go": .int(2), "change": .int(3)] }
-            // The metadata are read before and after each commit, to detect a stale cache.
+            // The metadata are also read before the first commit, to detect a stale cache.
             try expectEqual(
                 try store.metadata().userMetadata, ["keep": .int(1), "go": .int(2), "change": .int(3)],
                 "the metadata before the first commit")

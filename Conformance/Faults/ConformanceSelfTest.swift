@@ -34,7 +34,7 @@ public enum ConformanceSelfTest {
             }
         }
 
-        /// One line: the outcome, the fault, the check, and the check's failure.
+        /// One line: the outcome, the fault, the check, and the check's failure or a reason.
         public var text: String {
             switch outcome {
             case .caught(let failure): "caught  \(fault)  \(check)  \(Self.line(failure))"

@@ -99,7 +99,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
 
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor { altered(try base.records(with: ids)) }
 
-    /// Returns a record cursor with the fault, if it concerns all record cursors.
+    /// Returns the cursor, with the fault if the fault concerns all record cursors.
     private func altered(_ cursor: any RecordCursor) -> any RecordCursor {
         switch fault {
         case .keepsBatchContents: return AddingRecordCursor(cursor)

@@ -236,7 +236,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         }
     }
 
-    /// Returns the change set with updates instead of inserts of existing objects.
+    /// Returns the change set with inserts of existing objects turned into updates.
     private func overwriting(_ changes: ChangeSet) throws(StoreError) -> ChangeSet {
         try readBase { snapshot throws(StoreError) in
             var updated = changes

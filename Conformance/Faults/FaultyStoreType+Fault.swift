@@ -88,7 +88,7 @@ extension FaultyStoreType {
         case namesNoMissingObject = "names-no-missing-object"
         /// A conflict error names only one object.
         case namesOneConflict = "names-one-conflict"
-        /// A constraint-violation error names only one pair.
+        /// A constraint-violation error names only one pair of objects.
         case namesOneViolation = "names-one-violation"
         /// A unique value in use is accepted.
         case admitsTakenValues = "admits-taken-values"

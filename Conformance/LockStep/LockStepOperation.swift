@@ -15,7 +15,7 @@ package enum LockStepOperation: Hashable, Sendable {
     case update(ObjectID, [String: Value], isStale: Bool)
     /// Deletes an object, expecting its current version or a wrong one.
     case delete(ObjectID, isStale: Bool)
-    /// Requires that an object still has its current version, or a wrong one.
+    /// Requires that an object is unchanged, expecting its current version or a wrong one.
     case requireUnchanged(ObjectID, isStale: Bool)
     /// Requires that an object exists after the commit.
     case requireExisting(ObjectID)

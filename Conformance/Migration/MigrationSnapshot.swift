@@ -3,7 +3,7 @@ import RoostStores
 
 /// The expected content of a store after a migration.
 ///
-/// Parts that are nil or omitted are not checked.
+/// Nil counts, a nil digest, and omitted objects, values and targets are not checked.
 public struct MigrationSnapshot: Sendable {
     /// An object that must exist.
     public struct ExpectedObject: Sendable {
@@ -56,8 +56,8 @@ public struct MigrationSnapshot: Sendable {
     ///
     /// Also requires that ``checkStore(_:limit:)`` has no findings: the store is sound, and its
     /// data follow the rules of its model.
-    /// - Throws: Any error of reading the store; `unknownEntity` or `unknownProperty` if the
-    ///   expectation names an unknown entity, or an unknown property with a value other than null.
+    /// - Throws: Any error of reading the store; `unknownEntity` or `unknownProperty` for an unknown
+    ///   name in the expectation, except a value that is expected to be null.
     package func differences(in store: any PersistentStore) throws(StoreError) -> [String] {
         guard model.isCompatible(with: try store.metadata()) else {
             let changes = model.difference(from: store.model).filter(\.changesVersionHash)

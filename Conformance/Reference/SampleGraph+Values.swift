@@ -139,8 +139,7 @@ extension SampleGraph {
         }
     }
 
-    /// Returns a double, in half of the cases from random bits, including NaN payloads and
-    /// denormals.
+    /// Returns a double; half of them have random bits, which include NaN payloads and denormals.
     private static func randomDouble(_ random: inout SeededGenerator) -> Double {
         random.oneIn(2)
             ? Double(bitPattern: random.next())

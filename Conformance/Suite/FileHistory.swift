@@ -5,7 +5,7 @@ internal import RoostMigration
 ///
 /// A store that appends commits to its file cannot distinguish a truncated file from a commit that
 /// a crash interrupted. So it may open without its last commits. The history has the content that
-/// it must then show.
+/// the store must then show.
 struct FileHistory {
     /// The state of a store after a commit.
     struct State {

@@ -23,8 +23,8 @@ public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     /// The function that creates a sample in a directory, for the checks of reading; if nil, the
     /// suite creates its own sample.
     public var sample: (@Sendable (_ directory: String) throws -> StoreSample)?
-    /// Returns the location of the named store in a run's directory (default: the file of that name
-    /// in the directory).
+    /// The function that returns the location of a named store in a run's directory (default: the
+    /// file of that name in the directory).
     public var makeLocation: @Sendable (_ directory: String, _ name: String) -> StoreLocation
 
     /// Creates a fixture.

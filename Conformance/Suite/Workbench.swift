@@ -180,7 +180,7 @@ package final class Workbench {
     func command(
         _ verb: String, name: String = "store", readOnly: Bool = false, timeoutSeconds: Double? = nil
     ) -> String {
-        // Percent-encoded, because spaces separate the words of a command.
+        // Words are percent-encoded, because spaces separate the words of a command.
         func word(_ text: String) -> String {
             text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
         }

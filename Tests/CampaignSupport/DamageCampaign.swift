@@ -138,7 +138,7 @@ public struct DamageCampaign: Sendable {
                 results.failures.append(text)
             }
         }
-        // If a child ends early without a signal, its worker ends, because the next child would
+        // If a child exits early with status 0 or 3, its worker ends, because the next child would
         // fail too.
         return end.status == 0 || end.status == 3 ? count + 1 : current + step
     }

@@ -11,7 +11,7 @@ enum AppendedFileFault: String, CaseIterable, Sendable {
     case readsHalfCommits
     /// A file that ends within a commit is read as it was after its first commit.
     case forgetsAllCommits
-    /// A torn commit remains in the file, and the next commit is appended to it.
+    /// A torn commit remains in the file, and the next commit is appended after it.
     case appendsToTornEnd
 }
 
@@ -83,7 +83,7 @@ struct AppendedFile: Sendable {
         RecordHash.wide(bytes(commit) + bytes(identity) + bytes(UInt64(payload.count)) + payload).low
     }
 
-    /// Returns the payload and the number of the whole later commit that starts here, or nil.
+    /// Returns the payload and the number of a later commit at `start`, or nil if it is not whole.
     private func frame(at start: Int, in bytes: [UInt8]) -> (payload: Range<Int>, commit: UInt64)? {
         guard bytes.count - start >= Self.frameHeadByteCount else { return nil }
         let count = Self.number(bytes[start...])
@@ -153,7 +153,7 @@ struct AppendedFile: Sendable {
     }
 }
 
-/// A storage in an appended file, which one storage at a time can have open for writing.
+/// A storage in an appended file; only one storage at a time can have the file open for writing.
 final class AppendedFileStorage: OrderedKeyValueStorage {
     let maximumKeyByteCount = 511
     private let path: String

@@ -98,7 +98,7 @@ struct ConcurrentLoadTests {
     @Test("a load that writes on its own thread passes every check of bulk loads", arguments: checks, fixtures)
     func check(_ check: ConformanceCheck, on fixture: StoreFixture) throws { try check.run(on: fixture) }
 
-    @Test("a concurrent load of a closed store fails at the call with `closed`")
+    @Test("starting a concurrent load on a closed store fails with `closed`")
     func loadOfClosedStoreFails() throws {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
         let model = try ConformanceModel.standard(for: [memory])

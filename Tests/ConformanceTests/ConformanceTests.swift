@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Conformance")
 struct ConformanceTests {
-    /// Each check on each backend is a test case; if the backend lacks the capability, the
+    /// Each check on each backend is a test case; if the backend lacks a needed capability, the
     /// opposite is checked.
     @Test("a built-in store passes every conformance check", arguments: ConformanceCheck.all, StoreFixture.all)
     func check(_ check: ConformanceCheck, on fixture: StoreFixture) async throws {

@@ -7,7 +7,7 @@ import Testing
 struct FaultTests {
     /// Faults are tested with stores in memory, which are fast, and with files if necessary.
     @Test(
-        "the conformance suite catches each fault by the check that is named for it",
+        "the conformance check listed for a fault fails on a store with the fault",
         arguments: FaultyStoreType.Fault.allCases)
     func notices(fault: FaultyStoreType.Fault) throws {
         let needsFile: Set<FaultyStoreType.Fault> = [
@@ -18,7 +18,7 @@ struct FaultTests {
     }
 
     @Test(
-        "the conformance suite catches a fault of each kind around every type of store",
+        "conformance checks catch a fault of each kind in every type of store",
         arguments: StoreFixture.writable,
         [
             FaultyStoreType.Fault.narrowsIntegers, .losesRecordsBetweenBatches, .leavesLinks, .forgetsUsedKeys,

@@ -39,7 +39,7 @@
             #expect(summary.caseCount == 1_500)
         }
 
-        @Test("an insert with the key and the unique value of one object is refused as a duplicate of the key")
+        @Test("the SQL engine refuses an insert with an existing object's key and unique value as a duplicate object")
         func duplicateWithUniqueValue() throws {
             let bench = try Workbench(Self.fixture)
             defer { bench.discard() }

@@ -4,11 +4,13 @@ import RoostCore
 import Testing
 
 /// The checks of reading on types that bring a sample because they cannot write.
-@Suite("Samples of readers", .enabled(if: StoreFixture.all.contains { $0.sample != nil }, "no type brings a sample"))
+@Suite(
+    "Samples of read-only store types",
+    .enabled(if: StoreFixture.all.contains { $0.sample != nil }, "no type brings a sample"))
 struct ReadingTests {
     private static let readers = StoreFixture.all.filter { $0.sample != nil }
 
-    @Test("every check of reading applies to a reader that brings a sample", arguments: readers)
+    @Test("every check of reading applies to a store type that provides a sample", arguments: readers)
     func readerRunsEveryCheck(reader: StoreFixture) {
         let checks = ConformanceCheck.all.filter { $0.group == "reading" }
         #expect(!checks.isEmpty)
@@ -16,7 +18,7 @@ struct ReadingTests {
     }
 
     @Test(
-        "checks of reading fail on a reader with a fault", arguments: readers,
+        "checks of reading fail on a read-only store type with a fault", arguments: readers,
         [
             (.losesLastRecord, ["reading.scan", "reading.batches", "reading.scan-after", "reading.digest"]),
             (.dropsLastLink, ["reading.links", "reading.walk", "reading.digest"]),
@@ -33,7 +35,7 @@ struct ReadingTests {
         }
     }
 
-    @Test("checks of reading fail if the sample describes other content than the store", arguments: readers)
+    @Test("checks of reading fail if a sample describes other content than its store has", arguments: readers)
     func wrongSample(reader: StoreFixture) throws {
         let make = try #require(reader.sample)
         let wrong = StoreFixture(

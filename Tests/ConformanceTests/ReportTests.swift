@@ -99,7 +99,9 @@ struct ReportTests {
         #expect(lines.allSatisfy { $0.isEmpty || !$0.hasPrefix(" ") || $0.hasPrefix("  ") })
     }
 
-    @Test("a report of an interrupted run has the results so far and says it is incomplete", arguments: [0, 2])
+    @Test(
+        "a report of an interrupted run has the results so far and, except as text, says it is incomplete",
+        arguments: [0, 2])
     func interrupted(count: Int) throws {
         func ending(_ format: ConformanceReport.Format) throws -> String {
             var report = ConformanceReport(format)
@@ -149,7 +151,7 @@ struct ReportTests {
         }
     }
 
-    @Test("a JUnit report is well-formed XML with a suite per store and unchanged texts")
+    @Test("a JUnit report is well-formed XML with a suite per store and the texts of failures")
     func junit() throws {
         let parser = XMLParser(data: Data(try Self.report(.junit).utf8))
         let reader = Reader()

@@ -27,7 +27,7 @@ struct RunnerMainTests {
         #expect(markdown.code == 0 && markdown.output.contains("|"))
     }
 
-    @Test("the conformance program exits with 1 if a check fails, in each format")
+    @Test("the conformance program exits with 1 if a check fails, in text, TAP and JUnit format")
     func failing() throws {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
         let faulty = [memory.faulty(.roundsDates)]

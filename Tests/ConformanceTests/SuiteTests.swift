@@ -98,7 +98,7 @@ struct SuiteTests {
         #expect(Set(Self.notProvoked.keys).isSubset(of: declared))
     }
 
-    @Test("the conformance tests run on every built-in backend")
+    @Test("the conformance tests include memory stores and, if built, SQLite and LMDB stores")
     func backends() {
         let names = Set(StoreFixture.all.map(\.name))
         #expect(names.isSuperset(of: ["memory"]))

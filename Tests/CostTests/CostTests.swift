@@ -76,7 +76,7 @@ struct CostTests {
     }
 
     @Test(
-        "a fault takes at most 100 bytes, an object 96 beyond its record, and a scan keeps few rows",
+        "a fault takes at most 100 bytes, an object at most 96 plus its record, and a scan keeps few rows",
         arguments: ["sqlite", "memory"])
     func objectMemory(_ type: String) throws {
         var bytes: [String: Double] = [:]
@@ -123,7 +123,7 @@ struct CostTests {
     }
 
     @Test(
-        "loading links ordered by the inverse end writes less than four times the bytes of loading them in order",
+        "loading links sorted by the inverse end writes less than four times the bytes of sorting by the owning end",
         arguments: ["sqlite", "lmdb"])
     func linksInAnyOrder(_ type: String) throws {
         let counted = try count(["links", type, "1000000"])

@@ -1,6 +1,6 @@
-// Functions that replace those of the C library: the dynamic linker finds them first. Each calls
-// the real function. Below the recorded directory, calls that change files run one at a time and
-// are recorded.
+// Functions that replace those of the C library: the dynamic linker finds them first. Each makes
+// the system call itself. Below the recorded directory, calls that change files run one at a time
+// and are recorded.
 
 #if defined(__linux__)
 #define _GNU_SOURCE

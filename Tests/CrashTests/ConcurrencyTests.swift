@@ -76,7 +76,7 @@ struct ConcurrencyTests {
 /// Processes that use a JSON store, which only one process at a time can have open for writing.
 @Suite("One writer", .serialized)
 struct OneWriterTests {
-    @Test("programs that open a JSON store while it is written see every acknowledged commit, whole")
+    @Test("programs that reopen a JSON store while it is written see only whole commits, in order")
     func reopening() throws {
         let bench = try Bench()
         let location = bench.location("json")

@@ -79,15 +79,15 @@ struct ProcessTests {
             _ = try store.commit(try CrashWorkload.transaction(number))
             if number % 100 == 0 { sizes.append(try store.byteCount()) }
         }
-        // Everything except links and metadata is deleted after 20 transactions, so the content
-        // hardly grows.
+        // Almost every object is deleted after at most 25 transactions, so the content hardly
+        // grows.
         #expect(sizes[sizes.count - 1] < sizes[0] * 2, "\(sizes)")
         try requireState(store, is: 400)
         try store.close()
     }
 
     @Test(
-        "a commit fails with `busy` beside another process's writer, and succeeds after its kill",
+        "a commit fails with `busy` while another process writes, and succeeds once that process is killed",
         arguments: FileBackends.shared)
     func deadWriter(type: String) throws {
         let bench = try Bench()

@@ -10,7 +10,7 @@ import Testing
 @Suite("Kept files")
 struct KeptFileWriter {
     @Test(
-        "files of the current formats that are not kept yet are written",
+        "missing fixtures of the current file formats are written",
         .enabled(if: ProcessInfo.processInfo.environment["ROOST_WRITE_FIXTURES"] != nil))
     func write() throws {
         let model = try KeptContent.model()
@@ -35,7 +35,7 @@ struct KeptFileWriter {
         let store = try kind.open(location, options: StoreOptions())
         for changes in commits.dropFirst() { _ = try store.commit(changes) }
         let isNew = !KeptFiles.exists("\(directory)/store")
-        // The files that remain if the process ends now.
+        // Keeps the files that would remain if the process ended now.
         for suffix in ["-wal", "-journal"] where try isNew && folder.names().contains("unclosed" + suffix) {
             try put(try folder.bytes("unclosed"), in: directory, as: "unclosed")
             try put(try folder.bytes("unclosed" + suffix), in: directory, as: "unclosed" + suffix)

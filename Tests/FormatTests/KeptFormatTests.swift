@@ -42,7 +42,7 @@ struct KeptFormatTests {
         try expected.close()
     }
 
-    @Test("a store of an older program opens read-only, complete, and does not change", arguments: readable)
+    @Test("a store of an older program opens read-only with all its content, and does not change", arguments: readable)
     func reading(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
@@ -124,7 +124,7 @@ struct KeptFormatTests {
         #expect(try folder.bytes("store") == before)
     }
 
-    @Test("a kept dump, the remedy for a format that is too old, loads with all its content")
+    @Test("a kept dump loads into a store in memory with all its content")
     func remedyForOldFormats() throws {
         let store = try loadKeptDump()
         try expectKeptContent(store)

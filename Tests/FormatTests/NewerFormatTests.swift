@@ -25,7 +25,7 @@ struct NewerFormatTests {
     }
 
     private func raised(_ bytes: [UInt8], of kept: KeptStore) throws -> [UInt8] {
-        // This program can read the next version, which stores that require features have.
+        // This program also reads the next version, which marks stores that require features.
         let next = kept.version + 2
         switch kept.type {
         case "sqlite":
@@ -64,7 +64,9 @@ struct NewerFormatTests {
         KeptFiles.stores.filter { $0.type == type }.max { $0.version < $1.version }
     }
 
-    @Test("a store of a newer format is refused with both versions and not changed", arguments: newest)
+    @Test(
+        "a store of a newer format is refused with an error that names both versions, and does not change",
+        arguments: newest)
     func store(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
@@ -92,7 +94,7 @@ struct NewerFormatTests {
     }
 
     @Test(
-        "a document that requires an unknown feature is refused with the feature's name",
+        "a JSON store that requires an unknown feature is refused with an error that names the feature",
         arguments: newest.filter { $0.type == "json" })
     func feature(kept: KeptStore) throws {
         let folder = try Folder()
@@ -111,7 +113,7 @@ struct NewerFormatTests {
     }
 
     @Test(
-        "a journal of a newer format is refused with both versions and not changed",
+        "a journal of a newer format is refused with an error that names both versions, and does not change",
         arguments: newest.filter { $0.type == "json" })
     func journal(kept: KeptStore) throws {
         let folder = try Folder()
@@ -129,7 +131,9 @@ struct NewerFormatTests {
         #expect(try folder.bytes("unclosed-journal") == bytes)
     }
 
-    @Test("a dump of a newer format is refused with both versions and creates nothing", arguments: fileTypes)
+    @Test(
+        "a dump of a newer format is refused with an error that names both versions, and creates nothing",
+        arguments: fileTypes)
     func dump(into type: String) throws {
         let text = String(decoding: try KeptFiles.bytes("dump-1/content.jsonl"), as: UTF8.self)
         let range = try #require(text.range(of: "\"formatVersion\":1"))
@@ -142,7 +146,7 @@ struct NewerFormatTests {
         #expect(try folder.names() == [])
     }
 
-    @Test("documents of models and mappings of a newer format are refused with both versions")
+    @Test("model and mapping documents of a newer format are refused with errors that name both versions")
     func documents() throws {
         func raised(_ name: String) throws -> [UInt8] {
             let text = String(decoding: try KeptFiles.bytes(name), as: UTF8.self)

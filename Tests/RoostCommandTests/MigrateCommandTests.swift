@@ -199,7 +199,7 @@ struct MigrateCommandTests {
          "destination": "Note", "attributes": {"title": {"value": "$source.title"}}}]}
         """
 
-    @Test("a migration warns of a mapping model before the store's version")
+    @Test("a migration warns of a mapping model for versions before the store's")
     func unusedMapping() throws {
         let place = try Workplace()
         try makeBundle(in: place)

@@ -34,8 +34,8 @@ import RoostCore
                     ]),
                 Self.object("Comic", superentity: "Book", attributes: [AttributeDescription("hue", type: .string)]),
             ])
-            // Only the rows show that Film has the column with the plain name. The entity numbers
-            // are Book (2), Comic (3), Film (4).
+            // Only the rows show that films have their titles in `ZTITLE`. The entity numbers are
+            // Book (2), Comic (3), Film (4).
             let files = try AppleStore(
                 ["Base", "Book < Base", "Comic < Book", "Film < Base"],
                 sql: """

@@ -142,7 +142,7 @@ import RoostCore
             #expect(report.objects == 3)
         }
 
-        @Test("a migration reports a store without a model if no version fits")
+        @Test("a migration of a store without a model is refused if no version fits")
         func noFittingVersion() throws {
             let new = try newVersion()
             let options = MigrationOptions(history: try ModelHistory([.init("v2", model: new)]))

@@ -149,7 +149,7 @@ struct MappingExpressionTests {
             try found == FetchRequest.Expression(format: "TERNARY($source.a \(symbol) $source.b, 1, 2)"))
     }
 
-    @Test("an archived BETWEEN of ALL is imported")
+    @Test("an archived BETWEEN with the modifier ALL is imported")
     func between() throws {
         let between = try Sample.expression { archive in
             let limits = archive.writer.object(

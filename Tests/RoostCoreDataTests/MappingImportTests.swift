@@ -40,7 +40,7 @@ struct MappingImportTests {
         #expect(imported.warnings.filter { $0.message.contains("does not link to it") }.count == 1)
     }
 
-    @Test("an imported mapping of an unchanged entity copies it unless it changes a value")
+    @Test("an imported mapping of an unchanged entity is a copy unless the mapping changes a value")
     func copies() throws {
         let model = try Sample.model()
         var file = MappingFileText()

@@ -183,7 +183,7 @@ struct VersionOrderTests {
         #expect(history.orderReasons[1] == "it is named like the current version")
     }
 
-    @Test("a version whose name continues the current one's without a number comes first")
+    @Test("a version whose name only adds a word to the current version's name comes first")
     func continuedNames() throws {
         let path = try writeBundle(["Notes", "Notes old"], current: "Notes")
         let history = try history(at: path)

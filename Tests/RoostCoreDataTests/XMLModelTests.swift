@@ -177,7 +177,7 @@ struct XMLModelTests {
         #expect(text.warnings.isEmpty)
     }
 
-    @Test("date limits are read from seconds since 2001, else from text")
+    @Test("date limits are read from seconds since 2001, even beside a limit in text form")
     func dateLimits() throws {
         let date = try attribute(
             "attributeType=\"Date\" minDateTimeInterval=\"407847600\" minValueString=\"12/4/2013\" maxDateTimeInterval=\"439470000\"/>"
@@ -222,7 +222,7 @@ struct XMLModelTests {
         #expect(read.warnings.isEmpty)
     }
 
-    @Test("a derived attribute keeps its expression, or becomes ordinary with a warning")
+    @Test("a derived attribute keeps a supported expression, or becomes ordinary with a warning")
     func derived() throws {
         let read = try readModel(
             """

@@ -67,7 +67,7 @@ extension Step {
     /// - Parameters:
     ///   - context: The context.
     ///   - graph: The content that the context shows.
-    ///   - sharesTitles: Whether albums can share titles, and only members in `graph` are removed.
+    ///   - sharesTitles: Whether albums can share titles. If so, only members in `graph` are removed.
     ///   - endsEvents: Whether a deletion ends the event.
     /// - Throws: Errors of reads and inserts.
     func change(

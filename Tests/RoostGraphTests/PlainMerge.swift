@@ -54,7 +54,7 @@ struct PlainContent: Equatable {
         return graph
     }
 
-    /// The number of albums of an artist, which the artist's row stores.
+    /// Returns the number of albums of an artist, which the artist's row stores.
     func albumCount(_ id: ObjectID) -> Int { rows.values.count { $0.entity == "Album" && $0.one["artist"] == id } }
 
     func hasEqualRow(_ id: ObjectID, in other: PlainContent) -> Bool {

@@ -18,7 +18,7 @@ struct ModelNameTests {
         #expect(names.name(for: text, orElse: "column1") == name)
     }
 
-    @Test("a property is not named like an object's own property, unlike an entity")
+    @Test("a property cannot have the name of an object's own property, but an entity can")
     func reserved() {
         var names = ModelNames()
         #expect(names.name(for: "entity", orElse: "column") == "entity_2")

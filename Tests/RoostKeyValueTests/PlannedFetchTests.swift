@@ -280,7 +280,7 @@ private struct PlanSample {
     static let numbers: [Int64] = [0, 1, -1, 2, 3, 5, 100, .max, .min, 9007199254740993, 9007199254740992]
     static let decimals = ["0", "1", "-1", "1.5", "-1.5", "NaN", "0.001", "1000000000000000000000", "2"]
 
-    /// A model with an index of every kind.
+    /// Returns a model with an index of every kind.
     private static func makeModel() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(

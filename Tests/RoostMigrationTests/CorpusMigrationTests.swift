@@ -18,8 +18,8 @@ import RoostMigration
         /// The versions that the tests cannot reach, because their mapping models require code.
         private static let unreachable = ["SampleModel3", "CoreDataMigration_Example 3", "Model2"]
 
-        /// A version whose uniqueness constraint the store breaks, because only code could merge
-        /// the duplicates.
+        /// A version whose uniqueness constraint the store breaks; only code could merge the
+        /// duplicates.
         private static let constrained = "CoreDataMigration_Example 4"
 
         @Test(

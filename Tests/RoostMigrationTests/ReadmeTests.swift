@@ -6,7 +6,7 @@ import Testing
 #if SQLite
     @Suite("The README")
     struct ReadmeTests {
-        /// The program, as in the README except for the path.
+        /// Runs the README's program with another path.
         private func program(_ path: String, print: (Value) -> Void) throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(

@@ -139,7 +139,7 @@ struct NameTests {
         #expect(message.contains("its class 'Second' is also the class of entity 'First'"))
     }
 
-    @Test("generated files whose names differ only in case are refused, but not one file")
+    @Test("generated files whose names differ only in case are refused, but a single file is not")
     func caseInsensitive() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("album"), EntityDescription("Album")])
         #expect(try Samples.message(model).contains("--single-file"))

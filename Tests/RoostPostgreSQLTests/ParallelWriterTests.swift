@@ -380,7 +380,7 @@
             try store.close()
         }
 
-        @Test("a receipt names the generation of the commit before it")
+        @Test("the receipt of a commit names the generation of the previous commit")
         func receipts() throws {
             let meeting = try Meeting(nodeCount: 0)
             defer { meeting.destroy() }

@@ -116,7 +116,7 @@
         }
 
         @Test(
-            "a conversion replaces a PostgreSQL store only with `overwrites` and while it is closed",
+            "a conversion replaces a PostgreSQL store only if it is closed and `overwrites` is set",
             arguments: PostgreSQLProfile.allCases
         )
         func conversion(profile: PostgreSQLProfile) throws {

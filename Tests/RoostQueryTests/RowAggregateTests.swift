@@ -117,7 +117,7 @@ struct RowAggregateTests {
     @Test("the mean of whole numbers is exact even if no double equals their sum")
     func meanOfWholeNumbers() throws {
         var accumulator = PredicateAccumulator()
-        // The sum is 9250393634618999091, which the nearest double exceeds.
+        // The sum is 9250393634618999091; the nearest double is less by 307.
         accumulator.add(.integer(9_223_372_036_854_775_807))
         accumulator.add(.integer(27_021_597_764_223_284))
         for _ in 0..<67 { accumulator.add(.integer(0)) }

@@ -108,8 +108,8 @@ enum RowSamples {
         ])
     }
 
-    /// Two artists, three albums (the third without artist) and eight tracks (the last two without
-    /// album).
+    /// Returns two artists, three albums (the third without artist) and eight tracks (the last two
+    /// without album).
     static func library() throws -> BatchSnapshot {
         var batch = RecordBatch(model: try model.get())
         for (key, name) in ["Ann", "Bob"].enumerated() {

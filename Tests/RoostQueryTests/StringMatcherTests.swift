@@ -24,7 +24,7 @@ private func matches(
     return try Array(text.utf8).withUnsafeBytes { bytes in try matcher.matches(bytes) }
 }
 
-/// `LIKE` by its definition.
+/// Evaluates `LIKE` by its definition.
 private func like(_ text: ArraySlice<Unicode.Scalar>, pattern: ArraySlice<Unicode.Scalar>) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
     let rest = pattern.dropFirst()
@@ -38,7 +38,7 @@ private func like(_ text: ArraySlice<Unicode.Scalar>, pattern: ArraySlice<Unicod
     }
 }
 
-/// `LIKE` by a table, for long patterns without escapes.
+/// Evaluates `LIKE` by a table, for long patterns without escapes.
 private func fitsByTable(_ text: [Unicode.Scalar], pattern: [Unicode.Scalar]) -> Bool {
     // For each length of a prefix of the text, whether the pattern so far matches it.
     var fits = [true] + [Bool](repeating: false, count: text.count)
@@ -279,7 +279,7 @@ struct StringMatcherTests {
         #expect(fits > 100 && fits < 1400)
     }
 
-    @Test("LIKE takes at most one step for each byte of text and 64 tokens of pattern")
+    @Test("LIKE takes at most one step per byte of text for each 64 tokens of the pattern")
     func hostileLike() throws {
         let text = [UInt8](repeating: UInt8(ascii: "a"), count: 20_000)
         func steps(_ pattern: String) throws -> Int {

@@ -129,7 +129,7 @@ struct AggregateTests {
     }
 }
 
-/// A snapshot that only shows its records.
+/// A snapshot that offers only its records, so aggregates are computed from them.
 private final class ShowingSnapshot: ScanningSnapshot {
     private let base: any StoreSnapshot
     init(_ base: any StoreSnapshot) { self.base = base }

@@ -223,7 +223,7 @@ struct IndexUseTests {
         if name == "order" { #expect(plan.order == .asFound, "\(plan)") }
     }
 
-    @Test("a to-many condition without limit is evaluated once for all objects")
+    @Test("a fetch without a limit evaluates a to-many condition once for all objects")
     func evaluatesConditionOnce() throws {
         let condition = Self.any(["tracks", "title"], operator: .contains, value: "a")
         for predicate: Predicate in [
@@ -241,7 +241,7 @@ struct IndexUseTests {
         ] {
             let all = try plan(FetchRequest("Album", where: predicate))
             #expect(all.access.contains(.keys) && !all.access.contains(.index("Track_album_index")), "\(all)")
-            // If another condition leaves few objects, the condition is tested for each of them.
+            // If another condition leaves few objects, each of them is tested alone.
             let few = try plan(FetchRequest("Album", where: .equal("title", to: "a") && predicate))
             #expect(few.access.contains(.index("Track_album_index")), "\(few)")
         }

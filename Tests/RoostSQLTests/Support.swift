@@ -22,8 +22,8 @@ final class TemporaryDirectory {
 }
 
 enum Models {
-    /// A model with every type of attribute and relationship, a hierarchy, a constraint and an
-    /// index.
+    /// Returns a model with every type of attribute and relationship, a hierarchy, a constraint
+    /// and an index.
     static func music() throws -> ManagedObjectModel {
         var album = EntityDescription(
             "Album",

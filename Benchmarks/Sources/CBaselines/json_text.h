@@ -14,7 +14,7 @@ void append_json(const album &value, std::string &text);
 /// text.
 int decode_base64(std::string_view text, uint8_t *out, size_t limit);
 
-/// Decodes the text of a UUID.
+/// Decodes the text of a UUID. Returns false for invalid text.
 bool decode_uuid(std::string_view text, uint8_t *out);
 
 #endif

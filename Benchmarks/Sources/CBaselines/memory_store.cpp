@@ -127,7 +127,7 @@ int send_tracks(const object_sink *sink) {
     return 0;
 }
 
-/// Returns the keys of a map in ascending order, in which stores are written; the map has no order.
+/// Returns the keys of an unordered map in ascending order, the order in which stores are written.
 template <typename Map> std::vector<int64_t> sorted_keys(const Map &map) {
     std::vector<int64_t> keys;
     keys.reserve(map.size());

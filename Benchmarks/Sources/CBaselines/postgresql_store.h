@@ -26,7 +26,7 @@ typedef struct postgresql_copy {
 /// Connects to the server in the environment variable ROOST_POSTGRES.
 int postgresql_open(baseline_run *run, PGconn **out);
 void postgresql_close(PGconn *connection);
-/// Sets the message of the connection, and returns -1.
+/// Stores the connection's error message in the run, and returns -1.
 int postgresql_fail(baseline_run *run, PGconn *connection);
 /// Frees a result, and fails if the statement failed.
 int postgresql_require(baseline_run *run, PGconn *connection, PGresult *result);
@@ -35,7 +35,7 @@ int postgresql_execute(baseline_run *run, PGconn *connection, const char *sql);
 /// Removes the tables.
 int postgresql_remove(baseline_run *run, PGconn *connection);
 
-/// Creates the tables again and loads them by COPY, in one transaction. The album index comes last.
+/// Creates the tables again, then loads them by COPY in one transaction. The album index is last.
 int postgresql_load(
     baseline_run *run, PGconn *connection, const album *albums, int64_t album_count, const track *tracks,
     int64_t track_count);

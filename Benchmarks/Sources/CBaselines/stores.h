@@ -24,8 +24,8 @@ typedef struct write_options {
     int is_unpublished;
     /// Whether the titles of tracks have an index too.
     int indexes_title;
-    /// The number of objects in one durable transaction. The album index then exists from the
-    /// beginning, and no title index is built. 0 for one transaction, with the indexes at the end.
+    /// The number of objects in one durable transaction, with the album index from the beginning;
+    /// 0 for one transaction, with the indexes at the end.
     int64_t commit_count;
 } write_options;
 
@@ -57,7 +57,7 @@ void memory_discard(void);
 /// Sets the message in the format of `printf`, and returns -1.
 int baseline_fail(baseline_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/// Creates every object of the library with `track_count` tracks.
+/// Creates every object of the run's library, and sends each to `sink`.
 int make_all(baseline_run *run, const object_sink *sink);
 
 /// Returns a sink that counts objects and adds their checksums to the run.

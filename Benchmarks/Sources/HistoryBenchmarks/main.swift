@@ -4,8 +4,8 @@ import RoostCore
 
 // Compares durable commits to a store with a history and to a store without one.
 //
-// The commits alternate, so that both use the same disk. The program prints medians in microseconds
-// and their ratio, and marks a ratio above the limit.
+// The commits alternate, so that disturbances of the disk affect both. The program prints medians in
+// microseconds and their ratio, and marks a ratio above the limit.
 
 /// The maximum time of a commit with a history, as a multiple of a commit without one.
 let limit = 1.25
@@ -75,7 +75,7 @@ for type in ["sqlite", "lmdb"] {
     let sides = [
         try Side(type, in: directory, recordsHistory: false), try Side(type, in: directory, recordsHistory: true),
     ]
-    // Fills both stores first, so that neither measures an empty file.
+    // Fills both stores first, so that no commit to an empty file is measured.
     for side in sides { for _ in 0..<20 { try side.commit("insert", count: 1000) } }
     for count in [1, 100, 1000] as [Int64] {
         var medians: [String: [[Double]]] = [:]

@@ -4,7 +4,7 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// A person with the name A and the salary 10, which two contexts change.
+    /// A saved person, named A with salary 10, that two contexts change.
     private struct Salary {
         let container: PersistentContainer
         let context: ManagedObjectContext

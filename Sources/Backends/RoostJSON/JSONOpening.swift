@@ -99,8 +99,7 @@ struct JSONOpening {
         }
     }
 
-    /// Becomes the store's only writer until the store is closed, after waiting for the current
-    /// writer.
+    /// Waits for the current writer, and becomes the store's only writer until the store is closed.
     ///
     /// The store's lock is not held while waiting, so that this wait does not block an exclusive
     /// open.

@@ -14,8 +14,8 @@ struct JSONSettings: Sendable {
 
     /// The maximum size of a document, in bytes.
     var maximumDocumentBytes = standardDocumentByteCount
-    /// The maximum size of the journal before it is merged into a new document, or nil for the size
-    /// of the document, at least 1 MiB.
+    /// The maximum size of the journal before it is merged into a new document, or nil for the
+    /// larger of the document's size and 1 MiB.
     var journalBytes: Int?
     /// The maximum time to wait for locks, in seconds.
     var timeoutSeconds: Double

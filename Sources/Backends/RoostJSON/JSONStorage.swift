@@ -6,10 +6,10 @@ internal import RoostMemory
 /// Ordered key-value storage in memory, persisted in a JSON document and a journal beside it.
 ///
 /// FORMAT.md describes both. In a store open for writing, creating a snapshot costs O(1) and waits
-/// for no commit. A commit appends its changes to the journal, or writes a new document if the
-/// journal would exceed its limit or failed. Then the commit is durable and visible. Commits to an
-/// unpublished store stay in memory until ``sync()`` or ``close()``. The storage is safe for use
-/// from any thread.
+/// for no commit. A commit appends its changes to the journal. If the journal would exceed its
+/// limit, or is unusable after an error, the commit writes a new document instead. Then the commit
+/// is durable and visible. Commits to an unpublished store stay in memory until ``sync()`` or
+/// ``close()``. The storage is safe for use from any thread.
 final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The document's path with symbolic links resolved.
     let path: String

@@ -69,15 +69,15 @@ package struct JSONStoreType: FileStoreType {
             try storage.sync()
             return UnpublishedJSONStore(store, storage: storage)
         } catch {
-            // The first error is reported. The next open removes the remaining files.
+            // The next writer that opens the store removes files that remain.
             for file in [location.path, StoreLock.path(forStoreAt: location.path)] { try? StoreFile.remove(file) }
             throw error
         }
     }
 
-    /// Checks that the journal beside a store that is to be removed belongs to the store.
+    /// Checks, before a store is removed, that the journal beside it belongs to the store.
     ///
-    /// If the store will not be removed, the caller opens the store, which checks more.
+    /// If the store is kept, the caller opens it, which checks more.
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         if !isKept { try JournalRecovery.requireOwnToRemove(besideStoreAt: path) }
     }

@@ -182,7 +182,7 @@ struct Tree: Sendable {
             var (index, bytes) = (0, 0)
             while index < node.count - 1 {
                 let next = bytes + node.byteCount(at: index)
-                // Move the cut while the right side would still have more bytes than the left.
+                // Move the cut while that makes the two sides more equal.
                 guard node.liveByteCount - bytes > next else { break }
                 (index, bytes) = (index + 1, next)
             }

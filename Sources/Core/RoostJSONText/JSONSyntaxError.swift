@@ -20,7 +20,7 @@ package struct JSONSyntaxError: Error, Sendable, CustomStringConvertible {
     package let reason: Reason
     /// The position of the failure.
     package let position: TextPosition
-    /// The problem, without the position and without a full stop.
+    /// The problem, without the position and without a period.
     package let message: String
 
     /// The position and the message: `line 3, column 7: …`.

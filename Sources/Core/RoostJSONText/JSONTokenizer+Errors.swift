@@ -30,7 +30,7 @@ extension JSONTokenizer {
     /// Returns an error about the current token, with its position.
     ///
     /// - Parameters:
-    ///   - message: The problem without a full stop, and optionally the remedy after a semicolon.
+    ///   - message: The problem without a period, and optionally the remedy after a semicolon.
     ///   - reason: The kind of failure.
     /// - Returns: The error.
     package func error(_ message: String, reason: JSONSyntaxError.Reason = .syntax) -> JSONSyntaxError {

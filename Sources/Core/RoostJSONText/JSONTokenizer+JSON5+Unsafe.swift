@@ -1,4 +1,4 @@
-// The JSON5 extensions of JSON; reading plain JSON takes only a comparison more. SAFETY: as in the
+// The JSON5 extensions of JSON, which cost readers of plain JSON only a comparison. SAFETY: as in the
 // scanning of JSON, `base[end]` is always 0, and no loop passes a byte 0 without calling `fill()`.
 
 extension JSONTokenizer {

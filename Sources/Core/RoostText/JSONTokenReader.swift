@@ -166,7 +166,7 @@ package struct JSONTokenReader: ~Copyable {
     /// Returns an error about the current token, with its position.
     ///
     /// - Parameters:
-    ///   - message: The problem without a full stop, and optionally the remedy after a semicolon.
+    ///   - message: The problem without a period, and optionally the remedy after a semicolon.
     ///   - code: The error's code; ``errorCode`` by default.
     /// - Returns: The error. Its message starts with ``name``, line and column.
     package func error(_ message: String, code: StoreError.Code? = nil) -> StoreError {

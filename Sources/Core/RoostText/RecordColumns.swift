@@ -59,7 +59,7 @@ package struct RecordColumns: Sendable {
     ///   - names: The names; nil for ``defaultNames(of:model:)``.
     ///   - entity: The entity of the records. Records of its subentities are included.
     ///   - model: The model that contains the entity.
-    /// - Throws: `unknownEntity`; `unknownProperty`, with the most similar name.
+    /// - Throws: `unknownEntity`; `unknownProperty`, with a hint about the name.
     package init(_ names: [String]?, of entity: EntityName, model: ManagedObjectModel) throws(StoreError) {
         let resolved = try model.requireEntity(entity)
         var columns: [Column] = []

@@ -191,7 +191,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// Runs a transaction, and repeats it if it failed because of concurrent writes.
     ///
-    /// If `codes` is given, only errors with one of these codes are retried.
+    /// If `codes` is given, repeats only after errors with one of these codes.
     private func repeating<Result>(
         after codes: Set<StoreError.Code>?, _ transaction: (_ isRepeated: Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

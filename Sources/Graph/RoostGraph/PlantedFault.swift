@@ -1,7 +1,7 @@
 /// A deliberate bug that a test plants in contexts, to show that the graph suite detects it.
 ///
 /// Only builds with the package's trait `PlantedFaults` contain these faults. `make test` uses the
-/// trait. Release builds do not.
+/// trait; release builds do not use it.
 package enum PlantedFault: String, CaseIterable, Sendable {
     // MARK: Identity and faults
 
@@ -168,9 +168,9 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case countsOnlyMore
     /// Totals do not see the changes of related objects.
     case overlooksRelatedTotals
-    /// Totals call `onChange` for events that change none of them.
+    /// Totals call `onChange` even for events that do not change them.
     case callsForNothing
-    /// A section that becomes empty and gets objects in one event becomes a new section.
+    /// A section that is emptied and filled again in one event becomes a new section.
     case renewsSections
     /// A window with an offset is updated without regard to objects before the window.
     case trustsOffset

@@ -5,7 +5,7 @@
     ///
     /// A message is JSON, preceded by its byte count (8 bytes, little-endian).
     enum PluginPipe {
-        /// The maximum length of a message.
+        /// The maximum length of a message, in bytes.
         ///
         /// A greater length means that the input is corrupt.
         private static let maximumByteCount = 1 << 30

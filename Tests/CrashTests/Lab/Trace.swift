@@ -13,7 +13,7 @@ struct TraceRecord {
     let isDurable: Bool
     /// The name of the changed file, or the text of a mark.
     let path: String
-    /// The second name of a rename, exchange or link.
+    /// The second name of a rename or exchange.
     let other: String
     /// The offset of a write, or the new size of a truncated file.
     let offset: Int

@@ -175,7 +175,7 @@ struct ArticleTests {
         try store.close()
     }
 
-    @Test("a conversion can be planned, reports progress and equals its source", arguments: fileTypes)
+    @Test("a planned conversion reports progress, and its destination equals the source", arguments: fileTypes)
     func conversion(type: String) throws {
         var printed: [String] = []
         func print(_ items: Any...) { printed.append(items.map { "\($0)" }.joined(separator: " ")) }

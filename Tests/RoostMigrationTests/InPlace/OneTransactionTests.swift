@@ -163,7 +163,7 @@ struct OneTransactionTests {
         #expect(try path(to: last, options: MigrationOptions(history: history)) == .onePass)
     }
 
-    @Test("a policy with the standard behavior makes a new file")
+    @Test("a small change with a policy makes a new file, even if the policy has the standard behavior")
     func policy() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))

@@ -27,7 +27,7 @@ struct OpeningTests {
     // MARK: Recreating
 
     @Test(
-        "recreating an incompatible store creates an empty store if the file is missing",
+        "a missing store is created empty when incompatible stores are to be recreated",
         arguments: Sample.writingTypes)
     func missing(type: String) throws {
         let directory = try TemporaryDirectory()

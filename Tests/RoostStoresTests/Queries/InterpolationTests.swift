@@ -1,7 +1,7 @@
 import Roost
 import Testing
 
-// Only Roost is imported: programs need nothing else for literals.
+// Besides Testing, only Roost is imported: programs need nothing else for literals.
 
 /// A store of tracks with given titles, in a temporary folder.
 struct TextStore {

@@ -3,8 +3,8 @@ internal import Foundation
 /// A run as an SVG chart: one bar for each operation, from 1 to the ratio of Roost's time to the
 /// baseline's.
 ///
-/// The scale is logarithmic, so that twice as fast and twice as slow are bars of one length. A tick
-/// marks the target.
+/// The scale is logarithmic, so that twice as fast and twice as slow are bars of equal length. A
+/// tick marks the target.
 struct ResultChart {
     private static let rowHeight = 18.0
     private static let labelWidth = 250.0

@@ -78,7 +78,7 @@ extension [String] {
     }
 }
 
-/// Returns the number with a thin space between groups of three digits.
+/// Returns the number with a space between groups of three digits.
 func grouped(_ number: Int) -> String {
     var digits = Array(String(number))
     for place in stride(from: digits.count - 3, to: 0, by: -3) { digits.insert(" ", at: place) }

@@ -4,7 +4,7 @@
     internal import Darwin
 #endif
 
-/// The wall-clock time and the processor time of this process since its creation.
+/// The wall-clock time, and the processor time of this process, since the clock was created.
 struct RoundClock {
     private let wall = Self.now(CLOCK_MONOTONIC)
     private let cpu = Self.now(CLOCK_PROCESS_CPUTIME_ID)

@@ -10,7 +10,7 @@ struct WorkDirectory {
     /// The directory that contains a file.
     init(holding file: String) { path = (file as NSString).deletingLastPathComponent }
 
-    /// Removes the content of the directory.
+    /// Removes the content of the directory, or creates the directory if it is missing.
     func clear() throws {
         let manager = FileManager.default
         if manager.fileExists(atPath: path) { try manager.removeItem(atPath: path) }

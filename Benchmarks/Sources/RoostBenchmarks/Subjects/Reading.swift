@@ -143,7 +143,7 @@ struct Reading {
         return outcome
     }
 
-    /// Fetches the tracks with a prefix in their title that were played often.
+    /// Fetches the tracks that were played often and whose titles begin with a prefix.
     ///
     /// The unit is an examined track.
     func filterScan() throws -> Outcome {

@@ -54,8 +54,9 @@ struct Operation: Sendable {
     enum Baseline: Sendable, Hashable {
         /// A program in C, by its name.
         case c(String)
-        /// Roost's own verified conversion of the same store, which shows the costs of a migration
-        /// beyond copying.
+        /// Roost's own verified conversion of the same store.
+        ///
+        /// The ratio shows the costs of a migration beyond copying.
         case conversion
 
         /// The heading of its column.
@@ -75,9 +76,9 @@ struct Operation: Sendable {
     let source: Source
     /// The type of the created store; nil if none is created.
     let madeType: String?
-    /// The number of tracks of a whole run.
+    /// The number of tracks in a full run, without `--quick`.
     let trackCount: Int
-    /// The number of repetitions in a round, in a whole run.
+    /// The number of repetitions in each round of a full run.
     let repetitions: Int
     let batchSize: Int
     let baseline: Baseline

@@ -6,7 +6,7 @@ enum Operations {
         + json
         + conversions + migrations + server
 
-    /// The number of tracks of most operations in a whole run.
+    /// The number of tracks of most operations in a full run.
     private static let full = 1_000_000
     /// The number of tracks of slow operations, and of pairs other than SQLite and LMDB.
     private static let reduced = 100_000

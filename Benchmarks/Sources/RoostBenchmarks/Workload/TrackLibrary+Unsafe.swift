@@ -2,7 +2,7 @@ internal import CTracks
 internal import Roost
 import RoostCore
 
-/// All objects of the workload in memory, which the C baselines also have before they write.
+/// All objects of the workload, in memory before the write as in the C baselines.
 final class TrackLibrary {
     let albums: UnsafeMutableBufferPointer<album>
     let tracks: UnsafeMutableBufferPointer<track>

@@ -5,8 +5,8 @@ internal import RoostQuery
 /// CSV files as read-only stores: `csv:path`.
 ///
 /// Rows are objects of entity `Row`, numbered from 1. Columns are its attributes, all of them
-/// strings. A program may give its own model with one entity. The attributes have the columns'
-/// names, and are strings, integers, floating-point numbers or booleans. An empty field is null.
+/// strings. A program may give its own model with one entity, whose attributes have the columns'
+/// names and are strings, integers, floating-point numbers or Booleans. An empty field is null.
 public struct CSVStoreType: ReadOnlyPersistentStoreType {
     /// Creates the type.
     public init() {}
@@ -16,7 +16,9 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
     /// The capabilities: stores are persistent files that programs cannot write.
     public var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
 
-    /// Whether the path ends with `.csv` and the file is not empty, because CSV has no magic bytes.
+    /// Returns whether the path ends with `.csv` and the file is not empty.
+    ///
+    /// CSV has no magic bytes.
     public func recognizes(fileAt path: String) -> Bool {
         path.hasSuffix(".csv") && StoreFile.read(prefix: 1, of: path)?.isEmpty == false
     }

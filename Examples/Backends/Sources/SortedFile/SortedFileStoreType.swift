@@ -17,7 +17,7 @@ public struct SortedFileStoreType: FileStoreType {
             .file)
     }
 
-    /// Whether the file begins with the magic bytes of ``SortedFile``.
+    /// Returns whether the file begins with the magic bytes of ``SortedFile``.
     public func recognizes(fileAt path: String) -> Bool {
         StoreFile.read(prefix: SortedFile.magic.count, of: path) == SortedFile.magic
     }

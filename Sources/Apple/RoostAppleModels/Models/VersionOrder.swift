@@ -70,7 +70,7 @@ package struct VersionOrder {
             let alike = words[word] ?? []
             add(self.names.filter { Self.firstWord($0) != word }, before: alike, reason: .currentVersion)
             // A name without a number, such as `Notes old`, does not reveal when the version was
-            // created.
+            // created. The current version counts as newer.
             if !Self.hasNumber(current) {
                 for name in alike where !Self.hasNumber(name) { add(name, before: current, reason: .currentVersion) }
             }

@@ -113,8 +113,9 @@
             return columns
         }
 
-        /// Returns statements that create and fill a join table with one key column and one order
-        /// column for each side.
+        /// Returns statements that create and fill a join table.
+        ///
+        /// Each side has a key column and, except in a reflexive relationship, an order column.
         private static func joinTable(
             _ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel, links: [Link]
         ) -> [String] {

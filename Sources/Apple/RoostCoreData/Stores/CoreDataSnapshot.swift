@@ -5,7 +5,7 @@ internal import RoostQuery
 
 #if SQLite
 
-    /// A view of a Core Data store that uses its own connection.
+    /// A view of a Core Data store, with its own connection.
     final class CoreDataSnapshot: ScanningSnapshot {
         let schema: CoreDataSchema
         private let state: CoreDataStore.State

@@ -7,7 +7,7 @@ enum DocumentChecksum {
     private static let remedy =
         "if you edited it by hand, remove the line that begins with , \"checksum\"; else restore it from a copy"
 
-    /// Returns the end of a document: its last line and the end of the object.
+    /// Returns the end of a document, from the key `checksum` on.
     static func tail(_ checksum: (high: UInt64, low: UInt64)) -> String {
         "\"\(DocumentFormat.Member.checksum.key)\": \"\(TextChecksum.text(checksum))\"\n}\n"
     }

@@ -60,7 +60,7 @@ struct DocumentWriter {
     }
 }
 
-/// A storage with a single view, through which the engine reads an uncommitted transaction.
+/// A read-only storage with a single view, for example of an uncommitted transaction.
 private final class ReaderStorage: OrderedKeyValueStorage, @unchecked Sendable {
     // Proof of Sendable: created, used and released by one `DocumentWriter`, on one thread.
     private let reader: any KeyValueReader

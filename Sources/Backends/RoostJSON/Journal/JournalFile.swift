@@ -12,7 +12,7 @@ final class JournalFile {
     let identity: FileIdentity
     /// The offset of the next frame.
     private(set) var endOffset: Int
-    /// The check of the last frame.
+    /// The check of the last frame, or of the header if the journal has no frame.
     private(set) var chain: UInt64
     /// The error that prevents appending, or nil.
     ///
@@ -91,7 +91,7 @@ final class JournalFile {
                 .storeReplaced, "The journal '\(file.path)' was removed while the store was open. Close the store.",
                 underlying: error)
         }
-        // Readers skip the remains of a failed write or flush at the end.
+        // A failed write or flush may have left more bytes at the end.
         guard now == identity, failure != nil ? now.byteCount >= endOffset : now.byteCount == endOffset else {
             throw StoreError(
                 .storeReplaced,

@@ -3,7 +3,7 @@ internal import RoostCore
 /// The version of the document that a journal continues.
 ///
 /// It consists of the checksum and the length of the document's bytes before the key `checksum`, or
-/// of all bytes without that key.
+/// of all bytes if the document lacks that key.
 struct DocumentVersion: Hashable, Sendable {
     var high: UInt64
     var low: UInt64

@@ -8,7 +8,7 @@ struct JournalState: Sendable {
     enum Relation: Sendable {
         /// The journal has no acknowledged commit.
         ///
-        /// The process crashed before the first frame was on the disk.
+        /// The process crashed before the whole header was on the disk.
         case empty
         /// The document already contains the journal.
         ///

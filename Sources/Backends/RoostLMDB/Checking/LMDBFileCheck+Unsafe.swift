@@ -10,7 +10,7 @@ internal import RoostSystem
 /// a damaged or hostile file can only cause an error. The check accepts only the files of the LMDB
 /// backend: 64-bit, little-endian, without `MDB_DUPSORT`. Every page after the meta pages must
 /// occur once, in a tree or in the free list. The result is valid only if no process writes to the
-/// file meanwhile. Each page of a tree is read once: about 0.4 ms per MB.
+/// file meanwhile. Each branch and leaf page is read once: about 0.4 ms per MB.
 final class LMDBFileCheck {
     private let file: RegularFile
     private let byteCount: UInt64

@@ -4,8 +4,8 @@ internal import RoostKeyValue
 
 /// A range of bytes of a file, with bounds-checked access.
 struct FileBytes {
-    // SAFETY: `bytes` belongs to the file's reader and is valid as long as the reader exists. Every
-    // access is checked.
+    // SAFETY: the creator of this value keeps `bytes` valid while the value is used. Every access
+    // is checked.
     let bytes: UnsafeRawBufferPointer
 
     func u16(_ offset: Int) throws(LMDBDamage) -> Int { Int(UInt16(littleEndian: try load(offset))) }

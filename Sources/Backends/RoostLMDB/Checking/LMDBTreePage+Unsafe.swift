@@ -51,7 +51,7 @@ struct LMDBTreePage {
     /// Checks a page in time proportional to its number of nodes.
     ///
     /// `ends` is reused memory with one element for every two bytes of the page. It contains zeros
-    /// before and after the call.
+    /// before and after a successful call.
     init(
         _ bytes: FileBytes, number: UInt64, isLeaf: Bool, keys: Keys, ends: inout [UInt16]
     ) throws(LMDBDamage) {

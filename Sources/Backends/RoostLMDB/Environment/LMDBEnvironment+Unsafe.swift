@@ -62,7 +62,7 @@ final class LMDBEnvironment: Sendable {
         self.settings = settings
         try StoreFile.refuseNetworkFileSystem(at: path)
         // This check precedes the lock, so that no lock file is created beside a file of another
-        // format. A published store already has its first bytes.
+        // format. It needs no lock, because a published store already has its first bytes.
         if !isNew { try LMDBFileCheck.requireMagic(path) }
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let storeLock =

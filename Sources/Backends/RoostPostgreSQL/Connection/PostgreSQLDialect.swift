@@ -151,7 +151,7 @@
                 : "strpos(\(text), \(parameter)) > 0"
         }
 
-        /// Returns `lower`, and a comparison of the numbers of bytes and characters.
+        /// Returns `lower` of a text, and a condition that is true if the text is not ASCII.
         ///
         /// `lower` changes at least the ASCII letters of an ASCII text.
         package func lowercasedASCII(_ text: String) -> (text: String, isOther: String) {

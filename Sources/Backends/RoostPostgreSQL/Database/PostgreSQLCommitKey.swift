@@ -109,9 +109,9 @@
             let connection = try PostgreSQLConnection(location, settings: settings)
             defer { connection.close() }
             try connection.query("SET lock_timeout = \(settings.lockTimeout)")
-            // The column `is_fence` is false if the commit inserted the row, and true if an earlier
-            // call of this method did. A serializable transaction cannot see a row that it waited
-            // for, so the caller retries.
+            // The column `is_fence` is false if the commit inserted the row, and true if this or an
+            // earlier call of this method did. A serializable transaction cannot see a row that it
+            // waited for, so the caller retries.
             try connection.query(fence)
             let result = try connection.query("SELECT is_fence FROM \(Self.table) WHERE \(condition)")
             switch result.text(0, column: 0) {

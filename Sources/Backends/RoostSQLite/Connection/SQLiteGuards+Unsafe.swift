@@ -9,7 +9,7 @@ internal import RoostSQL
 enum SQLiteGuards {
     /// Returns the limits of a connection, each with SQLite's constant for the limit.
     ///
-    /// FORMAT.md describes the limits and their reasons.
+    /// FORMAT.md lists the limits, some with their reasons.
     static func limits(maximumValueBytes: Int) -> [(limit: Int32, value: Int32)] {
         [
             (SQLITE_LIMIT_LENGTH, Int32(clamping: maximumValueBytes)), (SQLITE_LIMIT_SQL_LENGTH, 1 << 20),

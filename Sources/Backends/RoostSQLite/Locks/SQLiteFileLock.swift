@@ -38,7 +38,9 @@ final class SQLiteFileLock: Sendable {
         return SQLiteFileLock(lock, keepsOthersOut: true)
     }
 
-    /// Locks the file at `path` for reading without a log, or returns nil if another lock exists.
+    /// Locks the file at `path` for reading without a log.
+    ///
+    /// Returns nil if a connection to the file is open, or another lock prevents this one.
     ///
     /// The lock is shared if this user may not write to the file.
     static func forReading(_ path: String) throws(StoreError) -> SQLiteFileLock? {

@@ -42,8 +42,8 @@ extension SQLiteConnection {
     ///   - keepsFile: Whether a log file of up to 8 MiB keeps its length. The frames in it then no
     ///     longer belong to the log.
     /// - Returns: Whether the checkpoint was complete. If not, either all of the log was moved but
-    ///   not emptied, or nothing was moved. After a partial move, the file without its log would
-    ///   not be a state of the store.
+    ///   not emptied, or nothing was moved. A part is never moved, because the file without its
+    ///   log would then not be a state of the store.
     /// - Throws: Errors of the file system.
     func checkpoint(
         timeout: Duration, isCancelled: @escaping () -> Bool = { false }, empties: Bool = true, keepsFile: Bool = false

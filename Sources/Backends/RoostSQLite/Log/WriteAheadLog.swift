@@ -88,7 +88,7 @@ struct WriteAheadLog: ~Copyable {
             return checksum
         }
 
-        /// Returns whether two frames are equal except for their checksums.
+        /// Returns whether two frames are equal except for their salts and checksums.
         ///
         /// On some systems SQLite repeats the last frame of a transaction up to the end of a
         /// sector.

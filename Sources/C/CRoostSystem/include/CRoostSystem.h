@@ -24,7 +24,7 @@ enum croost_lock { croost_lock_none, croost_lock_shared, croost_lock_exclusive }
 int croost_set_lock(int descriptor, int region, enum croost_lock lock);
 
 /// Sets the lock that an open file has on `length` bytes from `start`, without waiting. The lock
-/// conflicts with locks of fcntl(2), also those of this process. Returns 0; EWOULDBLOCK if a
+/// conflicts with locks of fcntl(2), including those of this process. Returns 0; EWOULDBLOCK if a
 /// conflicting lock is held; ENOTSUP if unsupported; or the errno value.
 int croost_set_range_lock(int descriptor, int64_t start, int64_t length, enum croost_lock lock);
 
@@ -71,8 +71,8 @@ void croost_unwatch_file(int watch, int number);
 
 /// Waits until a file changes or the timeout passes, and stores the numbers of the changed files.
 ///
-/// Returns their count; more than `capacity` if any file may have changed; 0 after the timeout or a
-/// signal; or the negative errno value.
+/// Returns the count of the numbers; more than `capacity` if some were not stored, so any file may
+/// have changed; 0 after the timeout or a signal; or the negative errno value.
 int croost_wait_for_files(int watch, int milliseconds, int *numbers, int capacity);
 
 /// Prefetches the memory at `address` into the processor's cache, without waiting. Any address is allowed.

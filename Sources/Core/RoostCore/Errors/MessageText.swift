@@ -1,4 +1,4 @@
-/// Limits the length of messages, because a file can contain any number of names of any length.
+/// Limits on the length of messages, because a file can contain any number of names of any length.
 package enum MessageText {
     /// The maximum number of bytes of a word.
     ///

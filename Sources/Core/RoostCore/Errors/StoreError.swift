@@ -118,8 +118,8 @@ public struct StoreError: Error, Sendable, Adjustable {
 
     /// The same error without the damaged object; all other payloads are unchanged.
     ///
-    /// Use it for a result that does not contain the object, such as a count. A caller that skips
-    /// damaged objects must not continue after this error.
+    /// Use it in an operation that needs every object, such as a sort. A caller that skips damaged
+    /// objects then stops at this error.
     package var withoutDamagedObject: StoreError {
         var error = self
         error.damagedObject = nil
@@ -278,8 +278,8 @@ extension StoreError.Code {
     public static let internalInconsistency = Self("internalInconsistency")
 }
 
-/// An object to update or delete that does not exist, or whose stored version differs from the
-/// version in the change set.
+/// An object of a change set that does not exist, or whose stored version differs from the version
+/// in the change set.
 ///
 /// ```swift
 /// do {

@@ -1,7 +1,7 @@
 extension HistoryEntries {
     /// Examines the whole history: checksums, order, times, and missing or surplus entries.
     ///
-    /// Ignores entries before the history's start, which an interrupted removal leaves and the next
+    /// Ignores entries up to the history's start, which an interrupted removal leaves and the next
     /// removal deletes.
     ///
     /// - Parameters:

@@ -27,7 +27,7 @@ package enum HistoryMaintenance {
         try entries.setHistorySettings(try settings.bytes)
     }
 
-    /// If the store records its history, removes it and begins a new one after the current
+    /// Replaces the store's history, if any, with a new one that begins after the current
     /// generation.
     package static func beginAnew(at generation: Generation, in entries: any HistoryEntryWriter) throws(StoreError) {
         guard let bytes = try entries.historySettings() else { return }

@@ -50,8 +50,8 @@ public struct HistoryRetention: Sendable, Hashable {
     public var days: Double?
     /// The maximum size of all transactions in bytes; nil for no limit.
     ///
-    /// A commit that exceeds the limit removes the oldest transactions until the size is at most
-    /// 7/8 of the limit.
+    /// A commit that brings the size above the limit removes the oldest transactions until the size
+    /// is at most 7/8 of the limit.
     public var byteCount: Int?
 
     /// Creates limits; an argument that is nil sets no limit.

@@ -26,7 +26,7 @@ package struct BatchProperties {
 
     /// The fields of elements with a default value, each with the marker field of its composite.
     ///
-    /// Outer composites come first.
+    /// An element comes before the elements in it.
     package let elementDefaults:
         [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]
 
@@ -195,9 +195,9 @@ extension Value {
     /// Returns the value converted to the type of a field of this kind, or nil.
     ///
     /// An integer stays an integer for every numeric field. Doubles and decimals are converted to
-    /// integers if they are whole. A double is converted to the decimal with its shortest text, and
-    /// a decimal to the nearest double. Booleans and the numbers 0 and 1 are converted to each
-    /// other, as are strings and URIs.
+    /// integers if they are whole. A double is converted to the decimal that its shortest text
+    /// represents, and a decimal to the nearest double. Booleans and the numbers 0 and 1 are
+    /// converted to each other, as are strings and URIs.
     package func converted(to kind: RecordLayout.Field.Kind) -> Value? {
         switch (self, kind) {
         case (.null, _), (.bool, .boolean), (.double, .double), (.double, .float), (.decimal, .decimal), (.date, .date),

@@ -50,8 +50,8 @@ extension ManagedObjectModel {
     /// Returns the differences from an older model, by entity, then property.
     ///
     /// Every setting is compared, even if it does not change the version hash. Entities, attributes
-    /// and relationships with different names count as renamed if a renaming identifier matches the
-    /// other's identifier or name.
+    /// and relationships with different names count as renamed if their renaming identifiers are
+    /// equal. The name replaces a missing identifier.
     package func difference(from old: ManagedObjectModel) -> [ModelDifference] {
         var comparison = ModelComparison()
         comparison.compare(old, self)

@@ -8,7 +8,8 @@ package struct ModelValidator {
     ///
     /// Records store each of these numbers in two bytes.
     static let maximumCount = Int(UInt16.max)
-    /// The maximum number of inherited fields, and of pairs of entity and superentity, in a model.
+    /// The maximum total number of fields of all entities, including inherited fields; also the
+    /// maximum sum of the entities' depths.
     ///
     /// This limits the cost of a built model, whose entities contain all inherited fields.
     static let maximumInheritedCount = 1_000_000
@@ -74,12 +75,12 @@ package struct ModelValidator {
 
     mutating func add(_ entity: String?, message: String) { add(entity, property: nil, message: message) }
 
-    /// Returns a hint such as `; did you mean 'Track'?`, or a full stop.
+    /// Returns a hint such as `; did you mean 'Track'?`, or a period.
     package static func hint(_ name: String, among names: some Sequence<String>) -> String {
         nearestName(to: name, among: Array(names)).map { "; did you mean '\($0)'?" } ?? "."
     }
 
-    /// Returns a hint for the first problems, and only a full stop for later ones.
+    /// Returns a hint for the first problems, and only a period for later ones.
     ///
     /// A hint requires a comparison with every name, which is slow for a hostile model with many
     /// names and problems.

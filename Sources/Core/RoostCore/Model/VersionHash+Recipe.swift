@@ -15,7 +15,7 @@ extension VersionHash {
 
     /// Returns the version hashes of entities, by entity number.
     ///
-    /// `parents` contains the numbers of the superentities, `relationships` the resolved
+    /// `parents` contains the numbers of the superentities. `relationships` contains the resolved
     /// relationships of all entities.
     static func hashes(
         of entities: [EntityDescription], parents: [Int?], relationships: [ManagedObjectModel.Relationship],

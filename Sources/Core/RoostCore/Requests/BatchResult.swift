@@ -42,7 +42,7 @@ public struct BatchResult: Hashable, Sendable {
     ///
     /// The request set or cleared a reference in these objects, or changed a property on which
     /// their derived attributes or minimum and maximum counts depend. The list also contains
-    /// objects whose properties a derived attribute reads for the first time.
+    /// objects that derived attributes read through new references or links.
     public let relatedObjectIDs: [ObjectID]?
 
     /// Creates a result with the content that `type` requests.

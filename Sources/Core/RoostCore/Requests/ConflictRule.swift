@@ -1,8 +1,8 @@
 /// The rule for a new object that has the unique values of an existing object.
 ///
 /// Rules other than ``fail`` have the effect of a separate request for each row, in order. So a row
-/// can match an object that an earlier row inserted, but not by a value that an earlier row
-/// replaced. If several constraints match, the first one is used. A constraint that has a derived
+/// can match an object that an earlier row inserted. A value that an earlier row replaced no longer
+/// matches. If several constraints match, the first one is used. A constraint that has a derived
 /// attribute, or for which the row has a null, matches no object. Rows that match the same object
 /// are combined before the rules of the model are checked. Lists of to-many relationships are
 /// applied after all values. If two rows have a list for the same relationship of an object, the

@@ -96,8 +96,8 @@ public struct ChangeSet: Sendable {
     public var requiresUnreferencedDeletes = false
     /// Whether the commit fails if a remaining object has a link to a deleted object.
     ///
-    /// Links that the commit removes do not count. A link counts at its target, and at its source
-    /// if the relationship has an inverse. The error is the same as for
+    /// Links that the commit removes do not count. A link to a deleted target counts; a link from a
+    /// deleted source counts if the relationship has an inverse. The error is the same as for
     /// ``requiresUnreferencedDeletes``. Without this requirement, the links of deleted objects are
     /// removed.
     public var requiresUnlinkedDeletes = false
@@ -220,10 +220,11 @@ extension ManagedObjectModel.Relationship {
         return link
     }
 
-    /// Returns the link in its stored form, reversed if `isFlipped` is true.
+    /// Returns the link in its stored form.
     ///
-    /// Call this method on the relationship that owns the links. Cursors start from the result to
-    /// read the links after a given link.
+    /// If `isFlipped` is true, both `link` and the result are reversed. Call this method on the
+    /// relationship that owns the links. Cursors start from the result to read the links after a
+    /// given link.
     package func normalized(_ link: Link, isFlipped: Bool) -> Link {
         isFlipped ? normalized(link.flipped).flipped : normalized(link)
     }

@@ -5,8 +5,8 @@ internal import RoostSystem
 /// Overlapping commits to a server are reported in the order in which they began.
 ///
 /// In a process, all instances of a store with a ``CommitSignal`` share a feed. The engines report
-/// the commits of this process. A *look* finds commits of other processes: it reads the store's
-/// generation; see ``look(_:)``.
+/// the commits of this process. A *look* finds commits of other processes: the caller reads the
+/// store's generation and passes it to ``look(_:)``.
 package final class CommitFeed: Sendable {
     /// Receives the notices in the order of the commits, on the thread of the commit or look.
     ///

@@ -51,8 +51,8 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// - `conflict`: lists every object whose version is stale, or that does not exist under its
     ///   own entity.
     /// - `constraintViolation`: lists every rejected object, once for each constraint, with the
-    ///   object that has the values: an object of the store that keeps these values, or else the
-    ///   first such object of the change set, updates before inserts.
+    ///   object that has the values. This is an object of the store that keeps these values, or
+    ///   else the first such object of the change set, updates before inserts.
     /// - `duplicateObject`: an insert whose key is taken in its hierarchy.
     /// - `objectNotFound`, with ``StoreError/missingObjects``: links whose ends do not exist after
     ///   the change, and missing objects of ``ChangeSet/existing``.

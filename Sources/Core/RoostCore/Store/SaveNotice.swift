@@ -9,7 +9,8 @@
 public struct SaveNotice: Sendable {
     /// The maximum number of IDs in a notice for several commits.
     ///
-    /// A merged notice that would exceed this number lists no IDs and is not complete.
+    /// A merged notice that would exceed this number lists no IDs and is not complete, unless its
+    /// last notice alone has all of these IDs.
     public static let mostIDs = 10_000
 
     /// The store that was changed.
@@ -142,8 +143,8 @@ extension SaveNotice {
 ///
 /// Consecutive notices of one store are merged.
 ///
-/// - Complexity: Memory for at most ``SaveNotice/mostIDs`` IDs for each sequence of consecutive
-///   commits.
+/// - Complexity: Memory for at most ``SaveNotice/mostIDs`` IDs, or those of one larger notice, for
+///   each sequence of consecutive commits.
 package struct WaitingNotices: Sendable {
     /// One original notice, or several merged ones.
     private enum Item: Sendable {
@@ -191,7 +192,7 @@ package struct WaitingNotices: Sendable {
         case .one(let first): union = NoticeUnion(first)
         case .several(let joined): union = joined
         }
-        // Afterwards only `union` references the lists, so that appending does not copy them.
+        // After this, only `union` references the lists, so appending does not copy them.
         items[index] = .one(notice)
         union.append(notice)
         items[index] = .several(union)

@@ -34,7 +34,7 @@ package protocol ViewSharingSnapshot: StoreSnapshot {
 }
 
 extension StoreSnapshot {
-    /// Reads the record from ``records(with:)``.
+    /// Reads the record with a cursor of ``records(with:)``.
     public func record(with id: ObjectID, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         try records(with: [id]).next(into: &batch)
     }

@@ -54,7 +54,8 @@ public protocol StoreSnapshot: AnyObject {
     ///
     /// The links are in ascending order of source, then place, then target. If the relationship is
     /// its own inverse, each pair appears once. `link` need not exist. It is first normalized (see
-    /// `ManagedObjectModel.Relationship.normalized(_:)`); numbers are compared as signed integers.
+    /// `ManagedObjectModel.Relationship.normalized(_:)`). Keys and places are compared as signed
+    /// integers.
     ///
     /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without
     ///   links.

@@ -15,8 +15,8 @@ public struct Tally: Hashable, Sendable {
 
     /// Whether a count that was read from a file is plausible.
     ///
-    /// The limit is far above the capacity of any disk. The sum of 2^16 counts, the maximum of a
-    /// model, cannot overflow.
+    /// The limit is far above the capacity of any disk. A model has fewer than 2^16 entities, so
+    /// the sum of their counts cannot overflow.
     package static func canBe(count: Int) -> Bool { (0..<1 << 46).contains(count) }
 
     /// Adds one record or link with this hash.

@@ -2,12 +2,12 @@
 package enum ByteCountText {
     private static let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
 
-    /// Returns the exact number, from 1000 followed by a rounded number: `1318912 (1.3 MB)`.
+    /// Returns the exact number, and for 1000 or more also a rounded one: `1318912 (1.3 MB)`.
     package static func text(_ count: Int) -> String {
-        // Values that round to 1000 use the next unit.
         guard abs(count) >= 1000 else { return "\(count)" }
         var value = Double(count) / 1000
         var unit = 0
+        // Values that round to 1000 use the next unit.
         while abs(value) >= 999.95, unit < units.count - 1 {
             value /= 1000
             unit += 1

@@ -6,8 +6,8 @@ package enum DateText {
     /// The days from 0000-03-01 to 2001-01-01.
     private static let referenceDay = 730_791
 
-    /// Reads `yyyy-mm-dd`, with or without `Thh:mm`, `:ss`, a fraction and a zone (`Z`, `+hh:mm`);
-    /// returns nil for any other text.
+    /// Reads `yyyy-mm-dd`, or `yyyy-mm-ddThh:mm` with or without `:ss`, a fraction and a zone (`Z`,
+    /// `+hh:mm`); returns nil for any other text.
     ///
     /// A space may replace the `T`. Without a zone, the time is UTC. Reading the output of
     /// ``text(_:)`` returns the original number, bit for bit.

@@ -35,8 +35,8 @@ package struct RecordVerifier {
 
     /// Returns a reader of a record after checking its structure, checksum and hierarchy.
     ///
-    /// - Throws: `corrupted`, always with the object. If the record's entity is unknown, the
-    ///   object's ID has the root entity of the hierarchy.
+    /// - Throws: `corrupted`, always with the object. If the record's entity is unknown or in
+    ///   another hierarchy, the object's ID has the root entity of this hierarchy.
     /// - Complexity: O(bytes).
     @inlinable @inline(__always)
     package func record(_ bytes: UnsafeRawBufferPointer, key: Int64) throws(StoreError) -> RecordReader {

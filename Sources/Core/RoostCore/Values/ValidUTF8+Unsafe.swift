@@ -7,8 +7,8 @@ extension UnsafeRawBufferPointer {
 
     /// Whether no byte has its highest bit set.
     ///
-    /// From eight bytes on, the last word may overlap the previous word, so that no byte is checked
-    /// individually.
+    /// If there are at least eight bytes, the word at the end may overlap another word, so that no
+    /// byte is checked individually.
     private var isASCII: Bool {
         guard let base = baseAddress else { return true }
         guard count >= 8 else {

@@ -159,8 +159,8 @@ final class StoreCheck {
         return isFound && RecordEntries.value(in: space, object: object) == value
     }
 
-    /// Returns the root entity of the objects that can have an entry; nil if the model lacks its
-    /// number.
+    /// Returns the root entity of the objects that can have an entry; nil if the model lacks the
+    /// entry's number.
     private func root(_ key: StorageKey, space: KeySpace) -> Int? {
         guard let number = key.number else { return nil }
         let entity: Int?

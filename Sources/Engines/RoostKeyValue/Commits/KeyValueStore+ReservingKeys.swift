@@ -2,8 +2,9 @@ public import RoostCore
 
 /// Keys that are durably reserved and not yet given to callers.
 struct KeyBlock: Sendable {
-    /// The next key to give to a caller, and the first key after the block.
+    /// The next key to give to a caller.
     var next: Int64
+    /// The first key after the block.
     var limit: Int64
     /// The number of keys to reserve next time.
     var size: Int64 = KeyBlock.smallestSize

@@ -35,9 +35,9 @@ struct FetchPlanner {
 
     /// Returns the best plan for a request.
     ///
-    /// If no condition has an access, an index can only sort a request with a limit and no
-    /// conditions. A request with conditions might read the whole index, which takes much longer
-    /// than reading all objects.
+    /// If no condition has an access, an index is used for sorting only if the request has a limit
+    /// and no conditions. With conditions, the fetch might read the whole index, which takes much
+    /// longer than reading all objects.
     func planned(_ checked: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         let request = checked.request
         let conjuncts = request.predicate?.conjuncts ?? []

@@ -18,7 +18,7 @@ struct IndexOrder: Sendable {
     /// Creates the mapping; nil if the entries cannot provide the request's order.
     ///
     /// Sort descriptors must name the index's properties in order, with all directions as in the
-    /// index or all reversed. Properties with one value in all entries may precede them.
+    /// index or all reversed. Leading properties with one value in all entries need not be named.
     init?(_ request: FetchRequest, entries: IndexEntries) {
         // Entries of unique values do not end with the object's key, and omit objects with a null.
         // Index entries are in the order of values compared without options.

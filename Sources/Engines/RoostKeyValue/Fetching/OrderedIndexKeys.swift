@@ -97,8 +97,8 @@ final class OrderedIndexKeys: KeySource {
         !key.isEmpty && !key.precedes(start) && (end.map { key.precedes($0) } ?? true)
     }
 
-    /// Returns the length of the prefix that all keys of a group share: that of the group's values,
-    /// or less if the keys are shortened.
+    /// Returns the length of the prefix that all keys of a group share: the index number and the
+    /// group's values, or less if the keys are shortened.
     private func groupByteCount(_ key: UnsafeRawBufferPointer) -> Int {
         var count = numberByteCount
         for index in 0..<order.groupCount {

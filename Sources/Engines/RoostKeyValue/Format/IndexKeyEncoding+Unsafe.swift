@@ -66,7 +66,7 @@ enum IndexKeyEncoding {
         guard !value.isNaN else { return bytes.append(3) }
         guard value.mantissa != 0 else { return bytes.append(1) }
         let (lead, digits) = value.normalized
-        // The leading digit is at a position from −128 to 166, so adding 1024 makes it positive.
+        // The leading digit is at a position from −127 to 165, so adding 1024 makes it positive.
         let place = UInt16(truncatingIfNeeded: lead + 1024)
         let (high, low) = (UInt64(truncatingIfNeeded: digits >> 64), UInt64(truncatingIfNeeded: digits))
         bytes.append(value.isNegative ? 0 : 2)

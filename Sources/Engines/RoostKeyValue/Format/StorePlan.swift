@@ -27,8 +27,9 @@ struct StorePlan: Sendable {
         let indexes: [Values]
         /// The comparison of all fields that occur in entries.
         let entryFields: RecordAgreement
-        /// The owning link relationships whose source, or target, can be an object of this entity.
+        /// The relationships that own links and whose source can be an object of this entity.
         let linksAsSource: [Int]
+        /// The relationships that own links and whose target can be an object of this entity.
         let linksAsTarget: [Int]
     }
 
@@ -43,8 +44,8 @@ struct StorePlan: Sendable {
 
     /// Creates the plan for stores of `model`.
     ///
-    /// - Throws: `limitExceeded` if the model has more entities, relationships, constraints or
-    ///   indexes than two bytes can number.
+    /// - Throws: `limitExceeded` if the model has more than 65 535 entities, relationships,
+    ///   constraints or indexes.
     init(model: ManagedObjectModel, keyLimit: Int) throws(StoreError) {
         self.model = model
         self.keyLimit = keyLimit

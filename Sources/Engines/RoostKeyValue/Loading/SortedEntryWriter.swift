@@ -42,7 +42,8 @@ struct SortedEntryWriter: Sendable {
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace, writer: any KeyValueWriter
     ) throws(StoreError) {
         if space == .links || space == .inverseLinks || space == .unique {
-            // Only these spaces can have equal keys: a repeated pair, or a value of two objects.
+            // Only these spaces can have equal keys: of a repeated link, or of a unique value that
+            // two objects claim.
             let isRepeated = previous.map {
                 $0.space == space && key.count == $0.key.count && key.begins(with: $0.key.bytes)
             }

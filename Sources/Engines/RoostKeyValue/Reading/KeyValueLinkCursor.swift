@@ -60,7 +60,8 @@ final class LinkStream {
 
     /// Returns an entry's link.
     ///
-    /// The link's source is the first object in the key: for `inverseLinks`, the target.
+    /// The link's source is the first object in the key. For `inverseLinks`, this is the stored
+    /// link's target, so the result is flipped.
     static func link(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace
     ) throws(StoreError) -> Link {

@@ -5,8 +5,8 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let cursor: any KeyValueCursor
     private let entity: ManagedObjectModel.Entity
-    /// Whether to return the records of an entity, by entity number; nil if all of the hierarchy
-    /// are returned.
+    /// Whether to return the records of an entity, by entity number; nil if all records of the
+    /// hierarchy are returned.
     private let wanted: [Bool]?
     private var position: Position
 

@@ -77,8 +77,8 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// Releases the storage's resources.
     ///
     /// Open readers keep the resources that they need until they are closed. A running write
-    /// transaction also keeps its resources, and can still be committed. The engine calls this at
-    /// most once, also if opening the store fails.
+    /// transaction also keeps its resources, and the storage may still commit it. The engine calls
+    /// this at most once, also if opening the store fails.
     func close() throws(StoreError)
 }
 
@@ -276,8 +276,8 @@ public protocol KeyValueLongWrite: AnyObject {
     /// After an error, this storage shows no change of the transaction, which can only be aborted.
     /// After `ioFailure`, the transaction may be on the disk. In that case, the storage accepts no
     /// further transaction until it is opened again.
-    /// - Throws: `noSpace`, `ioFailure`; `closed` if the storage was closed meanwhile, or after an
-    ///   error of ``perform(_:)``.
+    /// - Throws: `noSpace`, `ioFailure`; `closed` after an error of ``perform(_:)``, or if the
+    ///   storage was closed meanwhile and cannot commit afterwards.
     func commit() throws(StoreError)
     /// Discards all changes.
     ///

@@ -47,9 +47,9 @@ extension SQLStore {
         }
     }
 
-    /// Ensures that keys that this store did not choose are never given to callers.
+    /// Ensures that callers get only keys above the highest keys that a commit wrote.
     ///
-    /// Call this when the commit that wrote these keys is durable.
+    /// Call this when the commit is durable.
     ///
     /// - Parameter lastKeys: The highest key that was written, or nil, by position in the schema's
     ///   object tables.

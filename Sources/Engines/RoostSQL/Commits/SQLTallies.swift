@@ -79,9 +79,9 @@ package enum SQLTallies {
 
     /// Adds the changes of a commit to the recorded tallies, and creates the next generation.
     ///
-    /// Without writer places, a row is replaced only if it has the value in `known`. If that value
-    /// is unknown or the row has changed, the row is read first. `known` then contains the written
-    /// value, which is valid after the transaction is committed.
+    /// Without writer places, a row is replaced only if it has the expected value: the value in
+    /// `known` or, if that is unknown or outdated, the value read from the row. `known` then
+    /// contains the written value, which is valid after the transaction is committed.
     ///
     /// - Returns: The generations before and after the commit.
     static func apply(

@@ -4,7 +4,7 @@ internal import RoostCore
 struct SQLViolations {
     private let schema: SQLSchema
     private let connection: any SQLConnection
-    /// The maximum number of pairs that an error lists.
+    /// The maximum number of pairs that a search of the tables finds.
     private static let maximumCount = 1000
 
     init(_ schema: SQLSchema, connection: any SQLConnection) {

@@ -98,7 +98,7 @@ package protocol SQLRebuilding: SQLDatabase {
     /// Returns the writing connection in a transaction in which the new tables can be created.
     ///
     /// No other process has the store open, or can open it, until the transaction ends. The caller
-    /// then closes the store. Readers that begin now see the old content.
+    /// then closes the store. Readers that begin during the transaction see the old content.
     /// - Returns: The connection; nil if a required name is in use, or if the change exceeds a limit
     ///   of the database.
     /// - Throws: `busy` if the store is open elsewhere, or another writer is active, for longer

@@ -129,7 +129,7 @@ public protocol SQLDialectAbilities: Sendable {
 
     /// Returns ORDER BY terms with nulls first, or last in descending order.
     func order(_ column: String, ascending: Bool) -> [String]
-    /// Returns ORDER BY terms in which all NaN follow all numbers and are equal to each other.
+    /// Returns ORDER BY terms in which all NaN are equal, and greater than all numbers.
     ///
     /// Nulls come first, or last in descending order.
     func floatingOrder(_ column: String, ascending: Bool) -> [String]?

@@ -147,7 +147,7 @@ extension SQLStatement {
         for column in columns.unused[number] { try bind(.null, at: base + Int(column)) }
         for step in steps {
             let field = record.layout.fields[Int(step.fieldIndex)]
-            // An index may contain only one of the two columns of a reference.
+            // An update without indexed columns may set only one of a reference's two columns.
             if step.column >= 0 { try bind(SQLValue(field, of: record), at: base + Int(step.column)) }
             guard step.entityColumn >= 0 else { continue }
             let entity = record.isNull(field) ? nil : record.reference(field)?.entity

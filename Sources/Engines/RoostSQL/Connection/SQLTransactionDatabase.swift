@@ -10,8 +10,9 @@ final class SQLTransactionDatabase: SQLRebuilding {
     private struct State {
         /// The connection of the transaction, which is set once.
         var connection: (any SQLConnection)?
-        /// Whether a write is in progress, and whether a part of the transaction was rolled back.
+        /// Whether a write is in progress.
         var isWriting = false
+        /// Whether a part of the transaction was rolled back.
         var isSpoilt = false
     }
 

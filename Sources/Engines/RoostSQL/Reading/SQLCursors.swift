@@ -8,9 +8,9 @@ struct SQLScan {
     let restSQL: String
     /// The SELECT statement of the lowest key above parameter 1.
     let nextKeySQL: String
-    /// The key of the last record that was read.
+    /// The key of the last record that was read or skipped as too large.
     var lastKey: Int64
-    /// The keys of damaged rows that were reported after the last record.
+    /// The keys of damaged rows that were reported after this record.
     var damagedKeys: Set<Int64> = []
 }
 

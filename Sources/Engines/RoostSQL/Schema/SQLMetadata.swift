@@ -252,8 +252,8 @@ public enum SQLMetadata {
 enum SQLTallyKind: String {
     /// A row for each writer place.
     ///
-    /// The generation is the sum of the counts of these rows. The sum of each row is the store's
-    /// mark, which never changes.
+    /// The generation is the sum of the counts of these rows. The column `sum` of each row contains
+    /// the store's mark, which never changes.
     case generation
     /// A row for each entity.
     case entity

@@ -107,8 +107,7 @@ public final class SQLSchema: Sendable {
     ///   - model: The model.
     ///   - dialect: The SQL dialect of the database.
     ///   - formatVersion: The version of the format.
-    /// - Throws: `limitExceeded` if a hierarchy has more properties than the maximum number of
-    ///   columns.
+    /// - Throws: `limitExceeded` if a hierarchy needs more columns than a table can have.
     public init(
         _ model: ManagedObjectModel, dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
     ) throws(StoreError) {

@@ -146,7 +146,7 @@ package final class SQLReadPlan: Sendable {
         package let number: Int
         /// A record with a header and no null fields, as long as the fixed part of the layout.
         package let template: [UInt8]
-        /// The fields in the order of the layout, so the tail fields are also in ascending order.
+        /// The fields in the order of the layout, which is also their order in a record's tail.
         package let steps: [SQLStep]
 
         init(_ layout: RecordLayout, steps: [SQLStep]) {

@@ -153,7 +153,8 @@
 
         /// Skips a number of any base, with its exponent.
         ///
-        /// A point belongs to the number only before a digit, unlike in `0..<5` or `1.description`.
+        /// A point belongs to the number only if a digit follows. In `0..<5` and `1.description`,
+        /// the number ends before the point.
         private mutating func takeNumber() {
             let isHexadecimal = begins("0x")
             while let byte = byte() {

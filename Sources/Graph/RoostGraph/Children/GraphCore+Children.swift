@@ -110,7 +110,7 @@ extension GraphCore {
 
     /// Adds an object to the inverse to-many relationships of its references.
     ///
-    /// Sets references to deleted objects to null.
+    /// Clears references to deleted objects.
     private func joinOwners(_ object: ManagedObject) {
         guard let row = object.row else { return }
         for field in object.info.referenceFields {

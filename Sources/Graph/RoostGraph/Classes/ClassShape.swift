@@ -3,9 +3,9 @@ public import RoostCore
 /// The properties that a class of managed objects expects in its entity.
 ///
 /// Generated code has a shape for each class. A new container compares the shapes with the model,
-/// and refuses a class that does not match. The index of a property in the list is its *slot*, by
-/// which accessors without a fixed offset identify it. A subclass lists the properties of its
-/// superclass first.
+/// and refuses a class that does not match. The index of a property in the shape is its *slot*.
+/// Accessors without a fixed offset identify a property by its slot. A subclass lists the
+/// properties of its superclass first.
 ///
 /// ```swift
 /// static var shape: ClassShape {

@@ -30,7 +30,7 @@ public final class PersistentContainer: Sendable {
     ///     store needs none.
     /// - Throws: `invalidModel` if a class does not match its entity, if a hierarchy is in no store
     ///   or in two, or if a relationship connects two stores; `invalidRequest` if `stores` is empty
-    ///   or `configurations` does not name a known configuration for each store; `unknownEntity`;
+    ///   or `configurations` does not name a known one for each of several stores; `unknownEntity`;
     ///   `modelMismatch`.
     public init(
         _ stores: [Store], model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = [],
@@ -175,7 +175,7 @@ public final class PersistentContainer: Sendable {
 
     /// The commits to all stores of the container from now on, including other processes' commits.
     ///
-    /// See `Store.changes` for the notices that list each object.
+    /// `Store.changes` describes which notices list each changed object.
     ///
     /// - Throws: `closed`, and errors from reading the stores.
     public var saves: SaveNotices {

@@ -218,7 +218,7 @@ extension GraphCore {
         }
         let inverse = model.relationships[number]
         if inverse.isToMany {
-            // If undo repeats a deletion, the object may already be removed.
+            // If undo repeats a deletion, the list may already lack the object.
             let state = member.extra?.members.first { $0.relationship == number }?.state
             if state?.difference(of: object.key) == .removed { return }
             removeMember(object.key, of: member, relationship: inverse)

@@ -4,9 +4,9 @@ internal import RoostCore
 // sides of each relationship must stay consistent.
 
 extension GraphCore {
-    /// Resets each changed reference of an object to the committed destination.
+    /// Resets an object's changed references to their committed destinations.
     ///
-    /// Handles the relationships that have an inverse, and updates the inverses. Returns the
+    /// Skips relationships without an inverse, and updates the inverses of the others. Returns the
     /// references that delete rules had cleared; the caller must clear them again.
     func takeBackReferences(of object: ManagedObject) -> [(relationship: Int, key: Int64)] {
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,

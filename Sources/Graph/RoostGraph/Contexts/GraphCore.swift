@@ -40,7 +40,7 @@ final class GraphCore {
     @exclusivity(unchecked) var pinned: EventReader?
     @exclusivity(unchecked) var isTracking = true
     var deletesInaccessibleFaults = true
-    /// Called at an event's first change, and at its first read unless the context is pinned.
+    /// Called at an event's first change, and when ``reader`` is opened before that change.
     @exclusivity(unchecked) var onEventStart: (() -> Void)?
     /// The check that the context is used only in its isolation, or nil if checks are inactive.
     @exclusivity(unchecked) var isolation: IsolationCheck?
@@ -92,7 +92,7 @@ final class GraphCore {
     private weak var knownOrphanage: GraphCore?
     /// The information that the current save has collected about its objects.
     var survey = SaveSurvey()
-    /// The last positions, as read, of the ordered relationships to which the next commit appends.
+    /// The last position, as read, of each ordered relationship to which the next commit appends.
     var expectedPlaces: [ChangeSet.LastPlace] = []
     /// A row of nulls by entity number, for objects that cannot be read.
     var nullRows: [Int: UnsafeRawPointer] = [:]
@@ -387,7 +387,7 @@ final class GraphCore {
         touched.append(object)
     }
 
-    /// Replaces the bytes of a field in the tail.
+    /// Replaces the bytes of a field of variable length.
     func replaceTail(
         of object: ManagedObject, row: UnsafeRawPointer, field: Int, offset: Int,
         with bytes: UnsafeRawBufferPointer?

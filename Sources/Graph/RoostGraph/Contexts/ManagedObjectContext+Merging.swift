@@ -110,10 +110,10 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Merges commits without a complete notice, for example by other processes.
+    /// Merges commits whose notice is missing or incomplete, for example other processes' commits.
     ///
-    /// These commits do not list the changed objects, so the versions of all objects of the context
-    /// are compared.
+    /// The changed objects are unknown, so all objects except faults and new objects are read
+    /// again.
     func mergeForeignCommits() throws(StoreError) {
         let generations = try currentGenerations()
         guard generations != seenGenerations, !isPlanted(.ignoresForeignCommits) else { return }

@@ -38,9 +38,10 @@ public final class ManagedObjectContext {
     ///
     /// True for the view context and contexts of attached actors; otherwise false by default.
     ///
-    /// Commits of other containers and processes are merged, too: all objects whose versions
-    /// changed are read again. These commits wake the view context and contexts of attached actors.
-    /// See `Store.changes` for the delay. A child merges all changes of its parent, saved or not.
+    /// Commits of other containers and processes are merged, too, and wake the view context and
+    /// contexts of attached actors. See `Store.changes` for the delay. If a notice does not list
+    /// the changed objects, all objects of the context are read again. A child merges all changes
+    /// of its parent, saved or not.
     public var mergesChangesAutomatically = false {
         didSet {
             guard core.parent == nil else { return followParent() }
@@ -52,11 +53,11 @@ public final class ManagedObjectContext {
             }
         }
     }
-    /// Whether an object whose row is missing counts as deleted.
+    /// Whether a fault whose row is missing in the store counts as deleted.
     ///
-    /// If true (default), the properties of such a fault are null, zero or empty, and the object is
-    /// not validated. Values that were already read stay readable. If false, reading the fault is
-    /// an error that the next save, fetch or count throws.
+    /// If true (default), its properties are null, zero or empty, and the object is not validated.
+    /// Values that were already read stay readable. If false, reading the fault is an error that
+    /// the next save, fetch or count throws.
     public var deletesInaccessibleFaults: Bool {
         get { core.deletesInaccessibleFaults }
         set { core.deletesInaccessibleFaults = newValue }
@@ -337,7 +338,7 @@ public final class ManagedObjectContext {
         else { return }
         _ = core.latching { () throws(StoreError) in
             for notice in inbox.take() {
-                // The objects of an incomplete notice are found by their versions, below.
+                // The objects of an incomplete notice are unknown, and are read again below.
                 guard notice.isComplete else { continue }
                 try takeOverChanges(inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted)
                 commits.put(notice)

@@ -122,7 +122,7 @@ extension Int32: AttributeValue {
 }
 
 extension Int64: AttributeValue {
-    /// Unwraps `value`, or returns nil if it has another type or is out of range.
+    /// Unwraps `value`, or returns nil if it has another type.
     public init?(attribute value: Value) {
         guard case .int(let number) = value else { return nil }
         self.init(exactly: number)

@@ -347,7 +347,7 @@ extension ManagedObject {
 
     // MARK: Text and data
 
-    /// Runs `body` with the bytes of a field in the tail, or returns nil if the field is null.
+    /// Runs `body` with the bytes of a variable-length field, or returns nil if the field is null.
     @inline(__always)
     final func withTail<Result>(_ offset: Int, field: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         let row = firedRow
@@ -357,7 +357,7 @@ extension ManagedObject {
         return body(UnsafeRawBufferPointer(start: row + start, count: end - start))
     }
 
-    /// Replaces the bytes of a field in the tail.
+    /// Replaces the bytes of a variable-length field.
     ///
     /// The row remains a complete record.
     final func setTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, field: Int) {

@@ -111,7 +111,7 @@ open class ManagedObject {
 
     final var info: EntityInfo { core.table.info(Int(entityNumber)) }
     final var root: Int { core.table.root(Int(entityNumber)) }
-    /// The location of the tail in the object's rows.
+    /// The location of the variable-length fields in the object's rows.
     final var tail: RowAccess.TailLayout { core.table.tail(Int(entityNumber)) }
 
     /// The object's ID.
@@ -153,7 +153,7 @@ open class ManagedObject {
         return !RowAccess.haveEqualContent(
             row, leftCount: Int(byteCount), right: committed, rightCount: tail.byteCount(committed))
     }
-    /// The number of times the object was written, as of the last read; 0 for a new object.
+    /// The number of times the object was written, as last read or saved; 0 for a new object.
     public final var version: UInt32 {
         if flags.contains(.inserted) { return 0 }
         let row = firedRow

@@ -96,7 +96,7 @@ final class ObjectObservation {
         }
     }
 
-    /// Records that the context discards the members of an object's relationships.
+    /// Records that the context discards its copy of the members of an object's relationships.
     ///
     /// The members may have changed in the store.
     func noteForgotten(_ object: ManagedObject) {

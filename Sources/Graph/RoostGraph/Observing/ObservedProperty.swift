@@ -12,8 +12,8 @@ enum ObservedProperty: Hashable {
 extension ManagedObject {
     /// Provides a distinct key path for each property.
     ///
-    /// The key paths only identify properties. No code reads through them, because accessors
-    /// identify a property by its position.
+    /// The key paths only identify properties, and no code reads through them. Accessors know only
+    /// a property's position, not its own key path.
     final subscript(observed property: ObservedProperty) -> Void { () }
 }
 

@@ -112,7 +112,7 @@ package struct ExactSum: Sendable {
             // A normal number is rounded once, to 53 bits.
             result = Self.scaled(Double(lead), exponent: unit)
         } else {
-            // A number below the smallest normal number is exact.
+            // A number below twice the smallest normal number is exact.
             result = Double(
                 bitPattern: UInt64(
                     truncatingIfNeeded: unit + 1_074 >= 0

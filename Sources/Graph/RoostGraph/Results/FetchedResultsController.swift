@@ -37,7 +37,7 @@ internal import RoostStores
 /// - The request has only a limit, the window is full, and more objects left the window than
 ///   entered.
 /// - The context was reset.
-/// - Another container or process changed the store, so the changed objects are unknown.
+/// - Another container or process changed the store, and the changed objects are unknown.
 /// - The last update failed.
 /// - The request does not include pending changes.
 /// - The context is a child that merges automatically, and an event of the parent changed objects.

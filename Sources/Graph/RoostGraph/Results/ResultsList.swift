@@ -281,7 +281,9 @@ package struct ResultsList: Sendable {
         for entry in half.entries { chunkOfKey[entry.key] = number }
     }
 
-    /// Replaces serial numbers with those of the sections with the same names in another list.
+    /// Gives sections the serial numbers of the sections with the same names in another list.
+    ///
+    /// A section without a counterpart gets a new number.
     mutating func adoptSerials(of other: ResultsList) {
         var known = Dictionary(other.sections.map { ($0.name, $0.serial) }, uniquingKeysWith: { first, _ in first })
         nextSerial = max(nextSerial, other.nextSerial)

@@ -3,6 +3,9 @@ internal import RoostCore
 
 /// Functions that read and write fields of rows.
 ///
+/// A row ends with a tail, which contains the bytes of its fields of variable length. The slot of
+/// such a field contains the end of its bytes.
+///
 /// SAFETY: rows have the structure of their entity's layout. Stores verify the structure of the
 /// rows that they return, and these functions preserve it.
 enum RowAccess {
@@ -127,8 +130,7 @@ enum RowAccess {
     struct TailLayout: Sendable {
         /// The number of bytes before the tail.
         let tail: Int
-        /// The offset of the slot of the first field with bytes in the tail, or else the offset of
-        /// the tail.
+        /// The offset of the first tail field's slot, or of the tail if it has no fields.
         let firstByteOffset: Int
 
         init(_ layout: RecordLayout) {

@@ -136,8 +136,8 @@ extension GraphCore {
 
     /// Adds the expectations of a commit.
     ///
-    /// New destinations exist, no object refers to deleted objects, and no other context has changed
-    /// the last places in ordered relationships since the save read them.
+    /// The commit expects that new destinations exist, that no object refers to deleted objects,
+    /// and that the last places in ordered relationships are as the save read them.
     private func addExpectations(to pending: inout PendingChanges, destinations: Set<ObjectID>, store: Int) {
         let isWholeStore = stores?.stores.count == 1
         pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(destinations)

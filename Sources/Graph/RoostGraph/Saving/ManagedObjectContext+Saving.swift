@@ -13,7 +13,7 @@ extension ManagedObjectContext {
     ///
     /// ``ManagedObject/willSave()`` is called first, then the model's rules are checked.
     /// ``mergePolicy`` resolves conflicts with other contexts' saves. An error leaves the store
-    /// unchanged and all changes pending. With several stores, the error lists the stores that were
+    /// unchanged and its changes pending. With several stores, the error lists the stores that were
     /// already saved.
     ///
     /// - Throws: The context's ``pendingError``; `validationFailed` with all
@@ -298,7 +298,7 @@ extension ManagedObjectContext {
         return outcome.with(try store.commit(outcome.changes))
     }
 
-    /// Returns an error about missing objects whose message also names an object that refers to
+    /// Returns the error; if objects are missing, its message also names an object that refers to
     /// them.
     private func naming(_ error: StoreError) -> StoreError {
         guard error.code == .objectNotFound, !error.missingObjects.isEmpty else { return error }

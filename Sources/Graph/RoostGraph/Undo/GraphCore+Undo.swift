@@ -30,7 +30,7 @@ extension GraphCore {
         var removedCount = 0
         /// The number of rows whose objects are in ``UndoRecord/formerChanged`` and changed again.
         var returnedCount = 0
-        /// Whether an object without changes changed again, so that the list can contain it twice.
+        /// Whether an object was appended to the list although the list may still contain it.
         var hasRepeated = false
     }
 
@@ -183,7 +183,7 @@ extension GraphCore {
         withExtendedLifetime(former) {}
     }
 
-    /// Adds an object without changes to the list of changed objects.
+    /// Marks an object as changed, and appends it to the list of changed objects.
     func noteChanges(of object: ManagedObject, rest: inout ExchangeRest) {
         object.flags.insert(.changed)
         changed.append(object)

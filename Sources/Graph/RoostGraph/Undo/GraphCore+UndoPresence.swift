@@ -43,7 +43,7 @@ extension GraphCore {
             guard let extra = list.owner.extra,
                 let index = extra.members.firstIndex(where: { $0.relationship == list.relationship })
             else { continue }
-            // The record may already contain some of the members.
+            // The exchange may already have restored some of the members.
             let removed = keys.filter { extra.members[index].state.difference(of: $0) == .removed }
             guard !removed.isEmpty else { continue }
             extra.members[index].state.retract(removed)
@@ -150,7 +150,7 @@ extension GraphCore {
         }
     }
 
-    /// Records the members of objects that are being removed, for their return.
+    /// Records the members of objects that are being removed, for the return of the objects.
     func keepContents(
         _ connections: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)],
         in record: UndoRecord

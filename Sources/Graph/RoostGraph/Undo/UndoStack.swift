@@ -91,17 +91,17 @@ public final class UndoStack {
 
     // MARK: Undo and redo
 
-    /// Ends the event and all groups, and undoes the last step.
+    /// Ends the event and all groups, and undoes the last step, if any.
     ///
-    /// Does nothing without a step, or if ``ManagedObject/awake(from:)`` calls this method during
-    /// undo or redo. If reading fails, the next save, fetch or count throws the error.
+    /// Does nothing if ``ManagedObject/awake(from:)`` calls this method during undo or redo. If
+    /// reading fails, the next save, fetch or count throws the error.
     public func undo() {
         apply(\.undoSteps, to: \.redoSteps)
     }
 
-    /// Redoes the step that was undone last.
+    /// Ends the event and all groups, and redoes the step that was undone last, if any.
     ///
-    /// Does nothing without a step, or if the context has changed since the undo.
+    /// Redoes no step if the context has changed since the undo.
     public func redo() {
         apply(\.redoSteps, to: \.undoSteps)
     }

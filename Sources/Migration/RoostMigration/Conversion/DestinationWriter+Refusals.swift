@@ -171,7 +171,7 @@ extension DestinationWriter {
 }
 
 extension DestinationWriter {
-    /// Returns the document limit of a new destination that `source` could exceed, or nil.
+    /// Returns the document limit of a new destination, or nil if `source` cannot exceed it.
     func documentLimit(
         _ source: any PersistentStore
     ) throws(StoreError) -> DocumentLimit? {
@@ -182,7 +182,7 @@ extension DestinationWriter {
 }
 
 extension StoreSnapshot {
-    /// Returns whether the store has neither objects nor links.
+    /// Returns whether the store has no objects and, if it records a tally, no links.
     func isEmpty() throws(StoreError) -> Bool {
         if let tally = try recordedTally() {
             let digest = tally.digest

@@ -3,7 +3,7 @@ internal import RoostFiles
 
 /// A writer that creates, fills, verifies and publishes a destination store from any source.
 ///
-/// After an error, a location is unchanged, but an open store may keep new content.
+/// After an error, the destination's location is unchanged, but an open store may keep new content.
 package struct DestinationWriter: Sendable {
     let destination: ConversionEndpoint
     /// The name of the source in reports.
@@ -24,7 +24,7 @@ package struct DestinationWriter: Sendable {
         case .store(let store):
             var report = try fill(store, from: source).report
             let userMetadata = try source.identity().userMetadata
-            // Metadata that the store was created with needs no commit.
+            // If the store was created with this metadata, no commit is needed.
             if !userMetadata.isEmpty, try store.metadata().userMetadata != userMetadata {
                 var changes = ChangeSet(model: store.model)
                 changes.userMetadata = userMetadata.mapValues { $0 }

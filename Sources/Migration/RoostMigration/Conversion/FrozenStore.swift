@@ -49,7 +49,7 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     }
 }
 
-/// A view of a frozen store's snapshot, which only the store closes.
+/// A view of a frozen store's snapshot; only the store closes the snapshot.
 ///
 /// Forwards optional protocols, so that fetches are as fast as from the base snapshot.
 private final class FrozenSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot, VisitableSnapshot,

@@ -21,19 +21,19 @@ public struct MigrationManager: Sendable {
     /// Streams batches with bounded memory. Reading and writing overlap on two threads. Preserves
     /// object IDs, versions, links with their positions, the store's UUID, the user metadata and
     /// the last used keys. The copy computes an order-independent digest of all records and links.
-    /// Unless ``ConversionOptions/verifies`` is false, it then reads the finished destination again
-    /// and compares the digests. Finally, it publishes the destination atomically. After an error
-    /// or a cancellation, no part of the destination remains, and an existing store is unchanged. A
-    /// source given by location is opened read-only.
+    /// Unless ``ConversionOptions/verifies`` is false, the conversion then reads the finished
+    /// destination again and compares the digests. Finally, it publishes the destination
+    /// atomically. After an error or a cancellation, no part of the destination remains, and an
+    /// existing store is unchanged. A source given by location is opened read-only.
     ///
     /// An open, empty destination store is already published and keeps its UUID. After an error
     /// that follows the load, such as a failed verification, its new content remains.
     /// - Throws: `alreadyExists` (without ``ConversionOptions/overwrites``), `unsupported` if the
     ///   destination's type is read-only, `invalidRequest` if both ends are the same store or an
-    ///   open destination is not empty, `modelMismatch` if it has another model, `noSpace`,
-    ///   `permissionDenied`, `missingDirectory`, `unknownStoreType`, `notAStore`, `corrupted`
-    ///   naming the damaged record, `verificationFailed`, `cancelled`, and other errors of the two
-    ///   stores.
+    ///   open destination is not empty, `modelMismatch` if an open destination has another model,
+    ///   `noSpace`, `permissionDenied`, `missingDirectory`, `unknownStoreType`, `notAStore`,
+    ///   `corrupted` naming the damaged record, `verificationFailed`, `cancelled`, and other errors
+    ///   of the two stores.
     public func convert(
         from source: ConversionEndpoint, to destination: ConversionEndpoint,
         options: ConversionOptions = ConversionOptions()

@@ -50,7 +50,7 @@ struct DanglingReferences {
         try single.withRecord(at: 0) { (record) throws(StoreError) in try batch.append(record, replacing: cleared) }
     }
 
-    /// Returns whether a reference to an object of an entity refers outside the dump.
+    /// Returns whether the entity of a referenced object is outside the dump.
     private func leadsOut(_ entity: Int, of field: RecordLayout.Field) -> Bool {
         entity < model.entities.count && !scope.includes(entity)
     }

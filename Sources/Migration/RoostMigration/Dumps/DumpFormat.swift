@@ -37,7 +37,7 @@ struct DumpScope: Sendable {
     private enum Part: Sendable {
         case nothing
         case everything
-        /// The keys of the dumped objects, because a key alone does not identify an entity.
+        /// The objects with these keys; a key alone does not reveal its object's entity.
         case some(KeyRuns)
     }
 

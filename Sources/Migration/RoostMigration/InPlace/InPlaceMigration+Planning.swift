@@ -51,8 +51,9 @@ extension InPlaceMigration {
         return plan
     }
 
-    /// Returns the plan of a change within the store, as a migration to a location where nothing is
-    /// created.
+    /// Returns the plan of a change within the store, computed like a migration to `location`.
+    ///
+    /// Creates nothing there.
     func migrationPlan(of change: ModelChangePlan, beside location: StoreLocation) throws(StoreError) -> MigrationPlan {
         var migration = migration(of: change, from: .location(self.location), to: .location(location))
         migration.needsSpace = false

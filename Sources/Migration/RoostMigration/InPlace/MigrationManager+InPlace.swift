@@ -3,8 +3,8 @@ public import RoostCore
 extension MigrationManager {
     /// Migrates a store to another model at its own location.
     ///
-    /// All or nothing. The new store is created beside the old store, with its UUID, user metadata
-    /// and used keys. Unless ``ConversionOptions/verifies`` is false, it is read again and
+    /// All or nothing. The new store is created beside the old store and gets its UUID, user
+    /// metadata and used keys. Unless ``ConversionOptions/verifies`` is false, it is read again and
     /// compared. Then it replaces the old store in one atomic step. Opening the store, even after a
     /// crash at any time, gives the complete old store or the complete new store. Running the same
     /// migration again finishes it and removes all temporary files.
@@ -27,7 +27,7 @@ extension MigrationManager {
     /// a backup nor ``ConversionOptions/acceptsChanges`` is requested. The unchanged tables are
     /// read and compared, but not written. No other program can have the store open meanwhile. A
     /// file retains gaps from the rebuilt tables. Tables and views of other programs remain; on a
-    /// server, the indexes and rights that they added to rebuilt tables do not.
+    /// server, indexes and rights that those programs added to rebuilt tables are lost.
     /// ``MigrationReport/path`` and ``MigrationPlan/path`` name the chosen path.
     ///
     /// - Parameters:

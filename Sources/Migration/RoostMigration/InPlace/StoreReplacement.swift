@@ -92,7 +92,7 @@ package struct StoreReplacement: Sendable {
                 try StoreFile.publish(new.path, as: path, overwriting: true)
             }
         } catch {
-            // While the store is still the old file, its backup is only a second hard link.
+            // While the store is still the old file, its backup is only another hard link.
             if let backup, StoreFile.sameFile(backup, path) { try? StoreFile.remove(backup) }
             for location in [old, new] { remove(location) }
             throw error.naming(path)

@@ -12,7 +12,7 @@ struct BackReferencePlan: Sendable {
     let isRequired: Bool
 }
 
-/// The pairs of a to-one relationship of the source, looked up by the object they refer to.
+/// The pairs of a to-one source relationship, looked up by the referenced object.
 struct BackPairs: Sendable, Hashable {
     /// The number of the destination relationship that gets the pairs from the mapping of its
     /// inverse.
@@ -91,7 +91,7 @@ extension MappingPlan {
     }
 }
 
-/// The pairs of to-one relationships of the source, by the object that they refer to.
+/// The pairs of to-one source relationships, by the referenced object.
 ///
 /// Memory is bounded; further pairs go to an unnamed temporary file.
 final class BackReferences {

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The mandatory relationships that some mapping of their objects does not set.
+/// The mandatory relationships that at least one mapping to their entity does not set.
 ///
 /// They have no default, so they stay empty unless their inverses set them. The migration counts
 /// the objects in which they are empty.

@@ -4,8 +4,8 @@ internal import RoostCore
 ///
 /// Each aligned block of 64 keys that is not empty takes sixteen bytes.
 struct KeySet: Sendable {
-    /// The blocks that are not empty, as keys divided by 64, ascending; in parallel, the bit masks
-    /// of their keys.
+    /// The blocks that are not empty, in ascending order, as keys divided by 64, and a bit mask for
+    /// each block.
     private var places: [Int64] = []
     private var bits: [UInt64] = []
 

@@ -4,9 +4,9 @@ internal import RoostQuery
 /// The content that a mapping creates from a store, in one pass.
 ///
 /// The objects of a hierarchy of the new model are read in key order and transformed one by one.
-/// Links and references keep the keys of their objects. If objects that they may refer to are
-/// excluded by a predicate or a dropped entity, the keys of the other objects are collected first.
-/// This takes two bits for each object if keys are adjacent.
+/// Links and references keep the keys of their objects. If a predicate or a dropped entity excludes
+/// possible destinations, the keys of the other objects are collected first. This takes two bits
+/// for each object if keys are adjacent.
 final class MappedContent: ContentSource {
     /// The results of the pass, except for the destination's content.
     struct Outcome: Sendable {

@@ -124,8 +124,8 @@ extension MappingPlan {
         return nil
     }
 
-    /// Returns the first object of an entity plan that refers to an object of an entity without a
-    /// suitable entity plan, or nil.
+    /// Returns an entity plan's first object that refers to an object without a suitable entity
+    /// plan, or nil.
     private func firstLost(
         _ reference: ReferencePlan, of entityPlan: EntityPlan, snapshot: any StoreSnapshot,
         options: ConversionOptions

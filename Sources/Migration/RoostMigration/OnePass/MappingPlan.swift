@@ -1,9 +1,8 @@
 internal import RoostCore
 
-/// A mapping model resolved against two models: the results for each object and each pair of
-/// objects, in one pass over the source.
+/// A mapping model resolved against two models.
 ///
-/// If ``obstacles`` is not empty, one pass is impossible.
+/// If ``obstacles`` is not empty, a migration in one pass over the source is impossible.
 struct MappingPlan: Sendable {
     /// An entity mapping that creates one object from each object it reads.
     struct EntityPlan: Sendable {

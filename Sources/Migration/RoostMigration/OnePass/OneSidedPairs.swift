@@ -83,7 +83,7 @@ final class OneSidedPairs: Sendable {
         self.rivalCount = rivalCount
     }
 
-    /// Returns the object that refers to the given object with a null reference, or nil.
+    /// Returns the object that refers to the given object, whose own reference is null, or nil.
     ///
     /// Of several objects, returns the object with the lowest key.
     func partner(_ entity: Int, key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {

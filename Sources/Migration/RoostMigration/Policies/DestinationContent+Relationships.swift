@@ -123,8 +123,8 @@ extension DestinationContent {
     /// Returns whether to set a to-one relationship, or throws if another pair excludes the new
     /// one.
     ///
-    /// False without a destination, unless a policy set the relationship, because the other end may
-    /// have set it.
+    /// Without a destination, returns whether a policy set the relationship; if not, the other end
+    /// may have set it.
     private func hasRoom(
         _ relationship: Relationship, of object: DestinationObject, for destination: DestinationObject?
     ) throws(StoreError) -> Bool {

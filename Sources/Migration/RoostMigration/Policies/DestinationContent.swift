@@ -12,7 +12,7 @@ internal import RoostFiles
 /// | ``output`` | the store: a load, then commits and snapshots |
 /// | ``objects``, ``links`` | the content in memory |
 /// | ``places`` | the next positions in ordered relationships |
-/// | ``written`` | tally and incomplete entities |
+/// | ``written`` | tally, and entities that may lack mandatory values |
 /// | ``policies`` | the relationships that policies set |
 final class DestinationContent {
     typealias End = FreePlaces.End

@@ -300,7 +300,7 @@ final class PolicyMigration {
             guard let (entity, key) = source.batch.records.withRecord(at: source.index, { $0.reference(from) }),
                 plan.assumedEntities.indices.contains(entity), let assumed = plan.assumedEntities[entity]
             else { continue }
-            // Any other value was set by a policy.
+            // If the value differs from the ID of the first pass, a policy set it.
             let written = Value.objectID(ObjectID(plan.destination.entities[assumed].name, key: key))
             guard try content.value(to.name, of: object) == written else { continue }
             var found: [AssociationTable.Object] = []
@@ -340,7 +340,7 @@ final class PolicyMigration {
     private func makeRelationships() throws(StoreError) {
         var jobs = LinkJob.all(plan)
         var builders: [RelationshipBuilder] = []
-        // Counted once, so that finished jobs are still included later.
+        // The counts still include finished jobs, which are removed from `jobs` below.
         let jobCounts = Dictionary(jobs.map { ($0.owner.number, 1) }, uniquingKeysWith: +)
         var done: Set<Int> = []
         var settled: Set<RuleNumber> = []

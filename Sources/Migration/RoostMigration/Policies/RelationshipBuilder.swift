@@ -3,10 +3,10 @@ internal import RoostQuery
 
 /// The second pass over the objects of one entity mapping.
 ///
-/// Fields that rules of the way ``RelationshipRule/Way/field`` wrote in the first pass remain if
-/// the standard behavior created all objects, every possible destination kept its key and no policy
-/// set the relationship. Otherwise they are set again. Most links are created later, all together;
-/// links that a policy reads or sets are created earlier.
+/// Fields that the first pass wrote (``RelationshipRule/Way/field``) remain if the standard
+/// behavior created all objects, every possible destination kept its key and no policy set the
+/// relationship. Otherwise they are set again. Most links are created later, all together; links
+/// that a policy reads or sets are created earlier.
 final class RelationshipBuilder {
     let mapping: PolicyMapping
     private let exceptions: RelationshipExceptions
@@ -181,8 +181,8 @@ final class RelationshipBuilder {
         }
     }
 
-    /// Sets fields by the rules of the other end alone, for objects for which a policy omitted the
-    /// standard behavior.
+    /// Sets the fields of objects without the standard behavior, by the rules of the other end
+    /// alone.
     func settle(_ index: Int) throws {
         let rule = mapping.rules[index]
         let objects = try exceptions.leftOut(mapping, rule: index)

@@ -19,7 +19,7 @@ struct RelationshipRule {
     enum Way {
         /// In the field of a new object, as if every object kept its key.
         ///
-        /// If this is wrong, the field is set again.
+        /// If that assumption may be wrong, the field is set again.
         case field
         /// Together with all links of the relationship.
         case links

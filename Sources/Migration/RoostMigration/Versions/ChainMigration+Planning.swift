@@ -117,7 +117,7 @@ extension MigrationPlan {
         noteStages(of: chain)
     }
 
-    /// Warns that stage code will run, whose effects cannot be planned.
+    /// Warns that stage code will run, because its effects cannot be planned.
     fileprivate mutating func noteStages(of chain: MigrationChain) {
         guard chain.steps.contains(where: { $0.stage != nil }) else { return }
         warnings.append("The code of stages runs during the migration; its effects are not planned.")

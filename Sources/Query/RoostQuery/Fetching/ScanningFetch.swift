@@ -15,8 +15,9 @@ public final class ScanningFetch: FillingRecordCursor {
     private let limit: Int?
     private var skipped = 0
     private var given = 0
-    /// The buffered records of an ordered fetch, and their order after all records were read.
+    /// The buffered records of an ordered fetch.
     private var kept: RecordBatch
+    /// The order of the buffered records; nil until all records were read.
     private var keptOrder: [Int]?
     /// A copy of the last record that the result can still contain; empty until enough records were
     /// read.

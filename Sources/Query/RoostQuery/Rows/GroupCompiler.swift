@@ -14,8 +14,9 @@ struct GroupCompiler {
     private var compiler: PredicateCompiler
     private(set) var keySources: [RowSource] = []
     private var keyTypes: [PredicateType] = []
-    /// The slots of the program's variables for keys and aggregates.
+    /// The slots of the keys' variables in the program.
     private(set) var keySlots: [Int] = []
+    /// The slots of the aggregates' variables in the program.
     private(set) var aggregateSlots: [Int] = []
     private(set) var aggregates: [@Sendable () -> any RowAggregate] = []
     private var aggregateExpressions: [FetchRequest.Expression] = []
@@ -83,8 +84,9 @@ struct GroupCompiler {
 
     // MARK: Variables
 
-    /// The names of the variables for keys and aggregates, which error messages show.
+    /// The names of the keys' variables, which error messages show.
     private var keyNames: [String] = []
+    /// The names of the aggregates' variables.
     private var aggregateNames: [String] = []
 
     private func keyName(_ index: Int) -> String { keyNames[index] }
@@ -281,7 +283,7 @@ extension FetchRequest.Expression {
         return false
     }
 
-    /// The name of the expression in messages, and of a column without a name.
+    /// The name of the expression in messages, and the default name of its column.
     ///
     /// The label contains no constants.
     var label: String {

@@ -116,8 +116,9 @@ struct RowPlan: Sendable {
         var columns: [GroupedColumn] = []
         var columnKinds: [PredicateType.Kind] = []
         var columnTypes: [AttributeType?] = []
-        /// The slots of the program's variables for keys and aggregates.
+        /// The slots of the keys' variables in the program.
         var keySlots: [Int] = []
+        /// The slots of the aggregates' variables in the program.
         var aggregateSlots: [Int] = []
         var having: PredicateProgram.Index?
         /// The program for columns and the condition.

@@ -14,9 +14,10 @@ final class KeyedSort {
     /// The maximum number of records that were buffered at once.
     private(set) var highestKeptCount = 0
     private var keys = SortKeys()
-    /// The sort key and the object key of the last record that the result can still contain; empty
-    /// until enough records were read.
+    /// The sort key of the last record that the result can still contain; empty until enough
+    /// records were read.
     private var bound = SortKeys()
+    /// The object key of this record.
     private var boundKey: Int64 = 0
     private var order: [Int]?
     private var given = 0

@@ -129,7 +129,7 @@ struct BatchDestinations {
     ///
     /// The destination must have been looked up.
     ///
-    /// - Throws: `objectNotFound` if no object of the ID's entity exists; `invalidValue` if the
+    /// - Throws: `objectNotFound` if the ID's entity has no such object; `invalidValue` if the
     ///   relationship cannot refer to the object's entity.
     func destination(
         _ id: ObjectID, of relationship: ManagedObjectModel.Relationship, _ owner: () -> String

@@ -4,7 +4,7 @@ internal import RoostCore
 ///
 /// It serves batch updates, and batch inserts that update existing objects.
 struct RecordEditing {
-    /// The properties of a concrete entity that are set.
+    /// The properties to set in objects of a concrete entity.
     struct Plan {
         let properties: BatchProperties
         /// The properties, in the order of the values.

@@ -88,7 +88,7 @@ package struct RecordRules: Sendable {
     /// Whether a rule compares values with a regular expression.
     var hasPatterns: Bool { !isSlow.isEmpty }
 
-    /// Returns whether the records of an entity can break a rule.
+    /// Returns whether an entity has no rules that its records can break.
     package func isEmpty(forEntity number: Int) -> Bool { entities[number].isEmpty }
 
     /// Returns the bytes of a record's bitmap that can show a broken rule, and the relevant bits.

@@ -85,8 +85,8 @@ struct ManualPage {
 
     /// Returns the items of a list, or nil for any other block.
     ///
-    /// In a list, a line is a word, two or more blanks and a text, or is indented and continues the
-    /// text.
+    /// Each line of a list has a word, two or more blanks and a text. An indented line continues
+    /// the text.
     private static func items(_ rows: [String]) -> [(term: String, text: String)]? {
         var items: [(term: String, text: String)] = []
         for row in rows {

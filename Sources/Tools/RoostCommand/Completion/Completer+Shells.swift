@@ -18,8 +18,8 @@ extension Completer {
 
     /// Returns the candidates in the form that Bash requires.
     ///
-    /// Outside quotes, candidates are escaped, and start after the word's last `:` or `=` that
-    /// separates words.
+    /// Outside quotes, candidates are escaped, and each begins after the last `:` or `=` at which
+    /// Bash divides the word.
     private func bash(_ line: ShellLine, breaks: String) -> [String] {
         let candidates = candidates(Array(line.words.dropFirst())).map(\.text)
         // Quoted text is not split, and Bash adds the quotes itself.

@@ -14,8 +14,8 @@ enum DisplayWidth {
     static func of(_ character: Character) -> Int {
         var width = 0
         for scalar in character.unicodeScalars {
-            // An emoji selector widens a narrow symbol. Other marks are drawn over a wide
-            // character.
+            // An emoji selector widens a narrow symbol. Marks after a wide character add no
+            // columns.
             if scalar == "\u{FE0F}" || isWide(scalar) { return 2 }
             width += of(scalar)
         }

@@ -122,7 +122,7 @@ final class StoreFetch {
     ///   - model: The model of the store.
     ///   - columns: The names of the columns of rows, or empty for objects.
     ///   - isGrouped: Whether rows are groups, which have no keys.
-    /// - Returns: The order, without the parts after the object's key.
+    /// - Returns: The order, without the object's key and the parts after it.
     /// - Throws: `UsageError`; `unknownProperty` for an unknown name after the key.
     static func order(
         _ text: String?, entity: ManagedObjectModel.Entity, model: ManagedObjectModel,

@@ -9,7 +9,7 @@ struct ModelDiagram {
         case changed
     }
 
-    /// A row about a property.
+    /// A row about an attribute.
     struct Row {
         var text: String
         var change: Change?

@@ -22,7 +22,7 @@ extension ShellSession {
         return located(message, clause: clause)
     }
 
-    /// Returns the position of the first quoted name in a message that a clause contains.
+    /// Returns the position in the clauses of a name that the message quotes, or nil.
     private static func place(ofNameIn message: String, clauses: ShellClauses) -> Int? {
         for match in message.matches(of: #/'([^']+)'/#) {
             for clause in clauses.fragments.values {

@@ -66,7 +66,7 @@ extension Subcommand {
         guard !configuration.settings.isEmpty else { return .success }
         var table = TextTable([("setting", .leading), ("value", .leading), ("from", .leading)])
         for setting in configuration.settings {
-            // The path is shown because a file in a parent directory can belong to another user.
+            // The origin is shown because a file in a parent directory can belong to another user.
             table.append(
                 [setting.key, setting.value, text(setting.origin, file: configuration.file)].map { VisibleText.of($0) })
         }

@@ -168,7 +168,7 @@ internal import RoostCore
         private static func isCast(_ text: some Sequence<UInt8>) -> Bool {
             let text = Array(text)
             guard !text.isEmpty else { return true }
-            // Operators consist of other characters, so a text of these has only casts.
+            // Operators have none of these characters, so the text has only casts.
             let isName = text.allSatisfy { byte in
                 byte >= 0x80 || byte == UInt8(ascii: "_") || "0123456789:. \"(),[]".utf8.contains(byte)
                     || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)

@@ -94,7 +94,7 @@ internal import RoostCore
                 try database.rows(sql, hasLargeValues: false), kinds: [.integer, .integer, .integer])
         }
 
-        /// Returns SQL for the key of the object for a row of table `p`.
+        /// Returns SQL for the key of the object that a row of table `p` becomes.
         private func key(of table: Int) -> String {
             if let name = schema.tables[table].rowIDName, table < isNumbered.count, !isNumbered[table] {
                 return "p.\(name)"

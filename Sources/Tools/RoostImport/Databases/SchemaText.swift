@@ -23,8 +23,8 @@ struct SchemaName: Hashable {
 
 /// The positions of tables or columns by their names.
 ///
-/// A name is found by its bytes or, if no name has these bytes, by ignoring case if exactly one
-/// name matches.
+/// A name is found by its bytes. If no name has these bytes, case is ignored, and exactly one name
+/// must match.
 struct SchemaNames {
     private var exact: [[UInt8]: Int] = [:]
     private var folded: [SchemaName: [Int]] = [:]
@@ -43,7 +43,7 @@ struct SchemaNames {
     }
 }
 
-/// Reads and writes small pieces of SQL.
+/// Reads small pieces of SQL.
 enum SchemaText {
     /// Returns the bytes given by pairs of hexadecimal digits, or nil for other text.
     static func bytes(ofHexadecimal digits: some Sequence<UInt8>) -> [UInt8]? {

@@ -138,7 +138,7 @@ package struct CellFormat: Sendable {
         separator == UInt8(ascii: " ") ? timeAfterBlank : separator == UInt8(ascii: "T") ? timeAfterLetter : nil
     }
 
-    /// Returns whether a date in ISO 8601 includes its time zone.
+    /// Returns whether a date in ISO 8601 includes its time zone, or has no time.
     private static func hasZone(_ text: String) -> Bool {
         guard !text.hasSuffix("Z"), let time = text.firstIndex(where: { $0 == "T" || $0 == " " }) else { return true }
         return text[time...].contains { $0 == "+" || $0 == "-" }

@@ -68,7 +68,7 @@ struct ColumnProfile {
             return format.integer(bytes) != nil && !hasBlanks(bytes)
         case .double:
             guard isPlainNumber(bytes, kind: kind), let number = format.double(bytes) else { return false }
-            // A number with more digits must equal the shortest text of the double. Otherwise
+            // A number of more than 15 digits must equal the shortest text of the double. Otherwise
             // digits would be lost.
             if digitCount(bytes) <= doubleDigitCount { return number.isNormal || number == 0 }
             guard let exact = format.decimal(bytes) else { return false }

@@ -18,7 +18,7 @@ struct DatePattern: Sendable {
 
     private let parts: [(part: Part, digits: ClosedRange<Int>)]
 
-    /// Whether the text has an hour.
+    /// Whether the pattern has an hour.
     var hasTime: Bool { parts.contains { $0.part == .hour } }
 
     /// Reads a pattern.

@@ -88,8 +88,7 @@
                 }
                 undo.endGroup()
                 if case .failure = result {
-                    // Nothing was changed, so no step was recorded, and undone steps can still be
-                    // redone.
+                    // Without changes, no step was recorded, and undone steps can still be redone.
                     guard context.hasChanges else { return try result.get() }
                     takeBack(context) { undo.undo() }
                     steps.withLock { $0.undone = [] }

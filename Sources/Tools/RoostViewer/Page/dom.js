@@ -52,8 +52,8 @@ export function replace(node, ...children) {
     return append(node, children);
 }
 
-// Characters that are invisible, or that reorder the text around them. Joiners stay: scripts and
-// emoji need them.
+// Characters that are invisible, or that reorder the text around them. Joiners stay, because some
+// writing systems and emoji need them.
 const unseen =
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 const unseenParts = new RegExp(`(${unseen.source})`);

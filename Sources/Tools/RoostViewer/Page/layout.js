@@ -1,6 +1,6 @@
 // Places the boxes of a diagram in columns, and routes the lines between them around other boxes.
 //
-// The steps are those of Sugiyama. Edges point from left to right, and each box gets a column. A line
+// The method is Sugiyama's. Edges point from left to right, and each box gets a column. A line
 // through a column gets an empty place there. The order in each column is chosen for few crossings,
 // and the places are then moved towards their neighbors.
 

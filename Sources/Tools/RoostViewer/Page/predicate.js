@@ -101,7 +101,7 @@ export function predicateBar(place, entity, error) {
         const content = field.value;
         const length = Math.max(1, error.length ?? 1);
         // The hidden text before the caret is the text before the error, so their widths are equal
-        // in any script.
+        // in any writing system.
         const caret = h("pre.caret", { "aria-hidden": "true" }, h("span.before", content.slice(0, error.offset)),
             h("span.mark", "^".repeat(Math.min(length, 40))));
         const isLong = field.clientHeight > 2.2 * Number.parseFloat(getComputedStyle(field).lineHeight) || content.includes("\n");

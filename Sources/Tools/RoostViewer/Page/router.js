@@ -12,7 +12,7 @@ export function withQuery(address, parameters) {
 
 /// The address of the data of a view.
 export function dataPath(address) {
-    // A question mark in the query stays: browsers do not encode it.
+    // The first question mark begins the query, which can contain others.
     const end = address.includes("?") ? address.indexOf("?") : address.length;
     const place = address.slice(0, end);
     return (place === "/" ? "/-/session.json" : `${place}.json`) + address.slice(end);

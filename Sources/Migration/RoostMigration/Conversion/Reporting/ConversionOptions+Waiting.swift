@@ -39,8 +39,7 @@ extension ConversionOptions {
             } catch {
                 guard error.code == .busy else { throw error }
                 if type.capabilities.contains(.file), timeout.secondsLeft > 0 {
-                    // Without a request, later openings may delay the replacement, which is
-                    // retried.
+                    // If the request fails, later openings may delay the replacement.
                     if let request {
                         request.renew()
                     } else {

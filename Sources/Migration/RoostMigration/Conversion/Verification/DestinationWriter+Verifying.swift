@@ -5,7 +5,7 @@ internal import RoostCore
 struct SecondReading {
     /// Counts and digests of the content that was read.
     var tally: StoreTally
-    /// The number of references to, and links of, objects that were left out, by relationship.
+    /// The number of references and links that involve left-out objects, by relationship.
     var dangling: [RelationshipCount]
 }
 

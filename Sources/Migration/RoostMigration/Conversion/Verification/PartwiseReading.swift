@@ -8,7 +8,7 @@ final class PartwiseReading: Sendable {
         var objects = 0
         var links = 0
         var tally: StoreTally
-        /// The number of references to, and links of, objects that were left out, by relationship.
+        /// The number of references and links that involve left-out objects, by relationship.
         var dangling: [Int]
         /// The error in the earliest failed part, with the number of the part.
         var failure: (part: Int, error: StoreError)?
@@ -144,7 +144,7 @@ final class PartwiseReading: Sendable {
     }
 }
 
-/// A counter of references to, and links of, objects that were left out.
+/// A counter of references and links that involve left-out objects.
 private struct LeftOut: Sendable {
     private struct Target: Hashable {
         var root: Int

@@ -15,7 +15,10 @@ struct DecimalSum {
     private static let radix: UInt128 = 1_000_000_000_000_000_000
     private static let radixDigits = 18
     private static let leastExponent = -128
-    /// Enough for exponents from −128 to 127, 38 digits, and 19 more for the sum of many numbers.
+    /// The number of digits in base 10^18.
+    ///
+    /// Enough for exponents from −128 to 127, mantissas of 38 decimal digits, and 19 more decimal
+    /// digits for the sum of many numbers.
     private static let digitCount = 19
 
     /// Creates an empty sum.

@@ -96,7 +96,7 @@ extension PredicateOperand {
         case .lessOrEqual: return order(left, right).map { $0 <= 0 } ?? false
         case .greater: return order(left, right).map { $0 > 0 } ?? false
         case .greaterOrEqual: return order(left, right).map { $0 >= 0 } ?? false
-        // `compareText` passes these operators only if one side is null. Null matches nothing.
+        // `compareText` passes these operators only if a side is null. Null matches nothing.
         case .beginsWith, .between, .contains, .endsWith, .isIn, .like, .matches: return false
         }
     }

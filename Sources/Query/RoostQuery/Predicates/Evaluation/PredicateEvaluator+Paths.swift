@@ -111,7 +111,7 @@ extension PredicateEvaluator {
             return walk(path, step: path.steps.lowerBound, record: record, visited: visited, body)
         }
         return forEach(start, repetition: repetition) { object in
-            // A path without steps and field ends at its start, which may be any value.
+            // A path without steps or a field ends at its start, which may be any value.
             if path.steps.isEmpty, path.slots == nil { return body(object) }
             return go(path, step: path.steps.lowerBound, to: object, visited: visited, body)
         }

@@ -54,10 +54,11 @@ final class PredicateProgram: @unchecked Sendable {
         /// A comparison of texts whose right side is only known at run time.
         case compareText(Index, FetchRequest.Comparison.Operator, Index, FetchRequest.Comparison.Options)
         case member(Index, set: Int, FetchRequest.Comparison.Options)
-        /// Whether the condition is true for any, or for all, elements of a collection.
+        /// Whether the condition is true for at least one element of a collection.
         ///
         /// The variable is bound to each element in turn.
         case any(Index, variable: Int, condition: Index)
+        /// Whether the condition is true for all elements, as in ``any(_:variable:condition:)``.
         case all(Index, variable: Int, condition: Index)
     }
 

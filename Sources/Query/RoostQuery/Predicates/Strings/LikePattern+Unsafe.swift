@@ -18,8 +18,9 @@ struct LikePattern: Sendable {
 
     /// The parts of the pattern between its `*`; nil if the pattern contains `?`.
     let literalParts: [[UInt8]]?
-    /// The bytes of all parts, and the end of each part.
+    /// The bytes of all parts.
     private let bytes: PlainBytes
+    /// The end of each part in ``bytes``.
     private let ends: PlainArray<Int>
     private let automaton: LikeAutomaton?
 

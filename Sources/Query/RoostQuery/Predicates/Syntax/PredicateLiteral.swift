@@ -37,8 +37,8 @@ indirect enum PredicateLiteral {
         }
     }
 
-    /// The value of the literal without a target; nil for a cast, and for a number that is out of
-    /// the range of all types.
+    /// The value that the notation of the literal determines; nil for a cast, and for a number that
+    /// is out of the range of all types.
     var alone: Value? {
         switch self {
         case .null: .null
@@ -50,7 +50,7 @@ indirect enum PredicateLiteral {
         }
     }
 
-    /// Returns the value of a number without a target.
+    /// Returns the value that the notation of a number determines.
     ///
     /// The value is the first possible one of these: a 64-bit integer, a double that prints as the
     /// same number (only for a number with a point or an exponent), an exact decimal, the nearest
