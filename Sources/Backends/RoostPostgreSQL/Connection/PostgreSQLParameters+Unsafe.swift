@@ -21,6 +21,8 @@
         init(types: [Oid]) {
             self.types = types
             places = Array(repeating: .null, count: types.count)
+            // Most values are numbers.
+            arena.reserveCapacity(types.count * 8)
         }
 
         /// Adds a parameter with the type of its value.

@@ -32,6 +32,9 @@
         let settings: PostgreSQLSettings
         /// The identity of the opened store.
         private let incarnation: PostgreSQLIncarnation
+        private static let beginReadingSQL = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        /// The statement that begins a transaction that writes.
+        private let beginWritingSQL: String
         /// The statement that locks the store for a transaction; nil if a lease suffices.
         private let lockSQL: String?
         /// The clock of the lease; nil if the store uses a lock.
@@ -52,6 +55,7 @@
             (self.location, settings, self.incarnation) = (location, lock.settings, incarnation)
             leaseClock = lock.leaseClock
             dialect = PostgreSQLDialect(settings.profile)
+            beginWritingSQL = "BEGIN ISOLATION LEVEL \(settings.isolation.uppercased())"
             lockSQL =
                 settings.profile == .portable
                 ? nil
@@ -348,25 +352,24 @@
             _ purpose: Purpose, on connection: PostgreSQLConnection
         ) throws(StoreError) -> (begin: String, row: String) {
             let isPortable = settings.profile == .portable
-            let read = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-            let write = "BEGIN ISOLATION LEVEL \(settings.isolation.uppercased())"
-            let select = PostgreSQLIncarnation.select
-            let noWait = settings.timeoutSeconds > 0 && purpose != .writingAlone ? "" : " NOWAIT"
             switch purpose {
-            case .reading: return (read, "\(select) LIMIT 1")
+            case .reading: return (Self.beginReadingSQL, PostgreSQLIncarnation.selectAny)
             case .readingView(let view):
-                return ("\(read); SET TRANSACTION SNAPSHOT \(try connection.literal(view))", "\(select) LIMIT 1")
+                return (
+                    "\(Self.beginReadingSQL); SET TRANSACTION SNAPSHOT \(try connection.literal(view))",
+                    PostgreSQLIncarnation.selectAny
+                )
             // The UPDATE fails if the transaction waited for its place. Without the UPDATE, the
             // transaction would continue with an old state.
             case .writing where isPortable, .writingAlone where isPortable:
-                return (write, PostgreSQLIncarnation.update())
+                return (beginWritingSQL, PostgreSQLIncarnation.update())
             case .writingBesideOthers where isPortable:
-                return (write, PostgreSQLIncarnation.update(place: .random(in: 0..<PostgreSQLDialect.placeCount)))
-            case .writing, .writingAlone: return (write, "\(select) ORDER BY place FOR UPDATE\(noWait)")
-            case .writingBesideOthers:
-                return (
-                    write, "\(PostgreSQLIncarnation.selectWithSum) ORDER BY place LIMIT 1 FOR UPDATE SKIP LOCKED"
-                )
+                let place = Int.random(in: 0..<PostgreSQLDialect.placeCount)
+                return (beginWritingSQL, PostgreSQLIncarnation.update(place: place))
+            case .writing, .writingAlone:
+                let noWait = settings.timeoutSeconds > 0 && purpose != .writingAlone ? "" : " NOWAIT"
+                return (beginWritingSQL, "\(PostgreSQLIncarnation.select) ORDER BY place FOR UPDATE\(noWait)")
+            case .writingBesideOthers: return (beginWritingSQL, PostgreSQLIncarnation.selectFree)
             }
         }
 

@@ -20,8 +20,13 @@
         /// The SELECT statement of the rows that a transaction reads first, one for each writer
         /// place.
         static let select = "SELECT \(columns) \(rows)"
-        /// The statement ``select`` with the sum that forms the generation.
-        static let selectWithSum = "SELECT \(columns), (\(sum)) \(rows)"
+        /// The statement ``select`` for any row.
+        static let selectAny = "\(select) LIMIT 1"
+        /// The SELECT statement that locks the row of a free place.
+        ///
+        /// Its last column is the sum that forms the generation.
+        static let selectFree =
+            "SELECT \(columns), (\(sum)) \(rows) ORDER BY place LIMIT 1 FOR UPDATE SKIP LOCKED"
         /// The SELECT statement of only this sum.
         static let sum = "SELECT \(PostgreSQLDialect().wrappingSum("count")) \(rows)"
 

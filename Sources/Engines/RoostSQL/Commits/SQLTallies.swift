@@ -160,10 +160,8 @@ package enum SQLTallies {
             let insert =
                 store.schema.tallyInserts.indices.contains(part.count - 1)
                 ? store.schema.tallyInserts[part.count - 1] : addingInsert(dialect, rowCount: part.count)
-            // The sum does not include the rows that the statement writes.
-            let sql =
-                "WITH written AS (\(insert)) SELECT \(dialect.wrappingSum("count")) FROM _roost_tallies WHERE kind = '\(SQLTallyKind.generation.rawValue)'"
             var values: [SQLValue] = []
+            values.reserveCapacity(part.count * 5)
             for (kind, number, tally) in part {
                 values += [
                     .text(kind.rawValue), .integer(Int64(number)), .integer(Int64(place.number)),
@@ -179,6 +177,9 @@ package enum SQLTallies {
                 }
                 continue
             }
+            // The sum does not include the rows that the statement writes.
+            let sql =
+                "WITH written AS (\(insert)) SELECT \(dialect.wrappingSum("count")) FROM _roost_tallies WHERE kind = '\(SQLTallyKind.generation.rawValue)'"
             try connection.withStatement(sql) { (statement) throws(StoreError) in
                 try statement.bind(values)
                 guard try statement.step(), try !statement.isNull(at: 0) else { throw damaged(store) }
