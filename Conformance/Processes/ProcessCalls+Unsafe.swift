@@ -44,7 +44,7 @@ enum ProcessCalls {
 
     private static func check(_ status: Int32, call: String) throws {
         guard status == 0 else {
-            throw Mismatch(expected: "\(call) succeeds ", actual: String(cString: strerror(errno)))
+            throw Mismatch(expected: "\(call) succeeds", actual: String(cString: strerror(errno)))
         }
     }
 }

@@ -48,7 +48,9 @@ extension Store {
             store = try MigrationManager().openOrCreateStore(description, ifIncompatible: incompatible)
         } else {
             do throws(StoreError) { store = try registry.open(description) } catch {
-                guard error.code == .notFound, case .create = missing, !hasModel else { throw error }
+                guard error.code == .notFound, case .create = missing, !hasModel, !options.isReadOnly else {
+                    throw error
+                }
                 throw StoreError(
                     .invalidModel,
                     "The store '\(location)' does not exist, and no model was passed to create it. Pass the model.")
@@ -114,7 +116,7 @@ extension Store {
 
     /// Throws `notFound` for a missing store.
     ///
-    /// Ignores other errors, which opening the store reports.
+    /// Ignores other errors of reading the metadata, because opening the store reports them.
     private static func requireExisting(_ description: PersistentStoreDescription) throws(StoreError) {
         let type = try StoreRegistry.standard.type(named: description.location.type)
         do throws(StoreError) {

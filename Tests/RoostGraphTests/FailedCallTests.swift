@@ -74,6 +74,17 @@ struct FailedCallTests {
         #expect(try container.makeContext().count(FetchRequest("Word")) == 0)
     }
 
+    @Test("a container refuses a configuration that its model does not have, also for one store")
+    func unknownConfiguration() throws {
+        let model = try ManagedObjectModel(entities: [EntityDescription("Word")], configurations: ["words": ["Word"]])
+        let stores = try PersistentContainer(.memory, model: model).stores
+        let error = #expect(throws: StoreError.self) {
+            try PersistentContainer(stores, configurations: ["wörds"])
+        }
+        #expect(error?.code == .invalidRequest && error?.message.contains("'wörds'") == true)
+        _ = try PersistentContainer(stores, configurations: ["words"])
+    }
+
     @Test("after a failed subscription to one of two stores, the next context follows both stores")
     func subscriptionToSecondStore() throws {
         let model = try ManagedObjectModel(

@@ -214,6 +214,23 @@ struct LoadingTests {
         try reopened.close()
     }
 
+    @Test("a load into an SQLite store counts the pairs with an equal unique value that its error does not list")
+    func countsEqualValues() throws {
+        let directory = try TemporaryDirectory()
+        let model = try Models.music()
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: model, options: StoreOptions().with { $0.isUnpublished = true })
+        var people = RecordBatch(model: model)
+        for key in 1...1503 { try people.append(ObjectID("Singer", key: Int64(key)), values: ["name": "A"]) }
+        let error = try #require(throws: StoreError.self) {
+            let loader = try store.bulkLoader(BulkLoadOptions())
+            try loader.append(people)
+            _ = try loader.finish()
+        }
+        #expect(error.violations.count == 1000)
+        #expect(error.message.contains("There are 1501 more such pairs"))
+    }
+
     @Test("a load into an SQLite store names both objects with an equal unique value", arguments: [true, false])
     func namesEqualValues(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()

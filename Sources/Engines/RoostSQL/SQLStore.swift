@@ -21,6 +21,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     /// The database's signal of commits.
     package let commitSignal: (any CommitSignal)?
     let database: any SQLDatabase
+    /// The database, if several transactions can write at once.
+    private let parallelDatabase: (any SQLParallelDatabase)?
     let schema: SQLSchema
     let storeUUID: StoreUUID
     let isUnpublished: Bool
@@ -70,6 +72,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         description: PersistentStoreDescription, difference: SQLSchemaDifference?
     ) {
         self.database = database
+        parallelDatabase = database as? any SQLParallelDatabase
         commitSignal = (database as? any CommitSignaling)?.commitSignal
         commitFeed = .of(commitSignal)
         commitFeed.setAddsGenerations(schema.writerPlaceCount > 1)
@@ -170,7 +173,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     func writingBesideOthers<Result>(
         _ body: (SQLWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        guard schema.writerPlaceCount > 1, let database = database as? any SQLParallelDatabase else {
+        guard schema.writerPlaceCount > 1, let database = parallelDatabase else {
             return try writing { (connection) throws(StoreError) in
                 try body(SQLWriter(connection: connection))
             }
@@ -195,7 +198,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     private func repeating<Result>(
         after codes: Set<StoreError.Code>?, _ transaction: (_ isRepeated: Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        guard let database = database as? any SQLParallelDatabase else { return try transaction(false) }
+        guard let database = parallelDatabase else { return try transaction(false) }
         var attempt = 0
         while true {
             do throws(StoreError) {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Roost
 
-/// The stores that operations read or copy, created once for each side, type and size.
+/// The stores that operations read or copy, one for each side, type, form and size.
 struct Fixtures {
     /// The directory of the stores.
     let directory: String
@@ -9,7 +9,8 @@ struct Fixtures {
     /// Returns the path of a store, and creates it if it is missing or older than this program.
     ///
     /// Both sides read the same JSON document, the same Core Data store, and the same store with
-    /// tags. C writes the Core Data store, and Roost the others.
+    /// tags. The baseline in C writes the Core Data store. Roost writes the document and the store
+    /// with tags.
     func path(_ type: String, side: Side, trackCount: Int, form: TrackForm) throws -> String {
         let side: Side = type == "json" || form == .tagged ? .roost : type == "coredata" ? .baseline : side
         let name = "\(side.rawValue)-\(type)\(form == .plain ? "" : "-" + form.rawValue)-\(trackCount)"
@@ -38,7 +39,8 @@ struct Fixtures {
             let trackCount = Int(words[3])
         else {
             throw BenchmarkError(
-                "make-fixture takes a side, a type, 'plain', 'indexed' or 'tagged', a number of tracks and a path.")
+                "make-fixture takes five arguments: a side, a type, a form ('plain', 'indexed' or 'tagged'), a number of tracks and a path."
+            )
         }
         let (type, path) = (words[1], words[4])
         let workload = Workload(trackCount: trackCount, destination: path + ".part")

@@ -16,9 +16,7 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
     /// The capabilities: stores are persistent files that programs cannot write.
     public var capabilities: StoreCapabilities { StoreCapabilities(.persistence, .file) }
 
-    /// Returns whether the path ends with `.csv` and the file is not empty.
-    ///
-    /// CSV has no magic bytes.
+    /// Returns whether the file is not empty and its name ends with `.csv`; CSV has no magic bytes.
     public func recognizes(fileAt path: String) -> Bool {
         path.hasSuffix(".csv") && StoreFile.read(prefix: 1, of: path)?.isEmpty == false
     }

@@ -62,23 +62,25 @@
         /// Deferred statements run first.
         ///
         /// - Parameters:
-        ///   - statements: The statements, which stay prepared, and the values of their parameters.
+        ///   - statements: The statements, which stay prepared. Only the first can have a parameter.
+        ///   - value: The value of the first statement's parameter, if it has one.
         ///   - what: The action, for messages.
         /// - Returns: The results of deferred statements, then those of the statements.
         /// - Throws: The first error.
         func run(
-            together statements: [(sql: String, values: [SQLValue])], what: String
+            together statements: [String], value: SQLValue? = nil, what: String
         ) throws(StoreError) -> [PostgreSQLResult] {
             try collectAhead()
             try endCopy()
-            var ready: [(PostgreSQLPrepared, PostgreSQLParameters)] = []
-            for (sql, values) in statements {
-                let prepared = try prepare(sql)
+            // Preparing waits for answers, so all statements are prepared before the first is sent.
+            var ready: [PostgreSQLPrepared] = []
+            for sql in statements { ready.append(try prepare(sql)) }
+            var first = value
+            for prepared in ready {
                 var parameters = PostgreSQLParameters(types: prepared.parameterTypes)
-                for (index, value) in values.enumerated() { try parameters.set(value, at: index) }
-                ready.append((prepared, parameters))
+                if let value = first.take() { try parameters.set(value, at: 0) }
+                try runLater(prepared, parameters: parameters)
             }
-            for (prepared, parameters) in ready { try runLater(prepared, parameters: parameters) }
             return try finishDeferred(what)
         }
 

@@ -57,8 +57,8 @@
                     [insertion, fence, "COMMIT"].compactMap(\.self).joined(separator: "; "), what: what)
                 return
             }
-            let last: [(sql: String, values: [SQLValue])] = [fence, "COMMIT"].compactMap(\.self).map { ($0, []) }
-            _ = try connection.run(together: [(Self.insertion, [.blob(bytes)])] + last, what: what)
+            let statements = fence.map { [Self.insertion, $0, "COMMIT"] } ?? [Self.insertion, "COMMIT"]
+            _ = try connection.run(together: statements, value: .blob(bytes), what: what)
         }
 
         private var condition: String { "id = '\(digits)'" }
@@ -75,7 +75,7 @@
         ///   - location: The store.
         ///   - settings: The settings of the store, with the time limit.
         /// - Throws: `error` with a longer message and possibly another code, if nothing was
-        ///   written; `outcomeUnknown` if the server cannot be reached.
+        ///   written; `outcomeUnknown` if the outcome cannot be determined within the time limit.
         func resolve(
             after error: StoreError, location: PostgreSQLLocation, settings: PostgreSQLSettings
         ) throws(StoreError) {
@@ -96,7 +96,7 @@
                 return
             } while ContinuousClock.now < deadline
             throw last.withMessage(
-                "Cannot determine whether the last commit to '\(location.name)' took place: the server cannot be reached. \(last.message) Read the objects again before you repeat the commit.",
+                "Cannot determine in time whether the last commit to '\(location.name)' took place. \(last.message) Read the objects again before you repeat the commit.",
                 code: .outcomeUnknown)
         }
 
@@ -110,8 +110,8 @@
             defer { connection.close() }
             try connection.query("SET lock_timeout = \(settings.lockTimeout)")
             // The column `is_fence` is false if the commit inserted the row, and true if this or an
-            // earlier call of this method did. A serializable transaction cannot see a row that it
-            // waited for, so the caller retries.
+            // earlier call of this method did. In the portable profile, this INSERT fails if it
+            // waited for the commit's row, and the caller then calls this method again.
             try connection.query(fence)
             let result = try connection.query("SELECT is_fence FROM \(Self.table) WHERE \(condition)")
             switch result.text(0, column: 0) {

@@ -327,8 +327,8 @@
                 lock = lockSQL.map { _ in first.text(0, column: 0) == "t" }
                 row = PostgreSQLIncarnation.Row(text: try connection.query(rowSQL, what: what))
             } else {
-                let statements = [begin, lockSQL, rowSQL].compactMap(\.self)
-                let results = try connection.run(together: statements.map { ($0, []) }, what: what)
+                let statements = lockSQL.map { [begin, $0, rowSQL] } ?? [begin, rowSQL]
+                let results = try connection.run(together: statements, what: what)
                 lock = lockSQL.map { _ in results.count == 3 && results[1].integer(0, column: 0) == 1 }
                 row = results.last.flatMap { PostgreSQLIncarnation.Row(binary: $0) }
             }
@@ -380,7 +380,7 @@
             let what = "Beginning a transaction on"
             let sql = PostgreSQLIncarnation.sum
             guard isFirst else {
-                return try connection.run(together: [(sql, [])], what: what).last?.integer(0, column: 0)
+                return try connection.run(together: [sql], what: what).last?.integer(0, column: 0)
             }
             return try connection.query(sql, what: what).text(0, column: 0).flatMap { Int64($0) }
         }

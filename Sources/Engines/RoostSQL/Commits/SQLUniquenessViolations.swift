@@ -4,7 +4,7 @@ internal import RoostCore
 struct SQLViolations {
     private let schema: SQLSchema
     private let connection: any SQLConnection
-    /// The maximum number of pairs that a search of the tables finds.
+    /// The maximum number of pairs that a search of the tables names.
     private static let maximumCount = 1000
 
     init(_ schema: SQLSchema, connection: any SQLConnection) {
@@ -47,18 +47,26 @@ struct SQLViolations {
     /// Returns the error for tables whose unique index cannot be created, with the pairs of
     /// objects.
     func errorInTables(_ original: StoreError) throws(StoreError) -> StoreError {
-        Self.error(try violations(of: schema.constraints), original: original)
+        let found = try violations(of: schema.constraints)
+        return Self.error(found.named, furtherCount: found.furtherCount, original: original)
     }
 
     /// Throws `constraintViolation` if several objects have the same unique values.
     func requireUnique(_ constraints: [SQLSchema.Constraint]) throws(StoreError) {
-        let violations = try violations(of: constraints)
-        guard violations.isEmpty else { throw .constraintViolations(violations) }
+        let found = try violations(of: constraints)
+        guard found.named.isEmpty else {
+            throw .constraintViolations(found.named, furtherCount: found.furtherCount)
+        }
     }
 
     /// Finds violations by reading the values of each constraint in order.
-    private func violations(of constraints: [SQLSchema.Constraint]) throws(StoreError) -> [ConstraintViolation] {
-        var violations: [ConstraintViolation] = []
+    ///
+    /// - Returns: The first pairs of objects, and the number of other pairs.
+    private func violations(
+        of constraints: [SQLSchema.Constraint]
+    ) throws(StoreError) -> (named: [ConstraintViolation], furtherCount: Int) {
+        var named: [ConstraintViolation] = []
+        var furtherCount = 0
         for constraint in constraints {
             let columns = constraint.columns.joined(separator: ", ")
             let conditions = constraint.columns.map { "\($0) IS NOT NULL" } + (constraint.scope.map { [$0] } ?? [])
@@ -66,21 +74,25 @@ struct SQLViolations {
                 "SELECT _id, _entity, \(columns) FROM \(constraint.table.quotedName) WHERE \(conditions.joined(separator: " AND ")) ORDER BY \(columns), _id"
             try connection.withRows(sql) { (statement) throws(StoreError) in
                 var first: (id: ObjectID, values: [SQLValue])?
-                while try statement.step(), violations.count < Self.maximumCount {
+                while try statement.step() {
                     let entity = Int(truncatingIfNeeded: try statement.integer(at: 1))
                     let known = schema.model.entities.indices.contains(entity) ? entity : constraint.table.root
                     let id = ObjectID(schema.model.entities[known].name, key: try statement.integer(at: 0))
                     var values: [SQLValue] = []
                     for column in constraint.columns.indices { values.append(try statement.value(at: column + 2)) }
-                    if let first, first.values == values {
-                        violations.append(violation(constraint, rejected: id, existing: first.id))
-                    } else {
+                    guard let old = first, old.values == values else {
                         first = (id, values)
+                        continue
+                    }
+                    if named.count < Self.maximumCount {
+                        named.append(violation(constraint, rejected: id, existing: old.id))
+                    } else {
+                        furtherCount += 1
                     }
                 }
             }
         }
-        return violations
+        return (named, furtherCount)
     }
 
     private func violation(_ constraint: SQLSchema.Constraint, rejected: ObjectID, existing: ObjectID)
@@ -91,7 +103,11 @@ struct SQLViolations {
             attributes: constraint.constraint.attributes, rejected: rejected, existing: existing)
     }
 
-    private static func error(_ violations: [ConstraintViolation], original: StoreError) -> StoreError {
-        violations.isEmpty ? original : .constraintViolations(violations, underlying: original.underlying)
+    private static func error(
+        _ violations: [ConstraintViolation], furtherCount: Int = 0, original: StoreError
+    ) -> StoreError {
+        violations.isEmpty
+            ? original
+            : .constraintViolations(violations, furtherCount: furtherCount, underlying: original.underlying)
     }
 }

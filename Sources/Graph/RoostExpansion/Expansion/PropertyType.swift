@@ -111,8 +111,8 @@
             case (.word, "true"), (.word, "false"): self.init("Bool")
             case (.literal, _) where literal.drop(while: { $0 == "#" }).first == "\"": self.init("String")
             case (.literal, _) where literal.first?.isNumber == true:
-                let isHexadecimal = literal.hasPrefix("0x")
-                let isDecimal = literal.contains(".") || literal.contains(isHexadecimal ? "p" : "e")
+                let exponentMarks = literal.hasPrefix("0x") ? "pP" : "eE"
+                let isDecimal = literal.contains(".") || literal.contains(where: exponentMarks.contains)
                 self.init(isDecimal ? "Double" : "Int")
             default: return nil
             }

@@ -127,6 +127,11 @@ public final class ContextExecutor: SerialExecutor {
     /// Adds a job.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+        // The Swift runtime does not keep the executor alive: after its last job, it may be
+        // deallocated during this call. A local constant would not keep the queue alive in an
+        // optimized build.
+        let owned = Unmanaged.passRetained(queue)
+        defer { owned.release() }
         let starts = queue.state.withLock { state in
             defer { state.hasThread = true }
             state.jobs.append((job, self))

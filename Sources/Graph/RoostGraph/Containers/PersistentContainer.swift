@@ -29,9 +29,9 @@ public final class PersistentContainer: Sendable {
     ///   - configurations: The names of the model's configurations, one for each store. A single
     ///     store needs none.
     /// - Throws: `invalidModel` if a class does not match its entity, if a hierarchy is in no store
-    ///   or in two, or if a relationship connects two stores; `invalidRequest` if `stores` is empty
-    ///   or `configurations` does not name a known one for each of several stores; `unknownEntity`;
-    ///   `modelMismatch`.
+    ///   or in two, or if a relationship connects two stores; `invalidRequest` if `stores` is empty,
+    ///   if the model has no configuration of a name, or if several stores have not one each;
+    ///   `unknownEntity`; `modelMismatch`.
     public init(
         _ stores: [Store], model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = [],
         configurations: [String] = []
@@ -62,6 +62,9 @@ public final class PersistentContainer: Sendable {
     private static func assign(
         _ stores: [Store], model: ManagedObjectModel, configurations: [String]
     ) throws(StoreError) -> [Int] {
+        for name in configurations where model.configurations[name] == nil {
+            throw StoreError(.invalidRequest, "The model has no configuration '\(name)'.")
+        }
         guard stores.count > 1 else { return Array(repeating: 0, count: model.entities.count) }
         guard configurations.count == stores.count else {
             throw StoreError(
@@ -69,10 +72,7 @@ public final class PersistentContainer: Sendable {
         }
         var storeOfRoot: [Int: Int] = [:]
         for (position, name) in configurations.enumerated() {
-            guard let names = model.configurations[name] else {
-                throw StoreError(.invalidRequest, "The model has no configuration '\(name)'.")
-            }
-            for name in names {
+            for name in model.configurations[name] ?? [] {
                 let root = try model.requireEntity(EntityName(name)).root
                 if let other = storeOfRoot[root], other != position {
                     throw StoreError(

@@ -140,8 +140,8 @@ extension GraphCore {
 
     /// Returns the stored places of an ordered relationship's members, and records the last place.
     ///
-    /// If another context appends at the same time, the commit fails, so that no place is assigned
-    /// twice. The save then tries again.
+    /// If another context appends at the same time, the commit fails, so that both do not append at
+    /// the same place. The save then tries again.
     private func storedPlaces(
         of owner: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [Int64: Int64] {

@@ -80,8 +80,10 @@ package final class TextImport: MadeContent {
     /// The name of the entity of the rows.
     package var entityName: String { entity.name.text }
 
-    /// Whether the rows are independent of each other and of other objects, so that ``send(to:)``
-    /// is sufficient.
+    /// Whether ``send(to:)`` suffices.
+    ///
+    /// It does not suffice with a key, relations or derived attributes, or if the entity has
+    /// relationships or composite attributes.
     package var canBeSent: Bool {
         options.key.isEmpty && options.relations.isEmpty && !rules.hasDerivedAttributes && entity.relationships.isEmpty
             && !BatchProperties(entity, in: model).hasComposites

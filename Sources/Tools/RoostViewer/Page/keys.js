@@ -25,7 +25,7 @@ export function showKeys() {
 
 /// Whether keys belong to a field that has the focus.
 function isWriting(target) {
-    return target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]") !== null;
+    return target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]") != null;
 }
 
 /// Moves the focus among the links of the table: one row up or down, or one link to the side.

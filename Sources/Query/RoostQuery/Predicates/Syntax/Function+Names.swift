@@ -3,7 +3,8 @@ package import RoostCore
 extension FetchRequest.Function {
     /// The numbers of arguments that the parser allows.
     ///
-    /// For functions of many values, ``PredicateCompiler`` accepts a single argument, a collection.
+    /// Functions of many values may have many arguments here, but ``PredicateCompiler`` later
+    /// refuses all but one argument, usually a collection.
     package var argumentCounts: ClosedRange<Int> {
         switch self {
         case .now: 0...0
