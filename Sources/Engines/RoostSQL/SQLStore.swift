@@ -189,8 +189,13 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         }
     }
 
-    /// The maximum number of times that a transaction is repeated.
-    private static let mostAttempts = 20
+    /// The number of times that a transaction is always repeated.
+    private static let minimumAttemptCount = 20
+    /// The time during which a transaction is repeated more often.
+    ///
+    /// If many commits change one row, a slow program would otherwise use up its attempts before
+    /// its turn.
+    private static let repetitionTime: Duration = .seconds(10)
 
     /// Runs a transaction, and repeats it if it failed because of concurrent writes.
     ///
@@ -200,11 +205,13 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     ) throws(StoreError) -> Result {
         guard let database = parallelDatabase else { return try transaction(false) }
         var attempt = 0
+        let deadline = ContinuousClock.now + Self.repetitionTime
         while true {
             do throws(StoreError) {
                 return try transaction(attempt > 0)
             } catch
-                where attempt < Self.mostAttempts && codes?.contains(error.code) ?? true
+                where (attempt < Self.minimumAttemptCount || ContinuousClock.now < deadline)
+                && codes?.contains(error.code) ?? true
                 && database.isTransient(error)
             {
                 attempt += 1
