@@ -70,6 +70,19 @@ struct ConfiguredStoreTests {
         try configuration.openStore().close()
     }
 
+    @Test("a missing store that is opened read-only is not found, with and without a model", arguments: fileTypes)
+    func missingReadOnly(type: String) throws {
+        let folder = try Folder()
+        let location = StoreLocation(type: type, path: folder.file("a.store"))
+        for model in [nil, try model()] {
+            let error = error { _ = try Store.open(location, model: model, options: StoreOptions(isReadOnly: true)) }
+            #expect(error?.code == .notFound)
+        }
+        // Without the option, the error asks for a model.
+        #expect(error { _ = try Store.open(location) }?.code == .invalidModel)
+        #expect(try folder.names() == [])
+    }
+
     @Test("a configured store in a missing directory is refused and not created", arguments: fileTypes)
     func missingDirectory(type: String) throws {
         let folder = try folder()

@@ -27,6 +27,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     let storeUUID: StoreUUID
     let isUnpublished: Bool
     let historyClock: (@Sendable () -> Int64)?
+    /// The time during which a transaction is repeated after a conflict with another writer.
+    private let timeoutSeconds: Double
     /// The difference from the old tables while the store's model is being changed; otherwise nil.
     let difference: SQLSchemaDifference?
     let state: Mutex<State>
@@ -83,6 +85,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         isReadOnly = description.options.isReadOnly
         isUnpublished = description.options.isUnpublished
         historyClock = description.options.historyClock
+        timeoutSeconds = description.options.timeoutSeconds
         acceptsChanges = description.options.acceptsChanges
         self.difference = difference
         state = Mutex(
@@ -189,28 +192,25 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         }
     }
 
-    /// The number of times that a transaction is always repeated.
-    private static let minimumAttemptCount = 20
-    /// The time during which a transaction is repeated more often.
-    ///
-    /// If many commits change one row, a slow program would otherwise use up its attempts before
-    /// its turn.
-    private static let repetitionTime: Duration = .seconds(10)
+    /// The number of repetitions of a transaction that the timeout does not limit.
+    private static let minimumRepetitionCount = 20
 
     /// Runs a transaction, and repeats it if it failed because of concurrent writes.
     ///
-    /// If `codes` is given, repeats only after errors with one of these codes.
+    /// Repeats until the store's timeout, because a slow program would use up any number of attempts
+    /// if many commits change one row. If `codes` is given, repeats only after errors with one of
+    /// these codes.
     private func repeating<Result>(
         after codes: Set<StoreError.Code>?, _ transaction: (_ isRepeated: Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         guard let database = parallelDatabase else { return try transaction(false) }
         var attempt = 0
-        let deadline = ContinuousClock.now + Self.repetitionTime
+        let deadline = ContinuousClock.now + .seconds(min(timeoutSeconds, 1e9))
         while true {
             do throws(StoreError) {
                 return try transaction(attempt > 0)
             } catch
-                where (attempt < Self.minimumAttemptCount || ContinuousClock.now < deadline)
+                where (attempt < Self.minimumRepetitionCount || ContinuousClock.now < deadline)
                 && codes?.contains(error.code) ?? true
                 && database.isTransient(error)
             {

@@ -27,12 +27,13 @@
         private static let longestPauseMicroseconds: UInt32 = 64_000
         /// The number of commits after which old commit keys are removed.
         private static let commitsPerSweep = 4096
+        /// The statement that begins a transaction that reads.
+        private static let beginReadingSQL = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
         let location: PostgreSQLLocation
         let settings: PostgreSQLSettings
         /// The identity of the opened store.
         private let incarnation: PostgreSQLIncarnation
-        private static let beginReadingSQL = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         /// The statement that begins a transaction that writes.
         private let beginWritingSQL: String
         /// The statement that locks the store for a transaction; nil if a lease suffices.
