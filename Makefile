@@ -5,7 +5,7 @@ OBJECTS ?= 100000
 SEED ?= 1
 OPERATIONS ?= 1000000
 QUERIES ?= 1000000
-# Each history runs 80 steps on three stores, three times: more than 100 000 steps in all.
+# Each kind of history runs 30 to 80 steps on four stores: more than 300 000 steps in all.
 HISTORIES ?= 200
 REQUESTS ?= 10000
 ROUNDS ?= 200
@@ -25,7 +25,7 @@ SOURCES = Package.swift Sources Plugins Conformance Tests Examples Benchmarks/Pa
 
 .PHONY: setup demo demo-postgresql install deb tool test test-all browse-test costs strangers faults campaigns fuzz bench bench-scaling bench-postgresql bench-writers bench-objects bench-history bench-import bench-build lint api docs clean
 
-# The C libraries of the backends, from the system's package manager.
+# Installs missing system libraries and, with apt, the PostgreSQL server of the tests.
 setup:
 	@./Scripts/setup
 
@@ -33,8 +33,8 @@ demo: setup
 	$(SWIFT_BUILD) --configuration release --product roost
 	.build/release/roost demo --objects $(OBJECTS) --seed $(SEED) --directory $(DEMO_DIRECTORY)
 
-# The same library on a temporary PostgreSQL server: converted there and back, queried, and shown in
-# psql.
+# The demo's music library on a temporary PostgreSQL server: converted there and back, queried, and
+# shown in psql.
 demo-postgresql: setup
 	$(SWIFT_BUILD) --configuration release --product roost --traits SQLite,LMDB,PostgreSQL
 	OBJECTS=$(OBJECTS) SEED=$(SEED) DIRECTORY=$(DEMO_DIRECTORY) ./Scripts/with-postgres ./Scripts/demo-postgresql
@@ -63,8 +63,8 @@ deb: tool
 # are built without it.
 TEST_TRAITS ?= --traits SQLite,LMDB,PostgreSQL,Macros,Interactive,PlantedFaults
 
-# Compares the public declarations of each product with docs/api, which takes seconds, and then runs
-# the tests: `make test` all but the long ones, `make test-all` all. `make test ONLY=RoostQuery`
+# Compares the public declarations with docs/api, which takes seconds, and then runs the tests:
+# `make test` runs all but the long ones, `make test-all` runs all. `make test ONLY=RoostQuery`
 # builds and runs only the tests of one module, in a separate build folder.
 ifeq ($(ONLY),)
 test: setup
@@ -166,8 +166,8 @@ bench-postgresql: setup
 		--traits PostgreSQL --product RoostBenchmarks
 	cd Benchmarks && .build/postgresql/release/RoostBenchmarks $(if $(QUICK),--quick) $(or $(ONLY),postgresql)
 
-# Compares commits of 1 to 8 concurrent threads with C, on that server or a temporary one, which
-# flushes. Exits with 1 below the limit.
+# Compares commits of 1 to 8 concurrent threads with C, on the server in ROOST_POSTGRES or on a
+# temporary one that flushes to disk. Exits with 1 if Roost is slower than its limit.
 bench-writers: export ROOST_POSTGRES_OPTIONS ?= -c fsync=on -c full_page_writes=on
 bench-writers: setup
 	@./Scripts/setup-benchmarks
@@ -175,12 +175,12 @@ bench-writers: setup
 		--traits PostgreSQL --product WriterBenchmarks
 	./Scripts/with-postgres sh -c 'cd Benchmarks && .build/postgresql/release/WriterBenchmarks'
 
-# Measures objects in contexts: nanoseconds for each operation, with its limit. `make bench-objects
-# ONLY="memory sqlite"` uses only these stores.
+# Measures objects in contexts: nanoseconds for each operation, with its limit, if any.
+# `make bench-objects ONLY="memory sqlite"` uses only these stores.
 bench-objects: bench-build
 	cd Benchmarks && .build/release/ObjectBenchmarks $(ONLY)
 
-# Compares durable commits with and without a history. Exits with 1 above the limit.
+# Compares durable commits with and without a history. Exits with 1 if a ratio is above the limit.
 bench-history: setup
 	$(SWIFT_BUILD) --package-path Benchmarks --configuration release --product HistoryBenchmarks
 	cd Benchmarks && .build/release/HistoryBenchmarks
@@ -198,8 +198,8 @@ lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
 	@./Scripts/lint
 
-# Compares the public declarations of each product with the lists in docs/api. `Scripts/api --write`
-# writes them. Requires a build with tests.
+# Compares the public declarations with the lists in docs/api. `Scripts/api --write` writes the lists.
+# Requires a build with tests.
 api:
 	@SWIFT=$(SWIFT) ./Scripts/api
 

@@ -4,8 +4,7 @@ import CompilerPluginSupport
 import Foundation
 import PackageDescription
 
-/// Settings every Swift target of the package is built with; language mode 6 comes with the tools
-/// version.
+/// The settings of all Swift targets, in addition to language mode 6.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -41,7 +40,7 @@ let package = Package(
         .default(enabledTraits: ["SQLite", "LMDB"]),
     ],
     targets: [
-        // MARK: System libraries: module maps, nothing else
+        // MARK: System libraries (only module maps), and targets in C
 
         .systemLibrary(
             name: "CSQLite", path: "Sources/C/CSQLite", pkgConfig: "sqlite3",
@@ -68,10 +67,10 @@ let package = Package(
         .target(name: "CRoostPage", path: "Sources/C/CRoostPage"),
         // Smaller data of ICU for the installed program; empty in every other build.
         .target(name: "CRoostICU", path: "Sources/C/CRoostICU"),
-        // What Swift does not show of the system: renameat2, ioctl and statfs constants, memmem, fetching memory ahead.
+        // C functions for system calls such as renameat2, file locks and ioctl, and for prefetching memory.
         .target(name: "CRoostSystem", path: "Sources/C/CRoostSystem"),
 
-        // MARK: The house, from the ground up
+        // MARK: Modules
 
         .target(
             name: "RoostSystem",
@@ -263,7 +262,7 @@ let package = Package(
             swiftSettings: strict),
         .plugin(
             name: "RoostModelPlugin", capability: .buildTool(), dependencies: ["roost-model-compiler"]),
-        // Brings data in that are in no store: text files and foreign databases.
+        // Imports text files and databases of other programs.
         .target(
             name: "RoostImport",
             dependencies: [
@@ -447,7 +446,7 @@ let package = Package(
                 "Roost", "RoostCore", "RoostMigration", "RoostStores", "RoostSystem",
             ],
             swiftSettings: strict),
-        // The compiler is run as a process, found beside the tests.
+        // The tests run the model compiler, which is built beside them, as a process.
         .testTarget(
             name: "RoostModelCodeTests",
             dependencies: [
@@ -485,7 +484,7 @@ let package = Package(
                 "TestSamples",
             ],
             swiftSettings: strict),
-        // The SQL engine on a database that gives it the required part only, and the second process of its checks.
+        // The SQL engine on a database with only the required members, and the second process of its checks.
         .target(
             name: "PlainSQL",
             dependencies: [
@@ -570,7 +569,7 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// `ROOST_ONLY=RoostQuery` leaves the tests of one module and what they need, so that they build in a fraction of the time.
+// `ROOST_ONLY=RoostQuery` keeps only the tests of one module and what they need, so that they build in a fraction of the time.
 if let only = Context.environment["ROOST_ONLY"] {
     let tests = only.hasSuffix("Tests") ? only : "\(only)Tests"
     let known = package.targets.filter { $0.type == .test }.map { String($0.name.dropLast("Tests".count)) }.sorted()

@@ -1,8 +1,7 @@
 // Writes or compares the lists of public declarations, for Scripts/api.
 //
-// A list has one sorted line for each declaration of a module. The list of `Roost` contains only
-// the names of types that it exports from other modules. Their members are in the lists of those
-// modules.
+// A list has one sorted line for each declaration of a module. If `Roost` exports a type of another
+// module, its list contains only the type's name. The members are in the list of the other module.
 //
 // The counts exclude cases of enumerations, requirements of protocols, and members that come from a
 // protocol.

@@ -90,7 +90,7 @@ for (subject, operations) in counted.sorted(by: { $0.key < $1.key }) {
         problems.append("\(subject), \(operation): was not counted.")
     }
 }
-// A `Store` may need 5 % more instructions than the contract below it.
+// A call of `Store` may need 5 % more instructions than the equivalent call of `PersistentStore`.
 for (subject, operations) in counted.sorted(by: { $0.key < $1.key }) {
     for (door, contract) in [
         ("Store.forEach, per object", "contract: fetch with a copy of each record, per object"),

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostPredicates
 
 extension ConformanceCheck {
-    /// Every operator on every type, with and without an index, nulls included.
+    /// Comparisons and orders of every type, with and without an index, nulls included.
     static let fetchingByType: [ConformanceCheck] = [
         byType("integer16", attribute: "i16") { [-32768, -2, -1, 0, 1, 2, 32767, 1].map { .int($0) } },
         byType("integer32", attribute: "i32") {

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostStores
 
-/// A store with one fault, which alters the input and output of the sound store that it wraps.
+/// A store that wraps a sound store, and alters its input or output by one fault.
 final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, HistoryKeepingStore {
     /// The state of a fault.
     struct Memory: Sendable {

@@ -35,8 +35,8 @@ public struct MigrationFixture: Sendable {
 
     /// Migrates a copy of the store, and returns the differences from the expected result.
     ///
-    /// The original is never opened, so not even a lock file is created beside it. The directory of
-    /// the copy is removed on return.
+    /// The original is never opened as a store, so not even a lock file is created beside it. The
+    /// directory of the copy is removed on return.
     /// - Parameters:
     ///   - expected: The expected content.
     ///   - migrate: Migrates the copy, which has its own directory, and returns the location of the

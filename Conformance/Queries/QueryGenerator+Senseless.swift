@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 
 extension QueryGenerator {
-    /// Returns a request with a wrong name, type, argument count or position.
+    /// Returns a meaningless request, for example with an unknown name or a wrong type.
     ///
     /// Every store must refuse it with the same code.
     mutating func senselessRequest() -> FetchRequest {

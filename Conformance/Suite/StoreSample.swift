@@ -3,8 +3,8 @@ public import RoostCore
 /// A store with known content for the checks of reading.
 ///
 /// A type that cannot write provides a sample with its ``StoreFixture``, so that its reading can be
-/// checked. For other types the suite creates a sample (`StandardSample`). The checks cover only
-/// what the sample contains, so it should have:
+/// checked. Other types need no sample, because the suite writes one (`StandardSample`). The checks
+/// cover only what the sample contains, so it should have:
 ///
 /// - several entities and subentities
 /// - attributes of every type, with nulls

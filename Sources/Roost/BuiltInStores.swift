@@ -22,7 +22,7 @@ public import RoostStores
 /// `outOfResources`. Call this function once, at the start of a program. A library should not call
 /// it.
 ///
-/// - Parameter byteCount: The limit in bytes; 0 for no limit (the default).
+/// - Parameter byteCount: The limit in bytes; 0 for no limit, which is SQLite's default.
 package func limitLibraryMemory(toByteCount byteCount: Int64) {
     #if SQLite
         SQLiteStoreType.limitMemory(toByteCount: byteCount)

@@ -1,6 +1,6 @@
 // swift-format-ignore-file: OrderedImports
 
-// The exported types: all types of other modules that a program names, stores or passes on. Authors of backends
+// The exports: everything of other modules that a program names, calls, stores or passes on. Authors of backends
 // import RoostCore and the engines instead.
 //
 // Cursors, batches of records, snapshots and change sets are exported for programs that use a

@@ -9,8 +9,10 @@ extension ModelFile {
     /// a model with one version.
     ///
     /// A bundle records its current version, but not the order of its versions. The order is the
-    /// natural order of the names, in which `Notes 10` follows `Notes 9`, but versions with the
-    /// current version's first word come last. Versions after the current one are included.
+    /// natural order of the names, in which `Notes 10` follows `Notes 9`, with two exceptions.
+    /// Versions with the current version's first word come last. Among them, a current version
+    /// without a number follows the others without a number. Versions after the current one are
+    /// included.
     /// - Parameter path: The bundle.
     /// - Returns: A history without mapping models.
     /// - Throws: The errors of ``read(_:version:registry:)``, with the name of the unreadable

@@ -40,12 +40,13 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - configuration: The configuration; nil to search for it (see ``RoostConfiguration``).
-    ///   - names: The names of stores in the configuration; nil for the default store. Each of
-    ///     several names is also the name of a configuration of the model.
+    ///   - names: The names of stores in the configuration; nil for the default store. Each name is
+    ///     also the name of a configuration of the model.
     ///   - model: The program's model; nil for the configured model.
     ///   - types: The classes of the entities.
     ///   - incompatible: The rule for a store of another version of the model.
-    /// - Throws: `invalidConfiguration`; `notFound` for an unknown name; the errors of
+    /// - Throws: `invalidConfiguration`; `notFound` for an unknown name; `invalidRequest` if the
+    ///   model has no configuration of a name; the errors of
     ///   ``init(_:model:types:options:ifIncompatible:)``.
     public convenience init(
         configuration: RoostConfiguration?, stores names: [String]? = nil, model: ManagedObjectModel? = nil,

@@ -158,7 +158,7 @@ int read_all(baseline_run *run, const char *path, const object_sink *sink) {
 
 // MARK: Small saves
 
-/// A journal beside the document, with one changed object per line.
+/// A journal beside the document, with one saved object per line.
 struct JSONJournal {
     int file = -1;
     int64_t next_id = 0;

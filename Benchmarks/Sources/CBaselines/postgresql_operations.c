@@ -283,7 +283,7 @@ static int send_prepared(
     return PQsendQueryPrepared(connection, name, count, values, lengths, formats, 1) == 1 ? 0 : -1;
 }
 
-/// Commits one durable transaction, with one message in each direction.
+/// Commits one durable transaction in a pipeline, which waits for the server once.
 static int commit_in_pipeline(baseline_run *run, postgresql_session *session) {
     PGconn *connection = session->connection;
     int64_t album_count = tracks_album_count(run->track_count);

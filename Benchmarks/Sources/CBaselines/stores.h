@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/// A receiver of objects, one at a time: all albums, then all tracks, in ascending order of their
-/// numbers.
+/// A receiver of objects, one at a time. A new store receives all albums, then all tracks, in
+/// ascending order of their numbers.
 typedef struct object_sink {
     void *state;
     int (*take_album)(void *state, const album *value);

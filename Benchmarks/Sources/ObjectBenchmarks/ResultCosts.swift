@@ -12,7 +12,7 @@ extension ObjectCosts {
         var window = request
         (window.request.fetchLimit, window.request.fetchOffset) = (50, count / 2)
         var reported = 0
-        /// Measures events that change objects, without the changes themselves.
+        /// Measures the handling of events, without the changes of objects that cause them.
         func follow(_ changed: Int, in request: Fetch<Album>, sections: String? = nil) throws -> Double {
             let controller = try FetchedResultsController(request, in: context, sections: sections)
             controller.onChange = { reported += $0.updated.count + $0.moved.count + $0.inserted.count }

@@ -3,8 +3,8 @@ internal import RoostCore
 
 /// The models of the graph checks.
 enum GraphModel {
-    /// A model with every kind of property, relationship and rule, except delete rule noAction and
-    /// uniqueness constraints.
+    /// A model with attributes of every type, and relationships and rules of every kind, except
+    /// delete rule noAction and uniqueness constraints.
     static let standard = Result { try ManagedObjectModel(entities: people + music + assets + rules + values) }
 
     /// A model with a relationship with delete rule noAction.

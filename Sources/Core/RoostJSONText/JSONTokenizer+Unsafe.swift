@@ -8,8 +8,8 @@ internal import RoostSystem
 /// in an object, nesting deeper than ``maximumDepth``, and tokens and keys longer than their
 /// limits.
 ///
-/// The text of a key, string or number is valid until the next call, and is copied only if it
-/// differs from the bytes of the source, for example by escapes. After an error, do not use the
+/// The text of a key, string or number is valid until the next call, and is copied only if it may
+/// differ from the bytes of the source, for example by escapes. After an error, do not use the
 /// tokenizer again.
 ///
 /// Use it from one thread at a time.
@@ -28,7 +28,7 @@ package struct JSONTokenizer: ~Copyable {
         ///
         /// Accepts comments, unquoted keys, single quotes, trailing commas, more escapes and space,
         /// and numbers such as `+1`, `.5`, `0x1F` and `Infinity`. ``text`` converts numbers to JSON
-        /// syntax.
+        /// syntax, except NaN and infinities.
         case json5
     }
 
@@ -64,7 +64,7 @@ package struct JSONTokenizer: ~Copyable {
         case key
         /// A string that is a value.
         case string
-        /// A number, in JSON syntax.
+        /// A number.
         case number
         /// `true`
         case `true`
@@ -129,7 +129,7 @@ package struct JSONTokenizer: ~Copyable {
     /// One bit for each open array or object, the innermost in the lowest bit: 1 for an object.
     @usableFromInline var objectBits: UInt128 = 0
     /// Whether the text of the current string, key or number is in `scratch`, because its spelling
-    /// in the source is different.
+    /// in the source may be different.
     @usableFromInline package internal(set) var isInScratch = false
     /// Whether the current number has neither a fraction nor an exponent.
     @usableFromInline package internal(set) var isWhole = false

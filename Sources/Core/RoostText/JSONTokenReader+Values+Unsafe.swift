@@ -13,7 +13,7 @@ extension JSONTokenReader {
     /// Decodes the current string from base64 into `bytes`, which has room for three bytes for
     /// every four characters.
     ///
-    /// Decoding is strict: padding is required, and space and unused bits in the last digit are
+    /// Decoding is strict: padding is required, and space and extra bits in the last digit are
     /// refused. Returns the number of bytes, or nil if the string is not base64.
     func decodeBase64(into bytes: UnsafeMutableRawBufferPointer) -> Int? {
         guard token == .string else { return nil }

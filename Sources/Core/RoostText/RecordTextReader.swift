@@ -5,7 +5,7 @@ internal import RoostJSONText
 ///
 /// If `entity` is present, it is the first member. The other members may be in any order. `id` is
 /// required. `version` is optional and 1 by default. A missing property is null. The reader reuses
-/// its memory, so reading a record allocates nothing.
+/// its memory, so reading most values allocates nothing.
 ///
 /// Use it from one thread at a time.
 package struct RecordTextReader {
@@ -117,7 +117,7 @@ package struct RecordTextReader {
     /// - Throws: The token reader's errors; `limitExceeded`; ``JSONTokenReader/errorCode`` for an
     ///   unknown or repeated property, a value of the wrong type or out of range, or an object
     ///   without `id`. The message contains line, column, entity, id (if read already) and
-    ///   property, and the most similar name for an unknown property. After an error the batch is
+    ///   property, and for an unknown property a similar name, if any. After an error the batch is
     ///   unchanged.
     package mutating func read(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch

@@ -18,7 +18,7 @@ package import RoostJSONText
 /// - The key `relationship#order` has the object's place in an ordered inverse.
 /// - A property called `id`, `version` or `entity` has `#value` after its name.
 ///
-/// Writing a record allocates memory only for the text.
+/// Writing most values allocates memory only for the text.
 package struct RecordTextWriter: Sendable {
     // Loops over members use spans, which avoid copies and reference counting.
 

@@ -4,10 +4,11 @@ internal import RoostSystem
 
 /// A scanner of values in text with exactly the format of ``RecordTextWriter``.
 ///
-/// Every method moves past the text that it has read. It returns nil or false, and does not move,
-/// if the text has another format, is invalid, or continues after the end of the buffer. Only a
-/// number may be cut at the end of the buffer; skipping the text that must follow the number then
-/// fails. After a failure, a ``JSONTokenReader`` reads the record again and reports any problem.
+/// Every mutating method moves past the text that it has read. It returns nil or false, and does
+/// not move, if the text has another format, is invalid, or continues after the end of the buffer.
+/// Only a number may be cut at the end of the buffer; skipping the text that must follow the number
+/// then fails. After a failure, a ``JSONTokenReader`` reads the record again and reports any
+/// problem.
 struct WrittenTextScanner {
     // SAFETY: as in `JSONTokenizer`, the bytes up to `end` exist, the byte at `end` is 0, and eight
     // bytes from `end` on can be loaded. No value contains a byte 0, so loops over bytes end

@@ -1,7 +1,7 @@
 /// The baselines: programs in C that do the work of each benchmark.
 ///
 /// A baseline is as durable as Roost in the same operation, and reads or writes the same objects.
-/// It has no checksums, no versions and no model.
+/// It verifies no records, checks no versions, and has no model.
 #ifndef CBASELINES_H
 #define CBASELINES_H
 

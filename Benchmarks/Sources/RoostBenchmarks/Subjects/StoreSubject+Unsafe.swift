@@ -11,7 +11,7 @@ final class StoreSubject: Subject {
         case records
         /// Reads every track as a `Codable` struct.
         case structs
-        /// Inserts rows durably, without rules or with limits, lengths and a pattern.
+        /// Inserts rows durably; if `isRuled`, the model has limits, lengths and a pattern.
         case rows(isRuled: Bool)
         /// Inserts `Codable` structs durably.
         case encoded

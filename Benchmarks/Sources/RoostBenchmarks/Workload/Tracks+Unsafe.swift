@@ -1,6 +1,6 @@
 internal import CTracks
 
-/// The content that depends on an object's number, computed by the C code that both sides share.
+/// The content of the workload, computed by the C code that both sides share; only tags are not.
 enum Tracks {
     /// Returns the number of albums for this many tracks.
     static func albumCount(trackCount: Int) -> Int { Int(tracks_album_count(Int64(trackCount))) }
@@ -26,7 +26,7 @@ enum Tracks {
     }
 
     /// Returns the tags of the track with this number in ascending order: five different tags, if
-    /// there are at least 29.
+    /// at least 29 tags exist.
     static func tags(of number: Int, tagCount: Int) -> [Int64] {
         let first = Int(randomKey(number, count: tagCount)) - 1
         return Set((0..<5).map { Int64((first + 7 * $0) % tagCount + 1) }).sorted()
@@ -37,7 +37,7 @@ enum Tracks {
 
     /// Returns the checksum of a track and one of its tags.
     ///
-    /// The checksum of many pairs is their sum, in any order.
+    /// The checksum of many pairs is the sum of their checksums.
     static func tagChecksum(track: Int64, tag: Int64) -> UInt64 {
         (UInt64(bitPattern: track) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(bitPattern: tag)) &* 0x94D0_49BB_1331_11EB
     }

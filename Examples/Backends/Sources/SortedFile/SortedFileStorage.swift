@@ -4,7 +4,7 @@ import RoostKeyValue
 
 /// An ordered key-value storage in one file, for small stores that several programs share.
 ///
-/// Every open store has the whole file in memory, and every commit rewrites it. Readers need no
+/// Every open store has the whole file in memory, and every commit rewrites it. Reads need no
 /// lock, because the path always refers to a complete file. A writer holds the store's `WriterLock`
 /// for the whole transaction, so all processes together have one writer.
 final class SortedFileStorage: OrderedKeyValueStorage {
@@ -13,7 +13,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
     private let isReadOnly: Bool
     /// The lock that prevents others from removing the file; nil for a reader that cannot lock it.
     private let lock: StoreLock?
-    /// The content at the last read or commit; nil after closing or a failed write.
+    /// The content at the last read or commit; nil after closing or an I/O failure.
     private let latest: Mutex<SortedFile?>
 
     /// Opens the file at `path` or, if `isNew`, prepares to create it in the first commit.
@@ -72,7 +72,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
         if file.commit > 0 { try StoreFile.requireOneName(ofStoreAt: path, forWriting: true) }
         var file = file
         do throws(StoreError) { try StoreFile.write(file.encodeNext(), as: path, overwriting: file.commit > 1) } catch {
-            // The disk's content is unknown after a failed write. So the store closes, and the next open reads it.
+            // The disk's content is unknown after an I/O failure. So the store closes, and the next open reads it.
             if error.code == .ioFailure { latest.withLock { $0 = nil } }
             throw error
         }

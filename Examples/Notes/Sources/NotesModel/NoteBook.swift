@@ -22,7 +22,7 @@ public final class NoteBook {
 
     // MARK: Reading
 
-    /// Returns the notes that have `tag` and contain `search` in any case, sorted by number.
+    /// Returns the notes that have `tag` and contain `search`, ignoring case, sorted by number.
     public func list(tag: String? = nil, search: String? = nil) throws(NoteError) -> [NoteLine] {
         var conditions: [FetchRequest.Predicate] = []
         if let tag { conditions.append(.any("tags.name") == tag) }

@@ -51,10 +51,11 @@ package enum CoreDataModelReader {
     /// that is a file, this is the file's name with its extension.
     ///
     /// The order is natural: "Model 2" precedes "Model 10". A version that begins with another word
-    /// than the current version comes first, because the model was renamed.
+    /// than the current version comes first, because the model was renamed. Among the later
+    /// versions, a current version without a number follows the others without a number.
     ///
-    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, `invalidModel`, `corrupted`,
-    ///   `limitExceeded`.
+    /// - Throws: `notFound`, `permissionDenied`, `outOfResources`, `ioFailure`, `invalidModel`,
+    ///   `corrupted`, `limitExceeded`.
     package static func versions(at path: String) throws(StoreError) -> [String] {
         let (names, current) = try versionNames(at: path)
         return VersionOrder(names, current: current).sorted
@@ -95,9 +96,9 @@ package enum CoreDataModelReader {
     ///     current one.
     ///   - compiled: Reads the bytes of a compiled model.
     /// - Returns: The model, and warnings about parts that were left out or changed.
-    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, `invalidModel` (with file and line),
-    ///   `corrupted`, `limitExceeded`; `unsupported` for binary model files from before Xcode 4;
-    ///   errors of `compiled`.
+    /// - Throws: `notFound`, `permissionDenied`, `outOfResources`, `ioFailure`, `invalidModel`
+    ///   (with file and line), `corrupted`, `limitExceeded`; `unsupported` for binary model files
+    ///   from before Xcode 4; errors of `compiled`.
     package static func read(
         at path: String, version: String?, compiled: CompiledModelReader
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
@@ -297,7 +298,7 @@ package enum CoreDataModelReader {
         return name
     }
 
-    /// Orders names so that "Model 2" comes before "Model 10", and "Model" before both.
+    /// Returns whether a name precedes another in natural order: "Model", "Model 2", "Model 10".
     static func precedesNaturally(_ left: String, _ right: String) -> Bool {
         let (leftParts, rightParts) = (parts(left), parts(right))
         for (a, b) in zip(leftParts, rightParts) where a != b {

@@ -14,7 +14,10 @@ package struct ModelDraft {
 
     /// Builds the model.
     ///
-    /// Corrects parts that Core Data allows but a Roost model does not, with warnings.
+    /// Corrects parts that Core Data allows but a Roost model does not.
+    ///
+    /// Each correction causes a warning, except naming an unnamed fetch index and removing an
+    /// identical one.
     ///
     /// - Throws: `invalidModel`, with the file name.
     package func build(warnings: inout [ModelImportWarning], file: String) throws(StoreError) -> ManagedObjectModel {

@@ -83,7 +83,8 @@ package struct XMLModelDocument {
         return entity
     }
 
-    /// Adds an index for each attribute with `indexed="YES"`, the older form of fetch indexes.
+    /// Adds a missing index for each stored attribute with `indexed="YES"`, the older form of fetch
+    /// indexes.
     private func addIndexes(ofLegacyAttributesIn element: XMLElement, to entity: inout EntityDescription) {
         for child in element.children("attribute") where child["indexed"] == "YES" {
             guard let name = child["name"], child["transient"] != "YES" else { continue }

@@ -518,7 +518,7 @@ struct MappingImport {
 
     // MARK: Warnings
 
-    /// Warns of entity mappings that Xcode unlinked but left in the file, which are ignored.
+    /// Warns of ignored entity mappings: Xcode unlinked them but left them in the file.
     private mutating func warnOfOrphans() {
         let counted = Set(mappings.map(\.object.identifier))
         let orphans = objects.values.filter { $0.type == "XDDEVENTITYMAPPING" && !counted.contains($0.identifier) }

@@ -41,7 +41,7 @@ package enum CoreDataMappingReader {
     ///     equal entities have type `copy`. If a model is missing, its names come from the copy of
     ///     the model in the file.
     /// - Returns: The mapping model, and warnings about parts that were left out or changed.
-    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, `limitExceeded`;
+    /// - Throws: `notFound`, `permissionDenied`, `outOfResources`, `ioFailure`, `limitExceeded`;
     ///   `invalidMappingModel` with file and line. For an expression without a counterpart, the
     ///   error names the mapping and the function.
     package static func read(

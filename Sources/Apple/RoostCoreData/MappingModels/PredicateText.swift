@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// A printer of archived predicates and expressions in Apple's format syntax, which models store.
+/// A printer of archived predicates and expressions in the syntax of Apple's format strings.
 ///
 /// Returns nil for unsupported classes and operators, and the caller warns.
 enum PredicateText {

@@ -1,7 +1,8 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// The parts of a model that a mapping import needs: entities, superentities and property names.
+/// The parts of a model that a mapping import needs: entities with their superentities, property
+/// names and destinations of relationships.
 struct ModelOutline {
     struct Entity {
         var superentity: String?

@@ -119,7 +119,7 @@ public struct ManagedObjectModel: Sendable {
         resolved.number(name).map { resolved.entities[$0] }
     }
 
-    /// Returns the entity with this name; throws `unknownEntity`, with the nearest name.
+    /// Returns the entity with this name; throws `unknownEntity`, with a similar name, if any.
     public func requireEntity(_ name: EntityName) throws(StoreError) -> Entity {
         guard let entity = entity(name) else {
             let hint = ModelValidator.hint(name.text, among: entities.map(\.name.text))

@@ -73,7 +73,7 @@ enum ModelValue {
         }
     }
 
-    /// Whether a number has a valid form for the type but is out of range.
+    /// Whether content that does not fit the type is a number that is out of range.
     private static func isOutOfRange(_ node: JSONNode, type: AttributeType) -> Bool {
         switch (type, node.content) {
         case (.integer16, _), (.integer32, _), (.integer64, _): node.isWholeNumber

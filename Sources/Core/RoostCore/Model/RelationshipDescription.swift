@@ -16,7 +16,7 @@ public enum DeleteRule: String, Sendable, CaseIterable, Codable {
     case nullify
     /// Deletes the destinations too.
     case cascade
-    /// Refuses the delete if there are destinations.
+    /// Refuses the delete if destinations exist that are not deleted too.
     case deny
 }
 

@@ -52,7 +52,7 @@ package final class CommitFeed: Sendable {
         var lastReported = 0
     }
 
-    /// The maximum number of commits that wait for a missing commit of this process.
+    /// The maximum number of finished commits that wait to be reported.
     private static let mostEarly = 64
 
     /// The maximum time for which overlapping commits delay a look.
@@ -248,7 +248,7 @@ package final class CommitFeed: Sendable {
 
     // MARK: Commits of others
 
-    /// The state of the listeners before a look.
+    /// The state of the feed before a look.
     package struct Ticket: Sendable {
         /// The generation that was last reported; nil if none was.
         package let known: Generation?
@@ -277,7 +277,7 @@ package final class CommitFeed: Sendable {
 
     /// A look at the generation of a store.
     package struct Look: Sendable {
-        /// The state of the listeners before the look.
+        /// The state of the feed before the look.
         package let ticket: Ticket
         /// The generation of the store.
         package let generation: Generation

@@ -32,7 +32,7 @@ public final class StoreRegistry: Sendable {
 
     /// Returns the type with this name.
     ///
-    /// - Throws: `unknownStoreType`, with the names of the known types.
+    /// - Throws: `unknownStoreType`, with a similar name or the names of the known types.
     public func type(named name: String) throws(StoreError) -> any PersistentStoreType {
         let known = all
         if let type = known.first(where: { $0.name == name }) { return type }

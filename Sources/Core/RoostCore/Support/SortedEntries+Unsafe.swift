@@ -191,7 +191,7 @@ extension [EntryArena.Item] {
     /// Sorts by the first 16 bytes of the keys, with a radix sort from the last byte to the first.
     ///
     /// Most bytes are equal in all keys and are skipped. Each other byte takes O(*n*). The sort
-    /// temporarily doubles the memory.
+    /// temporarily doubles the memory. Up to 64 items are sorted by comparison instead.
     package mutating func sortByPrefix() {
         guard count > 64 else {
             return sort { ($0.high, $0.low, $0.offset) < ($1.high, $1.low, $1.offset) }

@@ -122,7 +122,7 @@ extension DecimalNumber {
             isNegative: negative, mantissa: mantissa, exponent: exponent + (exponentNegative ? -written : written))
     }
 
-    /// Converts a `Decimal` of Foundation exactly; nil if it has more than 38 digits.
+    /// Converts a `Decimal` of Foundation exactly; nil if it is outside the range.
     package init?(_ decimal: Decimal) {
         guard !decimal.isNaN else {
             self = .nan

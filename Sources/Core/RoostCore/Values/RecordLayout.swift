@@ -163,7 +163,7 @@ public final class RecordLayout: Sendable {
     /// Returns the field with this name, or nil.
     public func field(_ name: String) -> Field? { indexByName[name].map { fields[$0] } }
 
-    /// Returns the field with this name; throws `unknownProperty`, with the nearest name.
+    /// Returns the field with this name; throws `unknownProperty`, with a similar name, if any.
     public func requireField(_ name: String) throws(StoreError) -> Field {
         guard let field = field(name) else {
             let hint = nearestName(to: name, among: fields.map(\.name)).map { "; did you mean '\($0)'?" } ?? "."

@@ -252,7 +252,8 @@ extension RecordReader {
     ///
     /// A composite is one value.
     ///
-    /// ``RecordBatch/append(_:version:values:)`` creates the same record from these values.
+    /// ``RecordBatch/append(_:version:values:)`` creates the same record from these values, except
+    /// for signaling NaNs of floats and elements of null composites.
     public func values() -> [String: Value] {
         var values: [String: Value] = [:]
         for field in layout.fields where !field.name.contains(".") && !isNull(field) {
@@ -264,7 +265,8 @@ extension RecordReader {
     /// Checks everything except the structure: checksum, canonical bytes, valid UTF-8, known
     /// entities.
     ///
-    /// A valid record equals, byte for byte, a new record that is created from its values.
+    /// Except for signaling NaNs of floats, a valid record equals, byte for byte, a new record that
+    /// is created from its values.
     ///
     /// - Throws: `corrupted`, with the object; the message names the damaged property, if any.
     package func validate() throws(StoreError) {

@@ -91,8 +91,8 @@ extension StoreFile {
     ///   - path: The final path.
     ///   - overwriting: Whether an existing file at `path` may be replaced.
     /// - Throws: `alreadyExists`; `notAStore` if `path` is not a file; `permissionDenied`;
-    ///   `ioFailure`, after which the new file may exist at `path` but not be durable. After any
-    ///   other error nothing has changed.
+    ///   `ioFailure`. If the directory cannot be flushed, the new file exists at `path` but may not
+    ///   be durable. After any other error nothing has changed.
     public static func publish(_ temporary: String, as path: String, overwriting: Bool) throws(StoreError) {
         let target = resolvingLink(path)
         guard isUsable(temporary), isUsable(target) else {

@@ -30,8 +30,9 @@ extension StoreFile {
     ///   - path: The path of the file. If it is a symbolic link, the file that it refers to is
     ///     replaced.
     ///   - overwriting: Whether an existing file at `path` may be replaced.
-    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, after which
-    ///   nothing has changed; `ioFailure`, after which the new file may exist but not be durable.
+    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `ioFailure`.
+    ///   If the directory cannot be flushed, the new file exists but may not be durable. After any
+    ///   other error nothing has changed.
     public static func write(_ bytes: [UInt8], as path: String, overwriting: Bool) throws(StoreError) {
         try build(path, lock: .exclusive, overwriting: overwriting) { (temporary) throws(StoreError) in
             try createExclusive(at: temporary)

@@ -4,7 +4,8 @@ extension KeyValueStore {
     /// Writes a change set, all or nothing; see ``PersistentStore/commit(_:)``.
     ///
     /// The change set is compared with the store in the write transaction, which an error rolls
-    /// back. A change set that only has requirements is compared with a view and writes nothing.
+    /// back. A change set that only has requirements is compared with a view of the store and
+    /// writes nothing.
     ///
     /// A change set without effect, such as the removal of a link that does not exist, does not
     /// change the generation.

@@ -35,8 +35,8 @@ struct FetchPlanner {
 
     /// Returns the best plan for a request.
     ///
-    /// If no condition has an access, an index is used for sorting only if the request has a limit
-    /// and no conditions. With conditions, the fetch might read the whole index, which takes much
+    /// For a request with a limit and no conditions, an index can be chosen for its order alone. If
+    /// conditions have no access, sorting by an index might read the whole index, which takes much
     /// longer than reading all objects.
     func planned(_ checked: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         let request = checked.request

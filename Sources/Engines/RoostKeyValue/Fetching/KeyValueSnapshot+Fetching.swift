@@ -151,7 +151,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 }
 
 extension CheckedFetchRequest {
-    /// Whether the fetch reads related objects; most fetches do not.
+    /// Whether the fetch may read related objects; most fetches do not.
     fileprivate var needsGraph: Bool { !filter.looksAtFieldsOnly || order.needsKeys }
 }
 

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The entries that the engine writes for objects of each entity in addition to their records.
 ///
-/// It is computed once, when a store is created or opened.
+/// The plan is computed once, when a store is created or opened.
 struct StorePlan: Sendable {
     /// A to-one relationship.
     struct Reference: Sendable {

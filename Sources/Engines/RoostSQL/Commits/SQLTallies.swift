@@ -3,7 +3,7 @@ package import RoostCore
 
 /// The rows of `_roost_tallies`: counts, digests and the generation.
 package enum SQLTallies {
-    /// The columns of the rows' key.
+    /// Returns the columns of the rows' key.
     static func key(_ dialect: any SQLDialect) -> [String] {
         ["kind", "number"] + (dialect is any SQLParallelDialect ? ["place"] : [])
     }

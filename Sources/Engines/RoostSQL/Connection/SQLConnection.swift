@@ -22,10 +22,10 @@ public protocol SQLConnection: SQLConnectionAbilities {
 
 /// The optional abilities of a connection; each member has a default.
 public protocol SQLConnectionAbilities: AnyObject {
-    /// Resets a statement and clears its values.
+    /// Resets a statement that the caller no longer uses.
     ///
-    /// An implementation may cache the statement for the next use of its text. The default does
-    /// not.
+    /// An implementation may cache the statement for the next use of its text, but must then clear
+    /// its values. The default does not cache it.
     func recycle(_ statement: any SQLStatement)
 
     /// Prepares a SELECT that may have many rows.

@@ -161,7 +161,7 @@ extension SQLDatabase {
     /// Does nothing.
     public func requireSoundStructure(_ connection: any SQLConnection) throws(StoreError) {}
 
-    /// Returns an empty list.
+    /// The default, an empty list.
     public var notices: [String] { [] }
 
     /// Returns an empty list.

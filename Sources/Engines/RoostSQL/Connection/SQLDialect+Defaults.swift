@@ -5,7 +5,7 @@ public import RoostCore
 extension SQLDialect {
     /// Returns false.
     public func isReserved(_ name: String) -> Bool { false }
-    /// Returns nil.
+    /// The default, nil.
     public var anyType: String? { nil }
 
     /// Returns CREATE TABLE with a primary key.

@@ -108,7 +108,8 @@ public protocol SQLDialectAbilities: Sendable {
     func isDistinct(_ left: String, from right: String) -> String
     /// Whether integers are compared with floating-point numbers exactly, without rounding.
     var comparesNumbersExactly: Bool { get }
-    /// Returns the condition that a floating-point column is greater than a number; false for NaN.
+    /// Returns the condition that a floating-point column is greater than a number or, if
+    /// `orEqual`, equal to it; false for NaN.
     func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String?
     /// Returns the condition that a floating-point column is not NaN; true for null.
     func isNoNaN(_ column: String) -> String?

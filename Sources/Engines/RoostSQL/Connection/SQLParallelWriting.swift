@@ -1,11 +1,11 @@
 package import RoostCore
 
-// Interfaces for concurrent commits, which wait for each other only if they share rows or if no
-// place is free.
+// Interfaces for concurrent commits.
 //
 // A database has several *writer places*. Each place has its own rows of counters (tallies). A
-// commit takes a free place and updates only its counters, so no row is written by all commits. A
-// transaction that needs exclusive access, such as a load, takes all places.
+// commit takes a free place and updates only its counters, so no row is written by all commits.
+// Commits wait for each other only if they share rows or if no place is free. A transaction that
+// needs exclusive access, such as a load, takes all places.
 
 /// A dialect of a database in which several transactions can write at once.
 package protocol SQLParallelDialect: SQLDialect {

@@ -122,7 +122,7 @@ extension SQLStore: HistoryKeepingStore {
         try recorder.finish(settings, from: previous, to: now, in: entries)
     }
 
-    /// Replaces the store's history and generation by those of another store, in one transaction.
+    /// Replaces the store's history and generation with those of another store, in one transaction.
     ///
     /// Does nothing if that store records no history.
     package func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError) {

@@ -7,8 +7,8 @@ internal import RoostCore
 /// repeatedly. So a link that follows all earlier links is returned at once, and the others wait
 /// until the end.
 ///
-/// The sorter needs about 16 MiB of memory after the first link waits, and 33 or 49 bytes of disk
-/// for each waiting link, in an unnamed file. Use it from one thread.
+/// Waiting links need up to about 16 MiB of memory. Links that exceed it need 33 or 49 bytes of
+/// disk each, in unnamed files. Use the sorter from one thread.
 final class SQLLinkSorter {
     private typealias Ends = (source: Int64, target: Int64)
 
@@ -22,7 +22,7 @@ final class SQLLinkSorter {
     ///
     /// - Parameters:
     ///   - relationshipCount: The number of relationships of the model.
-    ///   - directories: Directories for a temporary file, in order of preference.
+    ///   - directories: Directories for temporary files, in order of preference.
     ///   - memoryByteCount: The amount of memory for waiting links.
     init(relationshipCount: Int, directories: [String], memoryByteCount: Int = 16 << 20) {
         last = Array(repeating: (0, 0), count: relationshipCount)
@@ -34,7 +34,7 @@ final class SQLLinkSorter {
     /// The removed links wait until ``drain(_:)``.
     ///
     /// - Parameter batch: Normalized links of a relationship of the model.
-    /// - Throws: `noSpace` and `ioFailure` of the temporary file.
+    /// - Throws: `noSpace` and `ioFailure` of a temporary file.
     func sort(_ batch: inout LinkBatch) throws(StoreError) {
         let known = last[batch.relationship]
         if isSorted(batch.links, after: known) {

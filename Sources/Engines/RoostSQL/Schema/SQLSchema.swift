@@ -58,7 +58,7 @@ public final class SQLSchema: Sendable {
     public let model: ManagedObjectModel
     /// The version of the format.
     public let formatVersion: Int
-    /// The tables that all stores have, independent of the model.
+    /// The tables that do not depend on the model.
     package let systemTables: [Item]
     /// The tables of objects and links.
     package let tables: [Item]
@@ -255,7 +255,7 @@ public final class SQLSchema: Sendable {
             sql: dialect.createTable(SQLHistory.table, columns: columns, primaryKey: ["position", "part"]))
     }
 
-    /// Returns the tables that all stores of a format version have, independent of the model.
+    /// Returns the tables that do not depend on the model, without the table of the history.
     public static func systemTables(
         _ dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
     ) -> [Item] {

@@ -6,7 +6,7 @@ struct CopiedContent: Sendable {
     var tally: StoreTally
     /// The damaged objects that were skipped.
     var skipped: [ObjectID] = []
-    /// The IDs of the skipped objects in the destination; nil if equal to `skipped`.
+    /// The IDs that the skipped objects would have in the destination; nil if equal to `skipped`.
     var skippedThere: [ObjectID]?
     /// The number of references and links that were left out, by relationship.
     var dangling: [RelationshipCount] = []

@@ -152,8 +152,8 @@ extension DestinationWriter {
     /// replacement.
     private func busyRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
-            // Without a lock file, no process has the store open, and acquiring the lock would
-            // create one.
+            // Without a lock file, no process has the store open. Acquiring the lock would create
+            // the file.
             let hasLockFile = StoreFile.hasEntry(at: StoreLock.path(forStoreAt: location.path))
             let lock =
                 hasLockFile

@@ -7,9 +7,9 @@ extension MigrationManager {
     /// of links, and a last line with counts, digest and checksum. DUMP-FORMAT.md describes the
     /// format. The text has the exact value of every property. Stores with equal content, versions,
     /// UUID, metadata and last keys give equal text. Before the last line, the dump compares the
-    /// written content with the tally of the last commit. Memory is bounded, apart from ranges of
-    /// keys in a partial dump. After an error the last line is missing or incomplete, so a reader
-    /// refuses the text.
+    /// content that it read with the tally of the last commit. Memory is bounded, apart from ranges
+    /// of keys in a partial dump. After an error the last line is missing or incomplete, so a
+    /// reader refuses the text.
     ///
     /// - Parameters:
     ///   - store: The store. Other writers may change it meanwhile.

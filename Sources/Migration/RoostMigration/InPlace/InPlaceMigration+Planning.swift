@@ -78,8 +78,8 @@ extension InPlaceMigration {
             note { () throws(StoreError) in try StoreFile.requireKeepingOwner(at: path) }
             note { () throws(StoreError) in try requireSpace(path) }
         }
-        // Without a lock file, no process has the store open, and acquiring the lock would create
-        // one.
+        // Without a lock file, no process has the store open. Acquiring the lock would create the
+        // file.
         if StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)) {
             note { () throws(StoreError) in
                 let conversion = self.options.conversion

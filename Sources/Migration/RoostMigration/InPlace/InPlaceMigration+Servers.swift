@@ -72,7 +72,7 @@ extension InPlaceMigration {
         do throws(StoreError) { changed = try changeModel(of: store, path: nil) } catch {
             throw store.closed(after: error)
         }
-        // After a change, the store is already closed.
+        // A change has already closed the store; closing it again has no effect.
         try store.close()
         guard var changed else { return nil }
         // The transaction could not see the size of its result.

@@ -29,9 +29,9 @@ extension MappingModel {
     /// Equal mapping models give equal bytes. Reading the document gives an equal mapping model.
     ///
     /// - Throws: `invalidMappingModel` if two entity mappings, or two property mappings of an
-    ///   entity mapping, have the same name; `unsupported` for a composite constant, which
-    ///   expressions cannot represent; `invalidRequest` for an expression that is nested too
-    ///   deeply.
+    ///   entity mapping, have the same name; `unsupported` for a composite constant, which the
+    ///   text of an expression cannot represent; `invalidRequest` for an expression that is nested
+    ///   too deeply.
     public func document() throws(StoreError) -> [UInt8] {
         JSONText.bytes(try MappingDocument.node(of: self), style: .pretty(blockDepth: 4))
     }

@@ -53,7 +53,7 @@ extension MappingInference {
         return mappings
     }
 
-    /// Returns whether the types allow copying the values of one attribute to another.
+    /// Returns whether an attribute can get the values of another, unchanged or converted.
     private static func canTake(
         _ origin: AttributeDescription, as attribute: AttributeDescription, options: MappingModel.InferenceOptions
     ) -> Bool {

@@ -73,7 +73,7 @@ extension RecordTransform {
         private var moved: [(RecordLayout.Field, RecordLayout.Field)] = []
         /// The steps, each with the index of its field, or -1 if the field is not in the tail.
         private var placed: [(position: Int, step: Step)] = []
-        /// The prototype's values, which are the same for all objects.
+        /// The values that are the same for all objects, for the prototype of a record.
         private(set) var constants: [(RecordLayout.Field, Value)] = []
         private(set) var requirements: [Requirement] = []
         private(set) var presences: [Presence] = []

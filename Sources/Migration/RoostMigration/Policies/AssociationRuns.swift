@@ -116,7 +116,7 @@ struct RunMerge {
     /// No later run starts before the end of the returned run.
     mutating func next() throws(StoreError) -> AssociationRun? {
         var least = -1
-        // The lowest first key of the other runs, after which this run is cut.
+        // The lowest first key of the other runs. The returned run is cut after this key.
         var limit = Int64.max
         for (index, head) in heads.enumerated() {
             guard let head else { continue }

@@ -36,8 +36,7 @@ struct FreePlaces {
         var key: Int64
     }
 
-    /// The maximum number of ends of ordered relationships whose next position is remembered after
-    /// a write.
+    /// The maximum number of ends whose next position is remembered after a write.
     private static let limit = 1 << 16
 
     /// The ends that were set since the last write, with the next free position of each.

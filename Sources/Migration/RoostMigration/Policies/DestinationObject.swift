@@ -3,7 +3,7 @@ public import RoostCore
 /// An object of the destination of a migration.
 ///
 /// This is a lightweight handle. Values can be read and set until the migration validates the
-/// objects. Policies also read values that are not yet written.
+/// objects. Reading also returns values that are not yet written to the store.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///

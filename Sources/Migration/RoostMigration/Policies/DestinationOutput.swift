@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The store that a migration in three passes fills, first by a bulk load, then by commits.
 ///
-/// Commits are cheap in an unpublished store. Use it on one thread only.
+/// Commits are cheap in an unpublished store. Use a `DestinationOutput` on one thread only.
 final class DestinationOutput {
     private enum State {
         case loading(DestinationLoad)

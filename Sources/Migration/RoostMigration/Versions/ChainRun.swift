@@ -96,7 +96,7 @@ struct ChainRun: Sendable {
 
     /// The location beside which the intermediate stores are created.
     ///
-    /// Its path is empty if the destination is neither a file nor on a server.
+    /// Its path is empty for an open destination that is neither a file nor on a server.
     private var place: StoreLocation {
         switch destination {
         case .location(let location): return location

@@ -17,15 +17,16 @@ extension StoreSnapshot {
     /// Floating-point numbers are added in key order, so that every store returns the same rows,
     /// bit for bit.
     ///
-    /// An order by a column that is an expression buffers all rows or, with a limit, about twice as
-    /// many as offset plus limit. Removing duplicates stores a key for each distinct row.
+    /// An order by a column that is an expression buffers all rows. With a limit and without
+    /// removal of duplicates, it buffers about twice as many as offset plus limit. Removing
+    /// duplicates stores a key for each distinct row.
     ///
     /// - Throws: Before the first row: `unknownEntity`, `unknownProperty`; `invalidRequest` for a
     ///   column with many values, a column that is neither grouped nor an aggregate in a request
     ///   with groups or aggregates, a `havingPredicate` without groups, or an order by a value that
     ///   a grouped row does not have; the other errors of ``fetch(_:)``.
-    /// - Complexity: The complexity of ``fetch(_:)``. Each object to which columns refer is read at
-    ///   most once for each batch.
+    /// - Complexity: The complexity of ``fetch(_:)``. Objects to which columns refer are read at
+    ///   most once for each batch if they fit into 8 MiB.
     public func rows(_ request: RowRequest) throws(StoreError) -> any RowCursor {
         let plan = try RowPlan(request, model: model)
         let objects = try CheckedFetchRequest(plan.request, model: model)

@@ -68,7 +68,7 @@ final class GroupedRows: RowCursor {
 
     /// Requests all aggregates from the store.
     ///
-    /// Returns false if the request has groups, or if the store cannot compute all of them.
+    /// Returns false if the request has groups, or if the store cannot compute all aggregates.
     ///
     /// Ignores errors, because the caller then reads the objects, and so finds any damaged object.
     private func ask() -> Bool {

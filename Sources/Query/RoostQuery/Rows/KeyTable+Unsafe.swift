@@ -11,7 +11,7 @@ struct KeyTable {
     private var hashes: [UInt64] = []
     /// A hash table of key numbers.
     ///
-    /// A number is in the first free place from its hash on; −1 marks a free place.
+    /// Each number was put into the first free place at or after its hash; −1 marks a free place.
     private var places = [Int32](repeating: -1, count: 64)
 
     /// The number of keys.

@@ -17,7 +17,7 @@ final class KeyedSort {
     /// The sort key of the last record that the result can still contain; empty until enough
     /// records were read.
     private var bound = SortKeys()
-    /// The object key of this record.
+    /// The object key of the record whose sort key is in ``bound``.
     private var boundKey: Int64 = 0
     private var order: [Int]?
     private var given = 0

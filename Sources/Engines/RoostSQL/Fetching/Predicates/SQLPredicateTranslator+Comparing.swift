@@ -274,8 +274,8 @@ extension SQLPredicateTranslator {
         {
             return isIn(term, operands: operands)
         }
-        // A short list that IN cannot express, for example one with expressions or decimals,
-        // becomes one comparison for each member.
+        // A short list that IN cannot express, for example one with expressions or with text
+        // options, becomes one comparison for each member.
         guard members.count <= Self.valuesPerList else { return nil }
         var terms: [String] = []
         for member in members {

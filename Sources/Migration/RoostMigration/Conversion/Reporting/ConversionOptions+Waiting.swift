@@ -24,7 +24,8 @@ extension ConversionOptions {
     /// Publishes a finished store, after waiting until all users of an existing store have closed
     /// it.
     ///
-    /// Processes that open a file later wait for the replacement. See ``ExclusiveRequest``.
+    /// Processes that open the store's file meanwhile wait until it is replaced. See
+    /// ``ExclusiveRequest``.
     ///
     /// - Throws: The errors of ``PersistentStoreType/replace(_:with:overwriting:)``; `cancelled`.
     func replace(

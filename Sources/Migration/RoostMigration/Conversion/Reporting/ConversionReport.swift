@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// The result of a conversion.
 ///
-/// As JSON: `source` and `destination` (URLs), `objects`, `links`, `digest` (text, see
+/// As JSON: `source` (URL or name), `destination` (URL), `objects`, `links`, `digest` (text, see
 /// ``StoreDigest``), `verified`, `seconds`, `bytes` (of the destination), `peakPrivateBytes` (null
 /// if the system does not report it), `entities` (`[{"name","count"}]`), `relationships`
 /// (`[{"relationship","count"}]`), `skipped` (IDs of skipped damaged objects), `dangling`

@@ -7,7 +7,7 @@ final class OperandSet: @unchecked Sendable {
     private let constants: [PredicateConstant]
     /// A hash table of indexes into ``constants``.
     ///
-    /// An index is in the first free slot from its hash on; −1 marks a free slot.
+    /// Each index was put into the first free slot at or after its hash; −1 marks a free slot.
     private let table: PlainArray<Int32>
     private let operands: PlainArray<Element>
     private let mask: Int

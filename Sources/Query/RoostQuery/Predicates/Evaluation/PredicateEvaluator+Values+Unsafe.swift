@@ -200,7 +200,8 @@ extension PredicateEvaluator {
 
     /// Returns an operand as a value.
     ///
-    /// An object ID contains the object's own entity, which is read from the record.
+    /// An object ID contains the object's own entity, or the root of its hierarchy if the object
+    /// does not exist.
     func decoded(_ operand: PredicateOperand, kind: PredicateType.Kind) -> Value {
         guard case .object(let root, let key) = operand, root >= 0 else {
             return Value(operand, kind: kind, model: program.model)

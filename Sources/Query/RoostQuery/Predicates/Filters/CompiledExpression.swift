@@ -68,6 +68,7 @@ package final class ExpressionEvaluator {
     /// Returns the first of many values, and null without a value.
     ///
     /// An object ID contains the object's own entity.
+    ///
     /// - Throws: The errors of ``RecordMatcher/matches(_:)``.
     package func value(of record: RecordReader) throws(StoreError) -> Value {
         var value = Value.null

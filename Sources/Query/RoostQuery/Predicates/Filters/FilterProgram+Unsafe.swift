@@ -90,8 +90,8 @@ final class FilterProgram: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - comparisons: The comparisons. A record must meet all of them.
-    ///   - entities: The numbers of the requested entities: the entity of the comparisons and its
-    ///     subentities.
+    ///   - entities: The numbers of the requested entities: the entity of the comparisons, with or
+    ///     without its subentities.
     ///   - model: The model.
     init?(_ comparisons: [FieldComparison], entities: [Int], model: ManagedObjectModel) {
         let starts = Self.starts(model)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// A table of Foundation's foldings for most Latin, Greek and Cyrillic code points.
+/// A table of Foundation's foldings for common Latin, Greek and Cyrillic code points.
 ///
 /// Chinese ideographs, which do not change, are also supported.
 ///
@@ -28,7 +28,7 @@ final class LatinFolding: Sendable {
             (0..<Self.limit).map { number in
                 guard let scalar = Unicode.Scalar(number), !Self.isMark(scalar) else { return 0 }
                 let bytes = Array(String(scalar).folding(options: options, locale: nil).utf8)
-                // No folded form has more than six bytes; longer ones would be left to Foundation.
+                // No folded form has more than six bytes; this format has room for seven.
                 guard bytes.count < 8 else { return 0 }
                 return bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) } | UInt64(bytes.count) << 56
             })

@@ -20,7 +20,8 @@ package struct TextRange: Hashable, Sendable {
 
     private static func text(_ ascii: [UInt8]) -> String { String(decoding: ascii, as: UTF8.self) }
 
-    /// Returns the first text after all texts that begin with an ASCII prefix.
+    /// Returns the first text after all texts that begin with an ASCII prefix; nil for an empty
+    /// prefix.
     private static func end(of prefix: [UInt8]) -> String? {
         guard let last = prefix.last else { return nil }
         return text(prefix.dropLast()) + String(Unicode.Scalar(last + 1))
@@ -36,8 +37,8 @@ extension StringMatcher {
     /// The ranges of an index that together contain every text that matches a folded comparison.
     ///
     /// The ranges do not overlap, but also contain other texts. The value is nil without folding,
-    /// for an operator that does not fix the beginning of a text, and for a pattern that does not
-    /// begin with an ASCII character.
+    /// for an operator that does not compare a whole text or its beginning, for an empty pattern,
+    /// and if the first or second character of the pattern is beyond ASCII.
     ///
     /// Folding an ASCII character changes at most its case, and gives no character beyond ASCII. So
     /// up to its first character beyond ASCII, a matching text begins like the pattern, except for

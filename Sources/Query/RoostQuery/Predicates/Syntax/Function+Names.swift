@@ -16,7 +16,7 @@ extension FetchRequest.Function {
         }
     }
 
-    /// The infix operator of an arithmetic function; nil for functions that are written as calls.
+    /// The infix operator of an arithmetic function, if any.
     var sign: String? {
         switch self {
         case .add: "+"

@@ -52,8 +52,8 @@ extension FetchRequest.Predicate {
     /// Parses a predicate in the language of Core Data's predicate format strings, without a model.
     ///
     /// A request with the predicate checks the names. The notation of a literal determines its
-    /// type. A whole number is an integer. Any other number is a double, or a decimal if only a
-    /// decimal is exact. Pass dates and other types as arguments, or write the type:
+    /// type. A whole number of up to 64 bits is an integer. Any other number is a double, or a
+    /// decimal if only a decimal is exact. Pass dates and other types as arguments, or write the type:
     /// `CAST("2024-05-01", "NSDate")`. Do not parse untrusted texts, because entity names in casts
     /// to NSManagedObjectID are never freed.
     ///
