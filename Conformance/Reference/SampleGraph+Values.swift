@@ -151,12 +151,14 @@ extension SampleGraph {
     }
 
     static func bytes(_ count: Int, random: inout SeededGenerator) -> Data {
-        var data = Data(capacity: count)
-        var word = random.next()
-        for index in 0..<count {
-            if index % 8 == 0 { word = random.next() }
-            data.append(UInt8(truncatingIfNeeded: word >> UInt64(index % 8 * 8)))
+        // The first number is not used, but without it, the seeds of earlier failures would give
+        // other data.
+        _ = random.next()
+        var data = Data(capacity: count + 7)
+        while data.count < count {
+            withUnsafeBytes(of: random.next().littleEndian) { data.append(contentsOf: $0) }
         }
+        data.removeLast(data.count - count)
         return data
     }
 

@@ -40,8 +40,15 @@ struct AppendedFile: Sendable {
     private static func bytes(_ number: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
-    private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-        bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    /// Reads eight bytes as a number; a search for frames does it at each position.
+    private static func number(at start: Int, in bytes: [UInt8]) -> UInt64 {
+        var number: UInt64 = 0
+        var index = start + 8
+        while index > start {
+            index -= 1
+            number = number << 8 | UInt64(bytes[index])
+        }
+        return number
     }
 
     subscript(space: KeySpace) -> [(key: [UInt8], value: [UInt8])] { spaces[space.position] }
@@ -86,12 +93,13 @@ struct AppendedFile: Sendable {
     /// Returns the payload and the number of a later commit at `start`, or nil if it is not whole.
     private func frame(at start: Int, in bytes: [UInt8]) -> (payload: Range<Int>, commit: UInt64)? {
         guard bytes.count - start >= Self.frameHeadByteCount else { return nil }
-        let count = Self.number(bytes[start...])
+        let count = Self.number(at: start, in: bytes)
         guard count > 0, count <= UInt64(bytes.count - start - Self.frameHeadByteCount) else { return nil }
         let payload = start + Self.frameHeadByteCount..<start + Self.frameHeadByteCount + Int(count)
-        let number = Self.number(bytes[(start + 16)...])
+        let number = Self.number(at: start + 16, in: bytes)
         guard number > commit, number < commit + 1000,
-            Self.number(bytes[(start + 8)...]) == Self.checksum(of: number, identity: identity, payload: bytes[payload])
+            Self.number(at: start + 8, in: bytes)
+                == Self.checksum(of: number, identity: identity, payload: bytes[payload])
         else { return nil }
         return (payload, number)
     }
@@ -102,7 +110,7 @@ struct AppendedFile: Sendable {
         guard bytes.count >= Self.headByteCount, bytes.starts(with: Self.magic) else {
             throw StoreError(.notAStore, "'\(path)' is not an appended file.")
         }
-        identity = Self.number(bytes[Self.magic.count...])
+        identity = Self.number(at: Self.magic.count, in: bytes)
         byteCount = Self.headByteCount
         while let frame = frame(at: byteCount, in: bytes), frame.commit == commit + 1 {
             if fault == .forgetsAllCommits, commit > 0, isDamaged(bytes, after: frame.payload.upperBound) { break }
@@ -145,8 +153,8 @@ struct AppendedFile: Sendable {
         }
         while rest.count >= 10 {
             guard let kind = take(2), KeySpace.allCases.indices.contains(Int(kind[0])), let keyCount = take(8),
-                let key = take(Self.number(keyCount[...])), let valueCount = take(8),
-                let value = take(Self.number(valueCount[...]))
+                let key = take(Self.number(at: 0, in: keyCount)), let valueCount = take(8),
+                let value = take(Self.number(at: 0, in: valueCount))
             else { return }
             set(key, kind[1] == 0 ? nil : value, in: KeySpace.allCases[Int(kind[0])])
         }

@@ -49,8 +49,9 @@ struct FetchCommandTests {
         try Self.makeNotes(type, in: place)
         let wide = try place.roost("fetch", "notes", "Note", "--select=id,text,weight,day,blob,next")
         #expect(wide.code == 0 && wide.errors == "")
+        let firstLines: [String] = wide.output.split(separator: "\n").prefix(6).map(String.init)
         #expect(
-            wide.output.split(separator: "\n").prefix(6).map(String.init) == [
+            firstLines == [
                 "id  text                        weight  day                     blob       next",
                 " 1  plain                          4.1  2001-01-01T00:00:00.5Z  <3 bytes>  Letter/9",
                 " 2                                NULL  NULL                    NULL       NULL",
@@ -424,11 +425,10 @@ struct FetchCommandTests {
         #expect(list[1]["text"] as? String == "" && list[2]["text"] == nil)
         #expect(list[6]["text"] as? String == "line\nbreak\u{1B}[31m")
         let lines = try place.roost("fetch", "notes", "Note", "--format=jsonl").output.split(separator: "\n")
-        #expect(
-            lines.map(String.init)
-                == json.split(separator: "\n").dropFirst().dropLast().map { line in
-                    String(line.hasSuffix(",") ? line.dropLast() : line)
-                })
+        let elements: [Substring] = json.split(separator: "\n").dropFirst().dropLast().map { line in
+            line.hasSuffix(",") ? line.dropLast() : line
+        }
+        #expect(lines == elements)
         let selected = try place.roost("fetch", "notes", "Note", "--format=jsonl", "--select=text,year", "--limit=3")
             .output
         #expect(

@@ -255,6 +255,15 @@ struct ShellTests {
         #expect(!result.errors.contains("--"), "\(result.errors)")
     }
 
+    @Test("'distinct' can precede other clauses of a shell's fetch")
+    func distinctFirst() throws {
+        let place = try ShellSample.make("json")
+        let result = try place.shell(".mode csv\nAlbum distinct select artist.name AS who sort -who")
+        #expect(result.code == 0 && result.output == "who\nNina\nJoni\n", "\(result)")
+        let refused = try place.shell("Album distinct title")
+        #expect(refused.code != 0 && refused.errors.contains("'distinct' takes no text"), "\(refused)")
+    }
+
     @Test("a property named like a clause works in a shell script")
     func clauseNames() throws {
         let place = try ShellSample.make("sqlite")

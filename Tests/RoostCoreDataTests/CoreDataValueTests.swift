@@ -126,8 +126,9 @@ import RoostCore
             try store.directory.write("large", to: ".Store_SUPPORT/_EXTERNAL_DATA/\(present)")
             let opened = try store.opened(try Self.model(attribute))
             let objects = try opened.snapshot().objects("Item")
+            let photos: [Value] = (1...6).map { objects[$0]?["photo"] ?? .null }
             #expect(
-                (1...6).map { objects[$0]?["photo"] ?? .null } == [
+                photos == [
                     .data(Data([0xCA, 0xFE])), .data(Data("large".utf8)), .null, .null, .data(Data()), .data(Data()),
                 ])
             let findings = try opened.integrityFindings()
@@ -136,6 +137,27 @@ import RoostCore
                 findings.first?.severity == .warning
                     && findings.first?.message.hasPrefix("1 values of 'Item.photo'") == true)
             #expect(try opened.byteCount() > 5)
+        }
+
+        @Test("an external data file that is a symbolic link damages only its object")
+        func linkedExternalData() throws {
+            var attribute = AttributeDescription("photo", type: .binaryData)
+            attribute.allowsExternalBinaryDataStorage = true
+            let name = "11111111-2222-3333-4444-555555555555"
+            let store = try Self.store(
+                column: "ZPHOTO", type: "BLOB",
+                values: [AppleStore.hex([2] + Array(name.utf8) + [0]), "x'01cafe'"])
+            try store.directory.write("outside", to: "outside")
+            try store.directory.write("", to: ".Store_SUPPORT/_EXTERNAL_DATA/other")
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(store.directory.path)/.Store_SUPPORT/_EXTERNAL_DATA/\(name)",
+                withDestinationPath: "\(store.directory.path)/outside")
+            let model = try Self.model(attribute)
+            let cursor = try store.opened(model).snapshot().records(of: "Item", after: nil)
+            var batch = RecordBatch(model: model)
+            let error = try failure { try cursor.next(into: &batch) }
+            #expect(error.code == .corrupted && error.damagedObject == ObjectID("Item", key: 1))
+            #expect(try cursor.next(into: &batch) && batch.key(at: 0) == 2)
         }
 
         @Test("a reference to an external data file cannot be a path")

@@ -383,6 +383,23 @@ struct XMLModelTests {
         #expect(read.warnings.first?.description.contains(word) == true)
     }
 
+    @Test("fetch indexes with one name get different names, and a repeated one is left out")
+    func indexNames() throws {
+        func index(_ property: String) -> String {
+            "<fetchIndex name=\"a\"><fetchIndexElement property=\"\(property)\" type=\"Binary\" order=\"ascending\"/></fetchIndex>"
+        }
+        let read = try readModel(
+            """
+            <entity name="E"><attribute name="x" attributeType="String"/><attribute name="y" attributeType="String"/>
+            \(index("x"))\(index("y"))\(index("y"))\(index("x"))</entity>
+            """)
+        #expect(
+            try read.model.requireEntity("E").declaration.fetchIndexes == [
+                FetchIndexDescription("a", on: "x"), FetchIndexDescription("a_2", on: "y"),
+            ])
+        #expect(read.warnings.count == 1)
+    }
+
     @Test("an entity whose parent does not exist is refused")
     func missingParent() throws {
         #expect(try failure { try readModel("<entity name=\"E\" parentEntity=\"Missing\"/>") }.code == .invalidModel)

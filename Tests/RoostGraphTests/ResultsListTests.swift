@@ -35,8 +35,9 @@ struct ResultsListTests {
     }
 
     private static func rows(_ truth: [Int64: Row], isOneSection: Bool, limit: Int?) -> [ResultsRow] {
-        let rows = truth.map { row($0.key, of: $0.value, isOneSection: isOneSection) }.sorted {
-            $0.order == $1.order ? $0.key < $1.key : $0.order.lexicographicallyPrecedes($1.order)
+        var rows: [ResultsRow] = truth.map { row($0.key, of: $0.value, isOneSection: isOneSection) }
+        rows.sort { (a: ResultsRow, b: ResultsRow) -> Bool in
+            a.order == b.order ? a.key < b.key : a.order.lexicographicallyPrecedes(b.order)
         }
         return limit.map { Array(rows.prefix($0)) } ?? rows
     }

@@ -97,7 +97,7 @@ struct ResultsTests {
         let track = controller[ResultsPlace(section: 0, item: 700)]
         #expect(track.seconds == 701)
         #expect(context.registeredObjects.count == 1)
-        #expect(controller.objects.map { $0.seconds } == (1...1_000).map { Int32($0) })
+        #expect(controller.objects.map { $0.seconds } == Array(Int32(1)...1_000))
     }
 
     @Test("sections of results are values that later deletions do not change")

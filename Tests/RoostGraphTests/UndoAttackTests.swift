@@ -51,6 +51,28 @@ struct UndoAttackTests {
         #expect(note.tags == ["b"])
     }
 
+    // MARK: Lists
+
+    @Test("a new undo stack restores a list that was already reordered with the former stack")
+    func orderWithNewStack() throws {
+        let (_, context, former) = try UndoSample.make()
+        let album: Album = try context.insert()
+        for number in 1...3 {
+            let track: Track = try context.insert()
+            track.title = "\(number)"
+            album.tracks.append(track)
+        }
+        try context.save()
+        let undo = UndoStack()
+        context.undo = undo
+        album.tracks.move(from: 0, to: 2)
+        #expect(album.tracks.map(\.title) == ["2", "3", "1"])
+        context.processPendingChanges()
+        undo.undo()
+        #expect(album.tracks.map(\.title) == ["1", "2", "3"])
+        #expect(!former.canUndo)
+    }
+
     // MARK: Others
 
     @Test("undo steps refer to the stored object that replaced a new object with equal unique values")

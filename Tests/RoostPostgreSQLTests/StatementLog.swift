@@ -71,24 +71,20 @@
             // Whether the open transaction of each session has changed tables or rows, or is
             // read-only.
             var open: [String: (definition: Bool, data: Bool, isReadOnly: Bool)] = [:]
+            // Most texts occur thousands of times.
+            var known: [String: [Part]] = [:]
             for (session, text) in try statements() {
                 func refuse(_ reason: String) { violations.append(Violation(reason: reason, statement: text)) }
-                for part in text.split(separator: ";") {
-                    let sql = part.uppercased().trimmingCharacters(in: .whitespacesAndNewlines)
-                    for (word, reason) in Self.forbidden where sql.contains(word) { refuse(reason) }
-                    let first = String(sql.prefix { $0.isLetter })
-                    switch first {
-                    case "BEGIN":
-                        let isReadOnly = sql.contains("READ ONLY")
-                        if !isReadOnly, !sql.contains("SERIALIZABLE") {
-                            refuse("a transaction that is not serializable")
-                        }
-                        open[session] = (false, false, isReadOnly)
-                    case "COMMIT", "ROLLBACK":
-                        if !sql.contains("TO SAVEPOINT") { open[session] = nil }
-                    case "CREATE", "ALTER", "DROP", "COMMENT": open[session]?.definition = true
-                    case "INSERT", "UPDATE", "DELETE", "WITH", "COPY": open[session]?.data = true
-                    default: break
+                let parts = known[text] ?? text.split(separator: ";").map(Part.init)
+                known[text] = parts
+                for part in parts {
+                    for reason in part.refusals { refuse(reason) }
+                    switch part.effect {
+                    case .begins(let isReadOnly): open[session] = (false, false, isReadOnly)
+                    case .ends: open[session] = nil
+                    case .changesTables: open[session]?.definition = true
+                    case .changesRows: open[session]?.data = true
+                    case nil: break
                     }
                     if let state = open[session], state.definition, state.data {
                         refuse("tables and rows change in one transaction")
@@ -96,6 +92,36 @@
                 }
             }
             return violations
+        }
+
+        /// One statement of a text with several.
+        private struct Part {
+            enum Effect {
+                case begins(isReadOnly: Bool)
+                case ends, changesTables, changesRows
+            }
+
+            /// The effect on the open transaction.
+            var effect: Effect?
+            /// The reasons why the portable profile forbids the statement alone.
+            var refusals: [String]
+
+            init(_ text: Substring) {
+                let sql = text.uppercased().trimmingCharacters(in: .whitespacesAndNewlines)
+                refusals = forbidden.filter { sql.contains($0.0) }.map(\.1)
+                switch String(sql.prefix { $0.isLetter }) {
+                case "BEGIN":
+                    let isReadOnly = sql.contains("READ ONLY")
+                    effect = .begins(isReadOnly: isReadOnly)
+                    if !isReadOnly, !sql.contains("SERIALIZABLE") {
+                        refusals.append("a transaction that is not serializable")
+                    }
+                case "COMMIT", "ROLLBACK": effect = sql.contains("TO SAVEPOINT") ? nil : .ends
+                case "CREATE", "ALTER", "DROP", "COMMENT": effect = .changesTables
+                case "INSERT", "UPDATE", "DELETE", "WITH", "COPY": effect = .changesRows
+                default: effect = nil
+                }
+            }
         }
 
         private static let forbidden = [

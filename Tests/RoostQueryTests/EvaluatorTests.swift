@@ -474,7 +474,10 @@ struct FunctionTests {
             return .string(String(text.reversed()))
         }
         try RegisteredFunction.register("test.wrong", returning: .integer64) { _ in "text" }
+        try RegisteredFunction.register("test.bytes", returning: .transformable) { _ in .data(Data([1, 2])) }
         let library = try Library()
+        let bytes = Expression.registered("test.bytes", [])
+        #expect(try library.value(bytes, of: ObjectID("Track", key: 1)) == .data(Data([1, 2])))
         let reversed = Expression.registered("test.reversed", [path("name")])
         #expect(try library.keys("Track", where: compare(reversed, by: .equal, to: .constant("etsrE"))) == [1])
         #expect(try library.keys("Track", where: compare(reversed, by: .equal, to: .constant(.null))) == [4])

@@ -36,7 +36,9 @@ struct LinkSorterTests {
 
     @Test("links in table order, or out of order only within lists, pass the sorter immediately")
     func passesInOrder() throws {
-        let pairs = (Int64(0)..<20_000).map { (source: $0 / 10 + 1, place: $0 % 10 + 1) }
+        let pairs = (Int64(0)..<20_000).map { (number: Int64) -> (source: Int64, place: Int64) in
+            (number / 10 + 1, number % 10 + 1)
+        }
         let links = pairs.map { Link($0.source, $0.place) }
         let sorted = try sort(links, batchCount: 4096)
         #expect(sorted.direct == links && sorted.waiting == [])

@@ -6,7 +6,7 @@ extension DiskNode.Change {
             if bytes.count > size {
                 bytes.removeLast(bytes.count - size)
             } else {
-                bytes.append(contentsOf: repeatElement(0, count: size - bytes.count))
+                bytes += [UInt8](repeating: 0, count: size - bytes.count)
             }
         case .write(let offset, let data):
             if bytes.count < offset + data.count { Self.resize(offset + data.count).apply(to: &bytes) }

@@ -83,9 +83,13 @@ struct MigrationMappingTests {
                     ])
             ])
         let objects = try store.snapshot().objects(of: "Measurement")
-        #expect(objects.map { $0.values["celsius"] } == (1...9).map { .double(Double($0) * 5) })
-        #expect(objects.map { $0.values["number"] } == (1...9).map { .int(Int64($0) * 10) })
-        #expect(objects.map { $0.values["station"] } == (1...9).map { .string("S\($0 % 2 + 1)") })
+        for (index, object) in objects.enumerated() {
+            let number = index + 1
+            #expect(object.values["celsius"] == .double(Double(number) * 5))
+            #expect(object.values["number"] == .int(Int64(number) * 10))
+            #expect(object.values["station"] == .string("S\(number % 2 + 1)"))
+        }
+        #expect(objects.count == 9)
         #expect(objects.allSatisfy { $0.values["unit"] == "C" && $0.values["kind"] == "measured" })
         #expect(report.losses.count == 3, "\(report.losses)")
     }

@@ -83,10 +83,13 @@ package struct ModelDraft {
     private mutating func separateIndexes(_ warnings: inout [ModelImportWarning], file: String) {
         for entity in entities.indices {
             var kept: [FetchIndexDescription] = []
+            // The kept indexes with the names in the file.
+            var known: [FetchIndexDescription] = []
             for var index in entities[entity].fetchIndexes {
                 if index.name.isEmpty { index.name = "index" }
                 let name = index.name
-                if kept.contains(index) { continue }
+                if known.contains(index) { continue }
+                known.append(index)
                 var number = 2
                 while kept.contains(where: { $0.name == index.name }) {
                     index.name = "\(name)_\(number)"

@@ -14,14 +14,20 @@ internal import RoostCore
 
         /// Returns the contents of a data file, or nil if it does not exist.
         ///
-        /// - Throws: `permissionDenied`, `outOfResources`, `ioFailure`; `invalidModel` for a
-        ///   symbolic link; `limitExceeded` if a record cannot hold the contents.
+        /// - Throws: `permissionDenied`, `outOfResources`, `ioFailure`; `corrupted` if the file is a
+        ///   symbolic link or a directory; `limitExceeded` if a record cannot hold the contents;
+        ///   `invalidModel` if the directory of the files is a symbolic link.
         func contents(of name: String) throws(StoreError) -> [UInt8]? {
             if !isOpened {
                 isOpened = true
                 directory = try Self.open(storePath)
             }
-            return try directory?.read(name, limit: RecordLayout.maximumByteCount)
+            do throws(StoreError) {
+                return try directory?.read(name, limit: RecordLayout.maximumByteCount)
+            } catch {
+                // The directory is also used for models.
+                throw error.code == .invalidModel ? error.withMessage(error.message, code: .corrupted) : error
+            }
         }
 
         /// Returns whether a data file exists.

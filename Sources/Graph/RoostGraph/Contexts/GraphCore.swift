@@ -52,6 +52,8 @@ final class GraphCore {
     @exclusivity(unchecked) var undoStack: UndoStack?
     /// The state at the beginning of the event, or nil if undo is not recording.
     @exclusivity(unchecked) var undoRecord: UndoRecord?
+    /// The number of records created so far, by every undo stack that the context had.
+    var undoRecordCount = 0
     /// The observation of the context's objects, or nil if they cannot be observed.
     @exclusivity(unchecked) var observation: ObjectObservation? {
         didSet { newState = observation == nil ? [] : .observed }

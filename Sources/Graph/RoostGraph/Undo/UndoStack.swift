@@ -47,7 +47,6 @@ public final class UndoStack {
     private var group: Step?
     private var groupDepth = 0
     private var disabledCount = 0
-    private var recordCount = 0
     /// Whether a step is being applied.
     private var isExchanging = false
     /// The number of times that all steps were removed.
@@ -309,8 +308,8 @@ public final class UndoStack {
     }
 
     private func makeRecord(_ core: GraphCore) -> UndoRecord {
-        recordCount += 1
-        return UndoRecord(number: recordCount, commitCount: core.commitCount, outsideCount: core.outsideCount)
+        core.undoRecordCount += 1
+        return UndoRecord(number: core.undoRecordCount, commitCount: core.commitCount, outsideCount: core.outsideCount)
     }
 
     /// Starts recording the next event.

@@ -76,7 +76,7 @@ struct ShellClauses {
             var name = text.string(index..<end).lowercased()
             if name == "group", let last = endOfBy(text, from: end) { (name, end) = ("group-by", last) }
             if let word = Word(rawValue: name), words.contains(word), isAlone(text, range: index..<end, start: start),
-                starts.last.map({ text.fragment($0.range.upperBound..<index).isEmpty }) != true
+                starts.last.map({ $0.word != .distinct && text.fragment($0.range.upperBound..<index).isEmpty }) != true
             {
                 starts.append((word, index..<end))
             }

@@ -74,7 +74,9 @@ public struct RegisteredFunction: Sendable {
         } catch {
             throw StoreError(.invalidRequest, "The function '\(name)' failed.", underlying: error)
         }
-        guard value.isNull || PredicateType.Kind(value).family == PredicateType.Kind(resultType).family else {
+        // The value of a transformable attribute is its bytes.
+        let expected = resultType == .transformable ? .data : PredicateType.Kind(resultType)
+        guard value.isNull || PredicateType.Kind(value).family == expected.family else {
             throw StoreError(
                 .invalidValue,
                 "The function '\(name)' returned \(value.kindDescription), but was registered for values of type \(resultType)."
