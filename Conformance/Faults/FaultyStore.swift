@@ -5,7 +5,7 @@ internal import RoostStores
 final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, HistoryKeepingStore {
     /// The state of a fault.
     struct Memory: Sendable {
-        /// The first reserved keys by entity.
+        /// The reserved keys to return again, by entity.
         var firstKeys: [EntityName: Range<Int64>] = [:]
         /// The next key to reserve, by the number of the root entity.
         var nextKeys: [Int: Int64] = [:]

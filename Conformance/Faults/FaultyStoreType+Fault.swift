@@ -24,11 +24,11 @@ extension FaultyStoreType {
 
         // MARK: Reading
 
-        /// A read of links omits the last link.
+        /// A read of several links omits the last one.
         case dropsLastLink = "drops-last-link"
         /// Links are returned without their places.
         case forgetsPlaces = "forgets-places"
-        /// A scan leaves out the last record.
+        /// A scan of several records leaves out the last one.
         case losesLastRecord = "loses-last-record"
         /// A scan leaves out the last record of each full batch.
         case losesRecordsBetweenBatches = "loses-records-between-batches"
@@ -303,7 +303,7 @@ extension FaultyStoreType {
             }
         }
 
-        /// The ability of a store that the fault requires; nil for none.
+        /// The ability that a store needs to show the fault, or nil.
         var neededAbility: StoreCapability? {
             switch self {
             case .losesNotice, .takesDeletesForUpdates, .swapsGenerations, .hidesOtherOpenings, .completesLoads,

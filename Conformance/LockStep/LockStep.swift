@@ -12,9 +12,9 @@ public enum LockStep {
     public struct Summary: Sendable, CustomStringConvertible {
         /// The number of operations, including those without an effect.
         package internal(set) var operationCount = 0
-        /// The number of commits and loads that were not refused, including abandoned loads.
+        /// The number of commits and loads that the plain model accepts, including abandoned loads.
         package internal(set) var writtenCount = 0
-        /// The number of commits and loads that had to be refused.
+        /// The number of commits and loads that the plain model refuses, including abandoned loads.
         package internal(set) var refusedCount = 0
         /// The number of scans, reads, walks, fetches and compared snapshots.
         package internal(set) var readCount = 0
@@ -108,7 +108,7 @@ public enum LockStep {
 public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
     /// The seed of the operations.
     package let seed: UInt64
-    /// The number of the first operation that showed the failure, counted from 1.
+    /// The number of operations until the failure showed; 0 if no model could be created.
     package let operationNumber: Int
     /// The failure of the shortest sequence.
     package let failure: ConformanceFailure

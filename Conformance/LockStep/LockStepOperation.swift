@@ -1,11 +1,10 @@
 package import RoostCore
 
-/// One operation of a random sequence: a change for the next commit, a commit, a read or a
-/// reopening.
+/// One operation of a random sequence, for example a change, a commit, a read or a reopening.
 ///
-/// An operation does not depend on earlier operations: it names its objects by their IDs, and every
-/// store refuses a change that does not fit the state. So a sequence stays valid if any operations
-/// are left out.
+/// An operation does not depend on earlier operations: it names its objects by their IDs, and is
+/// refused or has no effect if it does not fit the state. So a sequence stays valid if any
+/// operations are left out.
 package enum LockStepOperation: Hashable, Sendable {
     // MARK: Changes, collected until the next commit or load
 

@@ -30,7 +30,7 @@ package enum QueryCampaign {
         }
     }
 
-    /// Runs `caseCount` requests in random worlds, on a new store of each fixture for each world.
+    /// Runs `caseCount` requests in random worlds, on new stores of each fixture for each world.
     ///
     /// - Parameters:
     ///   - fixtures: Types of stores that can be written.

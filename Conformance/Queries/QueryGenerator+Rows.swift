@@ -50,7 +50,7 @@ extension QueryGenerator {
         }
     }
 
-    /// Returns a sum or another aggregate of an expression on each object.
+    /// Returns an aggregate over the objects of a group, sometimes combined with a count.
     private mutating func aggregate(_ entity: ManagedObjectModel.Entity) -> Expression {
         let functions: [FetchRequest.Function] = [.sum, .count, .minimum, .maximum, .average, .median, .mode]
         guard !random.oneIn(5), let field = path(.number, entity: entity) else {

@@ -21,7 +21,7 @@ struct QueryGenerator {
         }
     }
 
-    /// The kinds of values that compare with each other.
+    /// A kind of values that compare with each other.
     enum Kind: CaseIterable {
         case number, text, date, uuid, data
     }
@@ -378,7 +378,8 @@ struct QueryGenerator {
         return fields.isEmpty ? nil : start.path(names + random.pick(fields))
     }
 
-    /// Returns a path through to-many relationships, and its destination entity.
+    /// Returns the names of a path through to-many relationships, its destination entity, and a
+    /// function that makes the path from names.
     private mutating func toManyPath(
         _ scope: Scope
     ) -> (names: [String], entity: ManagedObjectModel.Entity, path: @Sendable ([String]) -> Expression)? {
@@ -502,7 +503,7 @@ struct QueryGenerator {
         }
     }
 
-    /// Returns an integer that is not a boolean.
+    /// Returns an expression of an integer type, not of type boolean.
     private mutating func integer(_ scope: Scope) -> Expression {
         switch random.below(4) {
         case 0: return .constant(.int(random.pick(QueryValues.bigIntegers)))

@@ -83,7 +83,7 @@ struct QueryWorld: Sendable {
             for relationship in entity.relationships where !relationship.isToMany {
                 let targets = ids(of: relationship.destination)
                 guard !targets.isEmpty, !random.oneIn(4) else { continue }
-                // A few destinations have most of the sources, and some references are dangling.
+                // Some destinations have more sources than others; some references are dangling.
                 var target = targets[min(random.below(targets.count), random.below(targets.count))]
                 if random.oneIn(25) { target = ObjectID(target.entity, key: 900 + Int64(random.below(3))) }
                 let name = relationship.name.name

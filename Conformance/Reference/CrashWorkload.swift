@@ -6,7 +6,7 @@ internal import RoostMigration
 ///
 /// So the content of a store shows its last transaction.
 ///
-/// Transaction *n* inserts and links objects and records *n* in the metadata. Later ones also
+/// Transaction *n* inserts and links objects, and writes *n* into the metadata. Later ones also
 /// update, unlink and delete objects. A killed process must leave exactly the state after some
 /// transaction.
 package enum CrashWorkload {

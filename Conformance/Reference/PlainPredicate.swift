@@ -5,8 +5,8 @@ internal import RoostQuery
 
 /// A second, simple definition of predicate and expression semantics on decoded values.
 ///
-/// The checks compare stores with it. It resolves paths with the code of the engines' evaluator,
-/// but evaluates without it. It accepts requests that stores must refuse.
+/// The checks compare stores with it. It shares path resolution with the engines' evaluator, but
+/// not evaluation. It accepts requests that stores must refuse.
 struct PlainPredicate {
     /// The result of an expression: one value or many.
     enum Result {
@@ -245,8 +245,8 @@ struct PlainPredicate {
         return value
     }
 
-    /// Returns the number of the entity of an expression's objects, or nil if the expression gives
-    /// none.
+    /// Returns the number of the entity of an expression's objects, or nil if the expression does
+    /// not give objects.
     private func entity(of expression: FetchRequest.Expression, scope: Scope) throws(StoreError) -> Int? {
         switch expression {
         case .evaluatedObject: return scope.entity

@@ -83,8 +83,8 @@ final class PlainText {
         return patterns[key]?.firstMatch(in: text, options: [.anchored], range: range)?.range == range
     }
 
-    /// Compares folded text with runs of digits as numbers, then text with folded case, then code
-    /// points.
+    /// Returns the order of two texts: by folded text with runs of digits as numbers, then by
+    /// case-folded text, then by code points.
     func localizedStandardOrder(_ a: String, _ b: String) -> Int {
         let both: FetchRequest.Comparison.Options = [.caseInsensitive, .diacriticInsensitive]
         let order = Self.order(Self.parts(folded(a, options: both)), Self.parts(folded(b, options: both)))

@@ -5,7 +5,7 @@ package import RoostCore
 /// The ID never changes once released, because exclusions and bug reports refer to it. ``all``
 /// holds every check.
 public struct ConformanceCheck: Sendable, CustomStringConvertible {
-    /// The stable name, `group.subject.detail`.
+    /// The stable name: `group.subject` or `group.subject.detail`.
     public let id: String
     /// The behavior of a store, in one to three sentences.
     public let behavior: String

@@ -171,7 +171,7 @@ extension ConformanceRunner {
     }
 }
 
-/// An invalid argument.
+/// An invalid argument or exclusion.
 package struct ConformanceArgumentError: Error {
     /// The problem and its remedy.
     package let message: String
@@ -182,7 +182,7 @@ package struct ConformanceArgumentError: Error {
 extension ConformanceReport.Format {
     /// Creates the format with this name.
     ///
-    /// - Throws: ``ConformanceArgumentError`` for any other name; it lists the formats.
+    /// - Throws: ``ConformanceArgumentError`` for an unknown name; its message lists the formats.
     package init(named name: String) throws(ConformanceArgumentError) {
         guard let format = Self(rawValue: name) else {
             let names = Self.allCases.map(\.rawValue)

@@ -13,7 +13,7 @@ public import RoostCore
 public struct StoreSample: Sendable {
     /// The location of the store.
     package let location: StoreLocation
-    /// The options for opening it, instead of the fixture's options.
+    /// The options for opening the store, instead of the fixture's options.
     package let options: StoreOptions
     /// The content: the model, the objects with their versions, the links and the user's metadata.
     package let content: ReferenceStore

@@ -231,7 +231,7 @@ package final class Workbench {
 
     /// Closes and removes everything.
     ///
-    /// Failures are not reported, because the check has already reported its result.
+    /// Failures are ignored, because the result of the check is already known.
     package func discard() {
         for peer in peers { try? peer.kill() }
         for store in stores { try? store.close() }

@@ -77,7 +77,7 @@ struct CostChild {
         try FileHandle.standardOutput.write(contentsOf: Data(line.utf8))
     }
 
-    /// The options of a new store.
+    /// Returns the options of a new store.
     ///
     /// The map of LMDB is small, because callgrind has little address space.
     static func options(_ typeName: String) -> StoreOptions {

@@ -23,7 +23,7 @@ struct KeptFormatTests {
         return store
     }
 
-    /// Compares a store with the kept content: records and links with their versions, metadata,
+    /// Compares a store with the kept content: records with their versions, links, metadata,
     /// identity and used keys.
     private func expectKeptContent(_ store: any PersistentStore) throws {
         let expected = try loadKeptDump()

@@ -163,7 +163,7 @@ struct CompletionScriptTests {
         return result.output.split(separator: "\n").map(String.init)
     }
 
-    /// Lines whose completions are the same in all shells.
+    /// Lines whose completions are the same in all shells, except for `~` in Fish.
     private static let cases: [(String, [String])] = [
         ("roost con", ["convert", "config", "conformance"]), ("roost info ma", ["main", "mail"]),
         ("roost info o", ["only"]), ("roost info --mod", ["--model=", "--model-version="]),

@@ -242,8 +242,8 @@ struct OpenStoreInterruptionTests {
         let key = try place.roost("fetch", "a", "Track", "--select=id", "--format=csv").output
             .split(separator: "\n").last.map(String.init)
         let id = try #require(key)
-        // Half a mebibyte, in blocks of 512 bytes.
         try #require(try place.bytes("a").count > 1 << 20)
+        // The limit is half a mebibyte, in blocks of 512 bytes.
         let result = try place.roost(
             "update", "a", "Track", "--set=playCount = 1000000", "--where=SELF = \(id)", "--yes",
             through: ["/bin/sh", "-c", "ulimit -f 1024 && exec \"$@\"", "sh"])

@@ -12,7 +12,7 @@ struct MappingKeyPathTests {
 
     // MARK: Empty key paths
 
-    /// Returns a model of chains of assets, whose destination entity differs between versions.
+    /// Returns a model of chains with a relationship to the entity `assets`.
     private func chains(of assets: String) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
@@ -133,7 +133,7 @@ struct MappingKeyPathTests {
 
     // MARK: Values that do not fit
 
-    /// Returns a model of notes, whose size and parts differ between versions.
+    /// Returns a model of notes whose size has this type and whose parts are of this entity.
     private func notes(size type: AttributeType, partsOf destination: String) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(

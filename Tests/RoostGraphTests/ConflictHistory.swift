@@ -145,7 +145,7 @@ final class ConflictHistory {
         keepOldFavorites(of: lane, before: before)
     }
 
-    /// Restores references to deleted objects that this context still shows.
+    /// Restores references that this context still shows, although their objects are deleted.
     ///
     /// Deleting an object clears a reference without an inverse only if the store has the reference
     /// or this context changed the referring object.
@@ -322,7 +322,7 @@ final class ConflictHistory {
                 throw Problem(
                     "after \(save.text) other objects are pending: \(pending(context)), not \(save.pending)")
             }
-            // A save that failed for another reason may already show other contexts' places.
+            // After a save that failed without a conflict, the context may show places that others saved.
             if save.policy.fails || save.base == save.stored {
                 return try check("after \(save.text) that failed")
             }

@@ -164,10 +164,10 @@ struct HandEditTests {
         let snapshot = try store.snapshot()
         #expect(try snapshot.count(FetchRequest("Author", where: .equal("name", to: "Ada Lovelace"))) == 1)
         snapshot.close()
-        // Adds a record by hand, with a key above all others and no version.
         try store.change { try $0.insert(ObjectID("Tag", key: 30), values: ["name": "new"]) }
         try store.close()
         #expect(try bench.text().contains("\n, \"checksum\": "))
+        // Adds a record by hand, with a key above all others and no version.
         try bench.edit(
             "store", replacing: "{\"id\": 30, \"version\": 1,",
             with: "{\"id\": 99, \"name\": \"by hand\"},\n{\"id\": 30,")

@@ -21,7 +21,6 @@ private struct Abandoned {
         try first.change { try $0.insert(ObjectID("Book", key: 1), values: ["title": "begin"]) }
         try first.close()
         document = try bench.bytes()
-        // Releases the store without closing it, like a killed process.
         var store: (any PersistentStore)? = try bench.open()
         try states.append(#require(store).state())
         for number in 1...commits {
@@ -33,6 +32,7 @@ private struct Abandoned {
             try states.append(#require(store).state())
             ends.append(try bench.bytes("store-journal").count)
         }
+        // Releases the store without closing it, like a killed process.
         store = nil
         journal = try bench.bytes("store-journal")
         #expect(try bench.bytes() == document)

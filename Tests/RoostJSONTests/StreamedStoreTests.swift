@@ -13,8 +13,8 @@ struct StreamedStoreTests {
 
     init() throws { bench = try Bench() }
 
-    /// Creates a store with two entities that have records, one that has none, and two kinds of
-    /// links.
+    /// Creates a store with records of two entities and none of a third, and with links, some from
+    /// an object to itself.
     private func fill(_ model: ManagedObjectModel? = nil) throws {
         let store = try bench.type.create(
             bench.location(), model: try model ?? flatModel(),

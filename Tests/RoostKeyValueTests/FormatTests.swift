@@ -31,7 +31,7 @@ struct FormatTests {
         #expect(hex(LinkKeys.keys(Link(1, 2), relationship: 5).key.bytes) == "0501010102")
     }
 
-    /// Numbers around every boundary of length, and random numbers.
+    /// Returns numbers around every boundary of length, and random numbers.
     private func samples() -> [Int64] {
         var random = SystemRandomNumberGenerator()
         var samples: [Int64] = [1, .max]

@@ -97,7 +97,7 @@ struct ConversionFailureTests {
             options: ConversionOptions(overwrites: overwrites, cancellation: cancellation))
     }
 
-    /// Returns the content of a store: the bytes of a file, or the tally and UUID of another store.
+    /// Returns the content of a store: the bytes of its file, or its tally and UUID without a file.
     private func contents(_ type: String, at path: String) throws -> String {
         if Sample.fileTypes.contains(type) {
             return try Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString()

@@ -9,7 +9,7 @@ import RoostMigration
 
     /// Conversions of real Core Data stores through every type of store.
     ///
-    /// The corpus's `_derived/stores.json` has the counts of other tools.
+    /// The corpus's `_derived/stores.json` has the counts that other tools found.
     @Suite(
         "Conversions of the corpus", .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
     struct CorpusConversionTests {

@@ -13,7 +13,7 @@ struct CompactionTests {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()
         let store = try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions())
-        // Copying fewer rows, SQLite would not check for cancellation.
+        // With fewer rows, SQLite would not check for cancellation.
         let loader = try store.bulkLoader(BulkLoadOptions())
         for start in stride(from: Int64(0), to: Self.count, by: 1000) {
             var batch = RecordBatch(model: store.model)

@@ -62,7 +62,7 @@ extension GraphCheck {
         },
     ]
 
-    /// A store with the albums a, b and c, whose next commit waits until the check has changed
+    /// A store with the albums a, b and c, for saves whose commit waits until the check has changed
     /// objects.
     private struct Flight: Sendable {
         let container: PersistentContainer

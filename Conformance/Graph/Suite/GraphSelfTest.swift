@@ -65,7 +65,7 @@ package enum GraphSelfTest {
     package enum Outcome: Sendable {
         /// The check passes without the fault and fails with it.
         case caught(ConformanceFailure)
-        /// The check passes with the fault, or does not exist.
+        /// The check passes or is skipped with the fault, or does not exist.
         case missed
         /// The check fails without the fault.
         case unsound(ConformanceFailure)

@@ -19,7 +19,7 @@ package struct JSONStoreType: FileStoreType {
     /// The name of the type, `json`.
     package var name: String { "json" }
 
-    /// All capabilities except several writers.
+    /// All capabilities except `multipleProcesses`.
     package var capabilities: StoreCapabilities {
         StoreCapabilities(
             .writing, .totalOrder, .persistence, .digest, .uniquenessConstraints, .fetchIndexes, .file, .history)

@@ -15,7 +15,7 @@ struct LMDBSettings: Sendable {
 
     /// The maximum size of the file and of its map, in bytes.
     var maximumMapByteCount = standardMapByteCount
-    /// The initial size of the map, or nil for the largest size that the file's disk allows.
+    /// The initial size of the map, or nil for a size that depends on the file and its disk.
     var initialMapByteCount: Int?
     /// The maximum number of open snapshots in all processes together.
     var readerCount = standardReaderCount

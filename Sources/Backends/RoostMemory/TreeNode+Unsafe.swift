@@ -141,7 +141,7 @@ final class TreeNode: @unchecked Sendable {
         croost_prefetch(Unmanaged.passUnretained(children[index]).toOpaque())
     }
 
-    /// Prefetches the memory of a child that is read first.
+    /// Prefetches the parts of a child's memory that are read first.
     ///
     /// Call ``prepareChild(_:)`` earlier.
     func prepareEntriesOfChild(_ index: Int) {

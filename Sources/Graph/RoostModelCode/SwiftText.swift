@@ -1,6 +1,6 @@
 /// Functions for identifiers and literals of Swift.
 enum SwiftText {
-    /// Keywords, which can name a declaration only in backticks.
+    /// Keywords, which get backticks if they name a declaration.
     private static let keywords: Set<String> = [
         "Any", "Self", "any", "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default",
         "defer", "deinit", "do", "each", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for",

@@ -7,7 +7,7 @@ internal import RoostModelCode
 /// The `roost-model-compiler` program: generates Swift classes from one model.
 ///
 /// Build tools run it in each build, so it does not link the libraries of the stores. `roost model
-/// generate` does the same.
+/// generate` generates the same classes.
 @main
 enum ModelCompiler {
     static func main() {

@@ -103,6 +103,8 @@ package final class StoreViewer {
 
     /// Returns a unique name for addresses: the letters, digits and underscores before the first
     /// period.
+    ///
+    /// A name in use gets a number.
     static func name(_ title: String, besides others: [String]) -> String {
         let base = title.split(separator: ".").first.map(String.init) ?? "store"
         let plain = base.filter { $0.isLetter || $0.isNumber || $0 == "_" }

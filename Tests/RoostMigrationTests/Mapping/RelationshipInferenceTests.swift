@@ -145,7 +145,7 @@ struct RelationshipInferenceTests {
         try expectDemand(
             try models(.toMany("bs", to: "B", inverse: "as"), .toMany("as", to: "A", inverse: "bs")),
             to: try models(.toMany("bs", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "bs")), keeping: "bs")
-        // One-to-one relationships do not change.
+        // Renaming the inverse of a one-to-one relationship gives no remark.
         let renamedInverse = try models(.toOne("b", to: "B", inverse: "c"), .toOne("c", to: "A", inverse: "b"))
         let kept = try MappingModel.inferred(from: renamedInverse, to: new)
         #expect(kept.remarks(from: renamedInverse, to: new).isEmpty)

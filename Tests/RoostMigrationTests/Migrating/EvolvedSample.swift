@@ -14,7 +14,7 @@ enum EvolvedSample {
         var writer = RelationshipDescription.toOne("writer", to: "Human", inverse: "works")
         writer.renamingIdentifier = "author"
         return try ManagedObjectModel(entities: [
-            // This entity was Person, and is no longer the first.
+            // The previous version calls this entity Person.
             EntityDescription(
                 "Human",
                 attributes: [

@@ -53,7 +53,7 @@ import RoostMigration
                 let dropped = report.mappings.filter { $0.type == "remove" }.reduce(0) { $0 + ($1.read ?? 0) }
                 #expect(report.objects == objects - dropped, "\(version.name)")
                 objects = report.objects
-                // A plain migration over dictionaries gives the same digest.
+                // A plain migration over dictionaries gives the same content.
                 var plain = PlainMigration(mapping, of: before, from: old, to: version.model)
                 let expected = try plain.contents()
                 let fails = plain.fails

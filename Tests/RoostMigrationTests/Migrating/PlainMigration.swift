@@ -7,8 +7,8 @@ import RoostMigration
 /// The effect of a mapping model on the content of a store, computed object by object over
 /// dictionaries.
 ///
-/// It is deliberately simple: it ignores layouts, batches and, until the end, how stores represent
-/// relationships.
+/// It is deliberately simple: it ignores layouts and batches, and considers how stores represent
+/// relationships only when it reads and writes pairs.
 struct PlainMigration {
     /// An object in a hierarchy.
     struct Place: Hashable {

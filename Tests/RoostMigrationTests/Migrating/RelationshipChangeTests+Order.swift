@@ -7,8 +7,8 @@ import Testing
 
 // Places of objects in ordered relationships.
 extension RelationshipChangeTests {
-    /// Creates a store of two hierarchies with ordered inverses, and a mapping that merges them
-    /// with new keys.
+    /// Creates a store of two pairs of entities with ordered inverses, and a mapping that merges
+    /// the pairs into one, with new keys.
     private static func merged(_ count: Int64) throws -> (
         source: any PersistentStore, model: ManagedObjectModel, mapping: MappingModel
     ) {

@@ -23,7 +23,7 @@ struct AssociationTableTests {
         }
     }
 
-    /// 36,000 bytes have room for 1500 runs; the file then has levels of sorted runs.
+    /// 36,000 bytes have room for 1500 runs of keys; further runs go to sorted levels in a file.
     @Test(
         "an association table answers as dictionaries do, in memory and in a file", arguments: [8 << 20, 36_000, 0],
         0..<4)

@@ -25,8 +25,7 @@ final class DocumentLoader: BulkLoader {
     private let storage: JSONStorage
     private let options: BulkLoadOptions
     private let metadata: StoreMetadata
-    /// The write transaction, which is open until the load ends or the engine's loader continues
-    /// it.
+    /// The write transaction, which is open until the load ends or passes to the engine's loader.
     private var place: (any KeyValueLongWrite)?
     private var state = State.waiting
     private var tally: StoreTally

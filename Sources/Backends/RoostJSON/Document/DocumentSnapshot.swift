@@ -3,8 +3,8 @@ internal import RoostQuery
 
 /// A view of a document that is not in memory.
 ///
-/// Whole lists are read directly from the file, in constant memory. Any other request for contents
-/// reads the document into memory.
+/// Complete lists and hierarchies are read directly from the file, in bounded memory. Any other
+/// request for contents reads the document into memory.
 final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot,
     VisitableSnapshot, AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {

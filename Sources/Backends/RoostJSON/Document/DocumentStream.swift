@@ -36,7 +36,8 @@ final class DocumentStream {
 
     /// Reads everything before the first list.
     ///
-    /// Returns nil if the document must be read as a whole because it has no checksum or no tally.
+    /// Returns nil if the document must be read as a whole, for example because it has no checksum
+    /// or no tally.
     init?(_ file: DocumentFile) throws(StoreError) {
         var text = file.reader(computesChecksum: true)
         var head = DocumentHead()

@@ -84,8 +84,8 @@ struct DocumentTail: Sendable {
     init?(_ file: DocumentFile, model: ManagedObjectModel, generation: Generation) throws(StoreError) {
         let start = max(0, file.byteCount - Self.maximumByteCount)
         let bytes = try file.read(at: start, count: file.byteCount - start)
-        // Strings contain no line breaks, so this text begins the line of the member, or of a
-        // member inside the model.
+        // Strings contain no line breaks, so this text occurs only where a member begins: this one,
+        // or one inside the model.
         let line = Array("\n\"\(DocumentFormat.Member.lastKeys.key)\": ".utf8)
         guard let place = bytes.indices.last(where: { bytes[$0] == line[0] && bytes[$0...].starts(with: line) }) else {
             return nil

@@ -75,7 +75,7 @@ struct DocumentText {
         try output.flushIfFull()
     }
 
-    /// Writes a record that is already text, and which must follow all records written so far.
+    /// Writes a record that is already text and must follow all records written so far.
     mutating func append(_ text: UnsafeRawBufferPointer, of entity: Int) throws(StoreError) {
         beginRecord(of: entity)
         output.text.append(text)
@@ -119,7 +119,7 @@ struct DocumentText {
     ///   - tail: The last keys and the tally.
     ///   - history: The history, or nil if the store has none.
     /// - Returns: The version by which a journal refers to this document.
-    /// - Throws: The error of writing the file.
+    /// - Throws: `limitExceeded`; errors of reading the history or writing the file.
     mutating func finish(
         _ tail: DocumentTail, history: (any HistoryEntries)? = nil
     ) throws(StoreError) -> DocumentVersion {

@@ -370,7 +370,8 @@ final class LMDBFileCheck {
 
     /// Marks the pages of one record of the free list.
     ///
-    /// The record has a transaction number and the freed pages in descending order.
+    /// Its key is a transaction number. Its value has the count of the freed pages, then the pages
+    /// in descending order.
     private func markFree(_ list: FileBytes, key: UnsafeRawBufferPointer) throws(LMDBDamage) {
         guard list.bytes.count >= 8, list.bytes.count % 8 == 0 else { throw LMDBDamage("a record of the free list") }
         let (freeingTransaction, count) = try (FileBytes(bytes: key).u64(0), list.u64(0))

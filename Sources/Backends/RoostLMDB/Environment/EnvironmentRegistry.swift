@@ -55,8 +55,7 @@ enum EnvironmentRegistry {
     ///
     /// Opens the file unless this process has it open. The call waits
     ///
-    /// - while this process has the file open under the temporary name that the file had before it
-    ///   replaced the store,
+    /// - while this process has the file open under a temporary name of the store,
     /// - while this process has another file open that was at the path before.
     ///
     /// - Throws: `busy` after the timeout; errors of opening the file.

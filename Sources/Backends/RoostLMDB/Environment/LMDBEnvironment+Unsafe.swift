@@ -47,8 +47,7 @@ final class LMDBEnvironment: Sendable {
     private let knownByteCount: Mutex<Int>
     /// Whether the file is read without locks, for example because this user may not lock it.
     let isUnlocked: Bool
-    /// The check of LMDB's lock file as it was when opened, or nil if the file is read without
-    /// locks.
+    /// The check that LMDB's lock file is still the opened one, or nil without locks.
     private let lockFileCheck: FileHandleCheck?
     private let processID = getpid()
 
@@ -129,7 +128,7 @@ final class LMDBEnvironment: Sendable {
 
     /// Checks the file, unless it is new or was checked by a process that still has it open.
     ///
-    /// Returns nil if locks are impossible.
+    /// Returns nil if the file must be read without locks.
     private static func examine(
         _ path: String, settings: LMDBSettings, isLocked: Bool, isNew: Bool
     ) throws(StoreError) -> SoundnessLock? {
@@ -404,7 +403,7 @@ final class LMDBEnvironment: Sendable {
         writerLock.withLock { if $0 == nil { $0 = lock } }
     }
 
-    /// Closes the handle and opens a new one with the largest map that fits.
+    /// Closes the handle and opens a new one, with a map of the initial size if that fits.
     func reopen(_ gate: inout Gate, isWritable: Bool) throws(StoreError) {
         var settings = settings
         settings.isWritable = isWritable

@@ -2,7 +2,7 @@ internal import RoostFiles
 
 /// The format of LMDB's lock file, `-lock`, which distinguishes it from files of other programs.
 ///
-/// The file is the table of readers: a header of two units, and one unit for each reader. It
+/// The file is the table of readers: a header of 128 bytes, and 64 bytes for each reader. It
 /// contains no information when no process has the store open.
 enum LMDBLockFile {
     /// Returns whether the file is LMDB's lock file, complete or not.

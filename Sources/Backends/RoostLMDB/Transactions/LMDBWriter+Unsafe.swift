@@ -5,7 +5,7 @@ internal import RoostSystem
 
 /// A write transaction, which belongs to the thread that began it.
 ///
-/// It has one cursor for each space that it writes. Entries that arrive in key order usually belong
+/// It has one cursor for each space that it uses. Entries that arrive in key order usually belong
 /// on the cursor's page, and then need no search from the root.
 final class LMDBWriter: KeyValueWriter {
     /// The cursor of a space.

@@ -65,7 +65,7 @@
         ///   - statements: The statements, which stay prepared. Only the first can have a parameter.
         ///   - value: The value of the first statement's parameter, if it has one.
         ///   - what: The action, for messages.
-        /// - Returns: The results of deferred statements, then those of the statements.
+        /// - Returns: The results that were still pending, then those of the statements.
         /// - Throws: The first error.
         func run(
             together statements: [String], value: SQLValue? = nil, what: String

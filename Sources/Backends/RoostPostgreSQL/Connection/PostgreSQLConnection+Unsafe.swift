@@ -218,7 +218,7 @@
             return try body()
         }
 
-        /// Sets the profile and its isolation level of transactions.
+        /// Sets the profile, and the isolation level of its transactions.
         func use(_ profile: PostgreSQLProfile) throws(StoreError) {
             guard settings.profile != profile else { return }
             settings.profile = profile

@@ -47,7 +47,7 @@
         ///   - isAlone: Whether the lease is exclusive.
         ///   - timeout: The maximum time to wait for the end of other leases.
         ///   - connection: A connection without a transaction.
-        /// - Returns: The time at which the successful statement was sent.
+        /// - Returns: The time at which the successful attempt began.
         /// - Throws: `busy`.
         @discardableResult
         func take(

@@ -5,7 +5,7 @@
 
     /// The NOTIFY signal of an open store on a server.
     ///
-    /// All open instances of a store in a process have the same ``id``.
+    /// Open instances of a store whose locations have the same name have the same ``id``.
     ///
     /// The signal is sent after a commit, in a separate transaction, because transactions that
     /// notify wait for each other until they are durable. If a notification is lost, watchers find

@@ -75,7 +75,7 @@ package struct SQLiteDialect: SQLDialect {
 
     /// Returns a query for a text that is not `NaN`.
     ///
-    /// An index on the column makes it a single look-up.
+    /// An index on the column limits the search to texts.
     package func findIrregularNaN(_ column: String, in table: String) -> String? {
         "SELECT 1 FROM \(table) WHERE \(column) >= '' AND \(column) <> 'NaN' LIMIT 1"
     }

@@ -212,10 +212,9 @@ struct WriteAheadLog: ~Copyable {
     /// checksum.
     ///
     /// The search continues the chain from each stored checksum, and from `computed`. A frame that
-    /// continues a chain after the end of a transaction belongs to the next transaction. In the
-    /// chain from a stored checksum that does not match its frame, the frame's commit mark counts
-    /// only if the disk writes the frame's header atomically. The mark is then as new as the
-    /// checksum.
+    /// continues a chain after the end of a transaction belongs to the next transaction. If a
+    /// stored checksum does not match its frame, the frame's commit mark counts only if the disk
+    /// writes the frame's header atomically. The mark is then as new as the checksum.
     ///
     /// - Parameters:
     ///   - first: The frame that does not match.

@@ -30,8 +30,8 @@ public final class PersistentContainer: Sendable {
     ///     store needs none.
     /// - Throws: `invalidModel` if a class does not match its entity, if a hierarchy is in no store
     ///   or in two, or if a relationship connects two stores; `invalidRequest` if `stores` is empty,
-    ///   if the model has no configuration of a name, or if several stores have not one each;
-    ///   `unknownEntity`; `modelMismatch`.
+    ///   if a configuration is unknown, or if the number of configurations for several stores is
+    ///   wrong; `unknownEntity`; `modelMismatch`.
     public init(
         _ stores: [Store], model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = [],
         configurations: [String] = []

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 extension GraphCore {
-    /// The maximum number of neighboring rows to search for references that are read together.
+    /// The maximum number of following rows whose references are read together with a fault.
     private static let companyCount = 256
     /// The number of rows in ``readAhead`` above which the next read first drops all of them.
     private static let readAheadCount = 16_384

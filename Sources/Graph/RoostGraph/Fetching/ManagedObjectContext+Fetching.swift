@@ -340,7 +340,7 @@ extension ManagedObjectContext {
         _ request: Fetch<Object>
     ) async throws(StoreError) -> [Object] {
         let entity = try model.requireEntity(request.request.entity)
-        // A child reads through its parent, so it must stay in their isolation.
+        // A child reads through its parent, so it cannot read on another thread.
         guard core.changed.isEmpty || !request.includesPendingChanges, core.pinned == nil, core.parent == nil else {
             return try fetch(request)
         }

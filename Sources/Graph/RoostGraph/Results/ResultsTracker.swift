@@ -142,7 +142,7 @@ extension GraphCore {
         let isChanged = results.update()
         if !wasReading { closeReader() }
         guard isChanged, !children.isEmpty else { return }
-        // Some changes, such as a rollback, do not notify children. So the results of children that
+        // Some changes, such as a reset, do not notify children. So the results of children that
         // merge automatically are fetched again.
         forEachChild { child in
             guard let own = child.results, child.context?.mergesChangesAutomatically ?? false else { return }

@@ -3,7 +3,7 @@ internal import RoostSystem
 
 /// A block of memory with the rows of objects: complete records, one after the other.
 ///
-/// A row is a record in the format of the stores. Pages are aligned to their size, so a row's
+/// A row is a record in the format of the stores. Pages are aligned to 256 KiB, so a row's
 /// address determines its page without additional memory. A page counts the uses of its rows, and
 /// is freed when the count reaches zero.
 ///
@@ -12,7 +12,7 @@ internal import RoostSystem
 /// row.
 @usableFromInline
 struct RowPage {
-    /// The size of a page in bytes, which is also its alignment.
+    /// The alignment of pages, and the size of a page without a large row, in bytes.
     static let byteCount = 256 * 1024
     /// The number of bytes before the first row.
     static let headerByteCount = 64

@@ -2,7 +2,7 @@ public import RoostCore
 internal import RoostStores
 
 extension ManagedObjectContext {
-    /// The maximum numbers of rounds of `willSave` and of resolving conflicts.
+    /// The maximum numbers of rounds of `willSave` and of attempts to commit.
     private static let mostWillSaveRounds = 1_000
     private static let mostConflictRounds = 10
 

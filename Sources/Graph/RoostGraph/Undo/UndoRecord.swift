@@ -79,7 +79,7 @@ final class UndoRecord {
         var value: Value?
     }
 
-    /// A number that no other record of the context has.
+    /// A number that no other record of the undo stack has.
     let number: Int
     /// The number of commits before the record was created or last applied.
     var commitCount: Int
@@ -164,7 +164,7 @@ final class UndoRecord {
 
     var isEmpty: Bool { rows.isEmpty && notes.isEmpty && links.isEmpty && orders.isEmpty && transients.isEmpty }
 
-    /// Whether an object had changes before the event.
+    /// Returns whether an object had changes before the event.
     private func hadChanges(_ object: ManagedObject) -> Bool {
         object.flags.contains(.changed) && !object.state.contains(.touched)
     }

@@ -39,7 +39,7 @@ struct BatchInsertion {
     private var destinations: BatchDestinations
     private var partners: PartnerChanges
     private var records: RecordBatch
-    /// By row number: the fields for positions in ordered relationships that the row sets.
+    /// By row number: the fields for positions that the row itself sets.
     private var namedPlaces: [Int: Set<Int>] = [:]
     private var keys: [Range<Int64>] = []
     private var rowCount = 0
@@ -251,7 +251,7 @@ struct BatchInsertion {
         }
     }
 
-    /// Returns keys that are reserved for the batch.
+    /// Returns new keys for rows of the batch.
     private mutating func newKeys(_ count: Int) throws(StoreError) -> Range<Int64> {
         var new: Range<Int64>
         if loader == nil {
@@ -329,7 +329,7 @@ struct BatchInsertion {
         ).with { $0.missingObjects = references.map(\.id).filter { !existing.contains($0) } }
     }
 
-    /// Moves the positions of records if another writer has taken these positions.
+    /// Moves the assigned positions of records if another writer has changed the last positions.
     private mutating func moveToFreePlaces() throws(StoreError) {
         let moves = try destinations.movePlaces()
         guard !moves.isEmpty else { return }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The links of many-to-many relationships after the lists of a request were applied one by one.
+/// The links of relationships after the lists of a request were applied one by one.
 ///
 /// Lists of both ends can contradict each other. The later list then wins.
 struct EditedLinks {

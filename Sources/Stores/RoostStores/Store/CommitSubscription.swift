@@ -55,7 +55,7 @@ package final class CommitSubscription: Sendable {
 
 /// A watcher of the stores that have listeners.
 ///
-/// It checks a store when its signal is raised and every second.
+/// It checks a store every second, and when the store's signal is raised.
 ///
 /// All stores of the process share one `FileWatch` and one thread, which runs while there are
 /// stores.

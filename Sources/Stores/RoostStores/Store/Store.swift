@@ -21,8 +21,8 @@ internal import RoostQuery
 ///
 /// Methods block the calling thread. Most methods that read or write objects have an `async` form
 /// with the same name, which runs on a thread of Roost's own. A store can be used from any number
-/// of threads and tasks concurrently. Readers never wait, and writers wait for each other up to the
-/// timeout.
+/// of threads and tasks concurrently. Readers do not wait for writers, and writers wait for each
+/// other up to the timeout.
 public final class Store: Sendable {
     /// The underlying store of a backend.
     package let persistentStore: any PersistentStore

@@ -5,7 +5,7 @@ internal import RoostStores
 
 /// The stores and models of a command line.
 enum StoreArguments {
-    /// The options of every command that opens a store.
+    /// The options of commands that open an existing store.
     static let openingOptions = [
         CommandOption(
             "timeout", value: "SECONDS", help: "How long to wait for a store that is in use (default: 10)."),

@@ -72,8 +72,9 @@ final class BatchRun {
         }
     }
 
-    /// Prepares changes, asks for confirmation (except with `--yes`), commits (except with
-    /// `--dry-run`), and reports.
+    /// Prepares changes, asks for confirmation, commits, and reports.
+    ///
+    /// `--yes` or an empty change skips the question. `--dry-run` skips question and commit.
     ///
     /// - Returns: `finding` if the user declines, otherwise `success`.
     func run(

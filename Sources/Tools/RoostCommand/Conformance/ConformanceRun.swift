@@ -16,7 +16,8 @@ struct ConformanceRun {
     /// The run ends if `isCancelled` returns true after a check.
     ///
     /// - Throws: `UsageError` for a type that is unknown, repeated or without its server, a filter
-    ///   that finds no check, an invalid exclusion, or options that exclude each other.
+    ///   that finds no check, an unknown format, an invalid exclusion, or options that exclude each
+    ///   other.
     init(
         _ arguments: ParsedArguments, registry: StoreRegistry, isCancelled: @escaping () -> Bool = { false }
     ) throws {

@@ -1,7 +1,7 @@
 /// The number of terminal columns that a text fills.
 ///
 /// East Asian wide characters and emoji fill two columns, and combining marks fill none. See
-/// Unicode's annexes 11 and 51.
+/// Unicode's technical reports 11 and 51.
 enum DisplayWidth {
     /// Returns the columns of a text, which must not have control characters.
     static func of(_ text: some StringProtocol) -> Int {
@@ -92,8 +92,8 @@ enum VisibleText {
         return String(result)
     }
 
-    /// Whether a character is a control, a line separator, or a mark of text direction or byte
-    /// order.
+    /// Returns whether a character is a control, a line separator, or a mark of text direction or
+    /// byte order.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F: false

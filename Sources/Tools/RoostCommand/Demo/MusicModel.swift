@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// The model of the demonstration, a music library.
 ///
-/// The model has every attribute type and most kinds of relationships.
+/// The model has every stored attribute type and most kinds of relationships.
 enum MusicModel {
     static func make() throws(StoreError) -> ManagedObjectModel {
         try ManagedObjectModel(

@@ -5,7 +5,7 @@ internal import RoostQuery
 /// The request for rows from `--select`, `--group-by`, `--having`, `--distinct` and `--sort`.
 ///
 /// In the expressions, `id` means the object itself unless a property has that name, and `album.id`
-/// the object of `album`. `--having` and `--group-by` can refer to columns.
+/// means the object of `album`. `--having` and `--group-by` can refer to columns.
 struct RowOptions {
     private(set) var request: RowRequest
     private let entity: ManagedObjectModel.Entity

@@ -23,7 +23,7 @@ struct RowOutput {
 
     /// Writes the rows of a batch.
     ///
-    /// The first batch may be empty.
+    /// For CSV without rows, ``end()`` passes an empty batch, which writes only the header.
     mutating func write(_ batch: RowBatch) throws {
         guard format != .table else { return try writeTable(batch) }
         var text = TextBuffer()

@@ -58,7 +58,7 @@ enum ImportedDatabase {
 }
 
 extension Subcommand {
-    /// The options for text files only.
+    /// The options for text files only, except the flag `no-header`.
     private static let textOptions = [
         "entity", "format", "key", "relate", "without", "delimiter", "encoding", "decimal", "date-format", "timezone",
         "on-error",

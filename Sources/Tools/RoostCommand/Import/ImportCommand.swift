@@ -165,7 +165,7 @@ extension Subcommand {
             }
         } catch {
             guard !isPrepared else { throw error }
-            // The error is about names in the arguments or in the header.
+            // Unknown names in the arguments or in the header are usage errors.
             let failure = error
             return try UsageError.requesting { () throws(StoreError) -> ExitCode in throw failure }
         }

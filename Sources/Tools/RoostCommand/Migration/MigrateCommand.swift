@@ -192,7 +192,8 @@ private struct MigrationRun {
 private struct MigrationRequest {
     let model: ManagedObjectModel
     let options: MigrationOptions
-    /// Warnings about parts of models and mapping models that were left out or changed.
+    /// Warnings about parts of models and mapping models that were left out or changed, and about
+    /// unused mapping models.
     let warnings: [String]
 
     init(_ store: PersistentStoreDescription, target: String, arguments: ParsedArguments) throws {

@@ -27,7 +27,7 @@
         ///
         /// The editor shows only the statement's last line.
         var context = ""
-        /// Whether a signal or an error ended reading.
+        /// Whether a signal or an error ended the wait for a key.
         private var wasCancelled = false
 
         /// Creates an editor, or returns nil if libedit cannot use the terminal.

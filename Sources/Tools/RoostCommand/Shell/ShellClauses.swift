@@ -59,8 +59,8 @@ struct ShellClauses {
 
     /// Returns the keywords that begin clauses, with their ranges.
     ///
-    /// A property can have the name of a clause. A word next to an operator or a comma, or at the
-    /// beginning of a clause, is read as a property.
+    /// A property can have the name of a clause. A word next to an operator or a comma, or directly
+    /// after a keyword, is read as a property.
     private static func starts(
         _ text: ShellText, from start: Int, words: [Word]
     ) -> [(word: Word, range: Range<Int>)] {

@@ -14,8 +14,8 @@ struct ShellScript {
 
     /// Runs all statements.
     ///
-    /// - Throws: ``ShellFailure`` with the line of the first statement that fails; `cancelled`
-    ///   after a signal.
+    /// - Throws: ``ShellFailure`` with the line of the first statement that fails or that a signal
+    ///   cancels; `cancelled` if the input reports Ctrl-C.
     func run() throws {
         var buffer = ShellStatementBuffer()
         while !session.isEnded {

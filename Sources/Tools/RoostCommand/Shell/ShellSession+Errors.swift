@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension ShellSession {
-    /// Runs code that reads clauses, and adds the position in the statement to its errors.
+    /// Runs code that reads clauses, and adds the position in the statement to its usage errors.
     ///
     /// - Throws: `ShellSyntaxError` instead of `UsageError`; other errors unchanged.
     func placing<Result>(_ clauses: ShellClauses, _ body: () throws -> Result) throws -> Result {

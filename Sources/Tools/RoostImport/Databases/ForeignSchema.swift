@@ -12,7 +12,7 @@ struct ForeignTable {
         let isMandatory: Bool
         /// The text of the DEFAULT clause.
         let defaultText: String?
-        /// The value of the DEFAULT clause, or nil for an expression.
+        /// The value of the DEFAULT clause, or nil without a literal.
         let defaultLiteral: SchemaLiteral?
         /// The collation, or `BINARY` for the usual one.
         let collation: String
@@ -38,7 +38,7 @@ struct ForeignTable {
     /// An index over columns.
     struct Index {
         let name: String
-        /// The positions of the columns, or nil for expressions and the rowid.
+        /// The positions of the columns, or nil for expressions, the rowid and omitted columns.
         let columns: [Int?]
         let isDescending: [Bool]
         let collations: [String]
@@ -54,9 +54,9 @@ struct ForeignTable {
     let name: String
     private(set) var columns: [Column] = []
     private var columnNames = SchemaNames()
-    /// The position of the INTEGER PRIMARY KEY, which is the rowid.
+    /// The position of an integer primary key, which is the rowid in SQLite.
     var rowIDColumn: Int?
-    /// The name of the rowid in statements.
+    /// The name of the rowid, or of the integer primary key, in statements.
     ///
     /// Nil for a table without a rowid, and for a table in which columns use all possible names
     /// of the rowid.

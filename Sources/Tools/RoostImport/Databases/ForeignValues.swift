@@ -64,7 +64,7 @@ struct DateForm: OptionSet, Hashable {
             (1...(month == 2 ? 28 : 30)).contains(day)
         else { return nil }
         let shifted = month > 2 ? century * 100 + rest : century * 100 + rest - 1
-        // Dates before the year 1 are left to the slower function, which rounds them correctly.
+        // The slower function reads dates before March of year 1.
         guard shifted > 0 else { return nil }
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         // 730 791 days lie between 0000-03-01 and 2001-01-01.

@@ -70,7 +70,7 @@ extension ModelInference {
     }
 
     /// Returns the properties that hold the values of the columns, in order, or nil if a column
-    /// has none.
+    /// has no suitable property.
     private func properties(_ columns: [Int], table: Int, isConstraint: Bool) -> [String]? {
         var (result, open): ([String], [Int]) = ([], columns)
         while let column = open.first {

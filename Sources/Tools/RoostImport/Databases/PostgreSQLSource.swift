@@ -5,8 +5,9 @@ internal import RoostCore
 
     /// A schema of a foreign PostgreSQL database.
     ///
-    /// The key of a row is its primary key, if that is one integer. Other rows are numbered by the
-    /// server in each statement, so that nothing is written there, not even a temporary table.
+    /// The key of a row is its primary key, if that is one integer and positive in all rows. The
+    /// server numbers other rows in each statement, so that nothing is written there, not even a
+    /// temporary table.
     final class PostgreSQLSource: ForeignSource {
         /// The parts of a table's declaration that only statements need.
         struct Table {

@@ -133,7 +133,7 @@ struct RowWriter<Source: ForeignSource> {
         return number
     }
 
-    /// Sets a number or boolean field from a value of another storage class.
+    /// Sets a number or boolean field from a value that must be converted or checked.
     ///
     /// A text or decimal becomes the nearest double. Any other conversion, also to a float, is
     /// exact or fails.

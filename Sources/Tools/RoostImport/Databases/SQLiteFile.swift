@@ -43,7 +43,7 @@ internal import RoostForeignSQLite
             // 'Rost' at offset 68 marks a store of Roost.
             if header[68..<72].elementsEqual("Rost".utf8) { throw Self.roostStore(path) }
             let hasLog = (log?.byteCount ?? 0) > 0
-            // 1 means 65536. SQLite refuses every other size that is not a power of two.
+            // 1 means 65536. SQLite itself refuses invalid sizes.
             let pageSize = Int(header[16]) << 8 | Int(header[17])
             if !hasLog, pageSize >= 512, main.byteCount % pageSize != 0 {
                 throw StoreError(

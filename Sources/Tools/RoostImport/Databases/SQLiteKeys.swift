@@ -34,7 +34,8 @@ internal import RoostForeignSQLite
             "FROM main.\(ForeignDatabase.quoted(table.name)) AS t NOT INDEXED"
         }
 
-        /// Returns the ORDER BY clause that gives the rows the same order each time.
+        /// Returns the ORDER BY clause that gives the rows the same order each time, or an empty
+        /// text for a table without a named rowid or a primary key.
         static func order(_ table: ForeignTable) -> String {
             if let name = table.rowIDName { return "ORDER BY t.\(name)" }
             guard table.isWithoutRowID else { return "" }

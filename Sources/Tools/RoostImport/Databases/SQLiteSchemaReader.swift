@@ -105,7 +105,7 @@ internal import RoostForeignSQLite
                 }
                 let type = try rows.text(2) ?? ""
                 let isGenerated = rows.integer(6) >= 2
-                // SQLite computes generated values on each read, with functions that may be missing
+                // SQLite may compute generated values on each read, with functions that are missing
                 // or not allowed.
                 if isGenerated, try !isReadable(name, of: table.name) {
                     table.remarks.append(

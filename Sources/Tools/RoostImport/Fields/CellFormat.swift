@@ -120,7 +120,7 @@ package struct CellFormat: Sendable {
             return datePattern.hasTime ? datePattern.seconds(text).map(inZone) : datePattern.seconds(text)
         }
         guard (10...60).contains(text.count), text[4] == UInt8(ascii: "-") else { return nil }
-        // Most dates are a day, or a day with seconds. These forms have a fast path.
+        // Most dates are a day, or a day and a time with seconds. These forms have a fast path.
         if let pattern = text.count == 10 ? Self.day : text.count == 19 ? Self.time(after: text[10]) : nil {
             // A date without a time is not shifted by the time zone.
             return text.count == 10 ? pattern.seconds(text) : pattern.seconds(text).map(inZone)

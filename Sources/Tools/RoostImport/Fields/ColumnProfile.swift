@@ -20,7 +20,7 @@ struct ColumnProfile {
     private let format: CellFormat
     /// The types that all cells so far can have.
     ///
-    /// Before the first cell, these are all types.
+    /// Before the first cell, these are all types except text.
     private var candidates: [AttributeType] = [.boolean, .integer64, .double, .decimal, .date, .uuid]
     private var kinds: Set<ImportRow.Cell.Kind> = []
     /// The number of cells with a value.

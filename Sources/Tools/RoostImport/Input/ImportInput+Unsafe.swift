@@ -27,8 +27,8 @@ package final class ImportInput: Sendable {
     /// Opens a file.
     ///
     /// - Parameter path: The path of a regular file.
-    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, and `invalidRequest` for a directory
-    ///   or a device.
+    /// - Throws: `notFound`, `permissionDenied`, `ioFailure`, and `invalidRequest` for any other
+    ///   kind of file.
     package init(path: String) throws(StoreError) {
         name = path
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

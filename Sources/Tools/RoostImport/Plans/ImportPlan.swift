@@ -37,7 +37,7 @@ package struct ImportPlan: Sendable, Hashable, Encodable {
 
     /// The tables.
     package var tables: [Table] = []
-    /// Sentences about everything that the import leaves out, such as views and triggers.
+    /// Sentences about other parts that the import leaves out, such as views and triggers.
     package var remarks: [String] = []
 
     package init() {}

@@ -109,7 +109,7 @@ struct ColumnMapping {
             "'\(relationship.name)' refers to objects of '\(destination.name)', not of '\(relation.entity)'.")
     }
 
-    /// Refuses options that refer to columns missing in a text with a header.
+    /// Refuses options that refer to columns missing in the text.
     ///
     /// - Parameters:
     ///   - options: The options.
@@ -126,8 +126,8 @@ struct ColumnMapping {
     /// Returns the property of a column: a property that was created from it, a property with the
     /// same name, or a property whose name differs only in case and punctuation.
     ///
-    /// If several columns have the same name, each gets a different property, in the order of the
-    /// properties' names.
+    /// If several columns have the same name, each gets a different property, the shortest name
+    /// first.
     private func propertyName(of column: String) throws(StoreError) -> String {
         if let made = made[column] {
             let free = made.first { name in

@@ -3,7 +3,7 @@ package import RoostMigration
 internal import RoostStores
 
 extension TextImport {
-    /// Sends a record for each row, without intermediate dictionaries or values.
+    /// Sends a record for each row, without a dictionary of its values.
     package func send(to sink: ContentSink) throws(StoreError) {
         let reader = try reader()
         var mapping = ColumnMapping(options, entity: entity, in: model, of: input.name)
@@ -91,7 +91,7 @@ extension TextImport {
 
     /// A placeholder for the row number in a failure.
     ///
-    /// The placeholder is replaced by the place of the row in the text.
+    /// The message loses the placeholder, and gets the place of the row in the text.
     static let rowNumber = 0
 
     /// Returns the rule that a row breaks.

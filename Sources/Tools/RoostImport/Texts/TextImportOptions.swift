@@ -45,7 +45,8 @@ package struct TextImportOptions: Sendable {
     package var entity: String
     /// The format.
     package var format: Format
-    /// The character between cells, or nil for the most frequent separator in the first line.
+    /// The character between cells, or nil for a tab in `tsv`, and for the most frequent separator
+    /// of the first line in `csv`.
     package var delimiter: UInt8?
     /// Whether the first row has the names of the columns.
     package var hasHeader = true

@@ -171,7 +171,7 @@
             }
         }
 
-        /// Sets an attribute, or an element of a composite.
+        /// Sets an attribute, a to-one relationship, or an element of a composite.
         ///
         /// If the composite is null, it is created.
         private static func set(_ value: Value, at path: ArraySlice<String>, of object: ManagedObject) throws {

@@ -178,12 +178,12 @@
             }
         }
 
-        /// Reverts the changes of the context after a failed save.
+        /// Reverts the changes of the context after an error.
         ///
         /// A rollback would also remove all undo steps, so it is the last resort.
         private func takeBack(_ context: ManagedObjectContext, _ step: () -> Void) {
             step()
-            // The caller reports the error of the first save.
+            // The caller reports the first error.
             try? context.save()
             guard context.hasChanges else { return }
             context.rollback()

@@ -39,7 +39,7 @@ function groups(differences) {
     return [...byEntity];
 }
 
-/// Links of one object by one relationship, as one difference.
+/// Joins consecutive links of one object and one relationship into one difference.
 function together(list) {
     const result = [];
     for (const difference of list) {

@@ -11,7 +11,7 @@ const headHeight = 27;
 const padding = 9;
 /// A diagram with more entities shows their names only.
 const detailLimit = 28;
-/// A diagram with more entities shows the names of relationships only when the mouse is on them.
+/// A diagram with more entities names a relationship only when the mouse is on its line.
 const labelLimit = 14;
 const rowLimit = 16;
 const margin = 50;

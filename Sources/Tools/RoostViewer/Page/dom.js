@@ -65,7 +65,7 @@ function symbol(character) { return controls[character.charCodeAt(0)] ?? name(ch
 
 function name(character) { return `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`; }
 
-/// A text of the store. It has its own direction, and control characters are shown as symbols.
+/// A text of the store. It has its own direction, and unseen characters are shown as marks.
 export function text(value, { lines = false } = {}) {
     const node = h(lines ? "bdi.lines" : "bdi");
     const parts = String(value).split(lines ? unseenParts : new RegExp(`(${unseen.source}|\\n|\\t)`));

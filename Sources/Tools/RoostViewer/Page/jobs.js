@@ -102,7 +102,7 @@ export async function load(path, signal) {
 
 export function hideProgress() { replace(document.getElementById("progress")).hidden = true; }
 
-/// Changes something. The server takes changes only from this page, as JSON.
+/// Sends a change as JSON, the only type that the server accepts.
 export async function change(method, path, body) {
     const response = await send(path, { method, headers: { "Content-Type": "application/json" },
         body: body === undefined ? undefined : JSON.stringify(body) });

@@ -7,8 +7,8 @@ import { path, withQuery, go, changed } from "./router.js";
 const completionPause = 90;
 const errorPause = 700;
 
-/// Makes the bar. `error` is the server's refusal of the condition in the address. The names of
-/// `entity` are completed.
+/// Makes the field and its buttons. `error` is the server's refusal of the condition in the
+/// address. The names of `entity` are completed.
 export function predicateBar(place, entity, error) {
     const field = h("textarea", { rows: 1, spellcheck: "false", autocomplete: "off", autocapitalize: "off", role: "combobox", id: "where",
         "aria-label": "Condition", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "completions",
@@ -43,7 +43,7 @@ export function predicateBar(place, entity, error) {
     function accept(option) {
         const end = range.offset + range.length;
         const rest = field.value.slice(end);
-        // A path continues with a point; after everything else comes a space.
+        // A relationship may continue with a point, so no space follows it.
         const space = /^to-/.test(option.detail ?? "") || /^[\s.)]/.test(rest) ? "" : " ";
         field.setRangeText(option.text + space, range.offset, end, "end");
         close();

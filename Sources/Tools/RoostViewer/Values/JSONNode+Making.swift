@@ -5,7 +5,7 @@
         init(_ text: String?) { self.init(text.map { .string($0) } ?? .null) }
         init(_ flag: Bool) { self.init(.bool(flag)) }
 
-        /// Creates a number, or a string if a reader would round the number as a double.
+        /// Creates a number, or a string if a reader could round the number as a double.
         init(_ number: Int64) {
             let exact = Int64(-1) << 53...1 << 53
             self.init(exact.contains(number) ? .number("\(number)") : .string("\(number)"))
