@@ -174,7 +174,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case renewsSections
     /// A window with an offset is updated without regard to objects before the window.
     case trustsOffset
-    /// A save does not update a result of saved objects.
+    /// A save does not update a result that excludes pending changes.
     case overlooksOwnSaves
     /// Results miss the final IDs that a save gives to new objects.
     case overlooksLastingIDs

@@ -4,7 +4,7 @@ internal import RoostCore
 struct ModelSections {
     /// A type and its accompanying declarations.
     struct Section {
-        /// The name of the type.
+        /// The name of the class or enum that programs use.
         let name: String
         let text: String
         let usesFoundation: Bool

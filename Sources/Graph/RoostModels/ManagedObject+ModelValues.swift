@@ -21,7 +21,7 @@
             setValue(value?.attributeValue ?? .null, slot: slot)
         }
 
-        /// Returns an enumeration's value, or nil if the enumeration lacks the stored raw value.
+        /// Returns an enumeration's value, or nil if the raw value is null or matches no case.
         public final func modelValue<T: RawRepresentable>(slot: Int) -> T? where T.RawValue: AttributeValue {
             T.RawValue(attribute: value(slot: slot)).flatMap { T(rawValue: $0) }
         }

@@ -15,7 +15,7 @@
         ///     .sqlite("music.sqlite"), model: ManagedObjectModel(types: types), types: types)
         /// ```
         ///
-        /// - Throws: `invalidModel`, with a line in the message for each problem.
+        /// - Throws: `invalidModel`, with a line in the message for each problem found.
         public init(types: [any ManagedObjectClass.Type]) throws(StoreError) {
             var classes: [any ModelClass.Type] = []
             for type in types {

@@ -47,8 +47,8 @@
             source.byteOffset + (tokens.indices.contains(index) ? tokens[index].range.lowerBound : bytes.count)
         }
 
-        /// Returns the text of a range of tokens with the space between them, or nil for an empty
-        /// range.
+        /// Returns the text of a range of tokens with the space between them, or nil if the range
+        /// is empty or exceeds the tokens.
         private func syntax(_ range: Range<Int>) -> SyntaxText? {
             guard !range.isEmpty, range.upperBound <= tokens.count else { return nil }
             let bytes = tokens[range.lowerBound].range.lowerBound..<tokens[range.upperBound - 1].range.upperBound

@@ -14,7 +14,7 @@ extension GraphCore {
     ///
     /// - Parameter child: The core of the child.
     /// - Returns: A dictionary from changed objects of the child to objects of this context. It
-    ///   excludes new objects and objects that this context has deleted.
+    ///   excludes new objects and objects that no longer exist in this context.
     /// - Throws: `objectNotFound` if an object that the child changed, but did not delete, no
     ///   longer exists in this context; errors from reading.
     func prepareTaking(_ child: GraphCore) throws(StoreError) -> [ManagedObject: ManagedObject] {

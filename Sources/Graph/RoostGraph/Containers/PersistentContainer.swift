@@ -278,7 +278,7 @@ final class ContainerBase: Sendable {
     /// They start when a context first merges automatically.
     private let subscriptions = Mutex<[CommitSubscription]>([])
 
-    /// The object that identifies the container as the origin of commits.
+    /// The identifier of the container as the origin of commits.
     var origin: ObjectIdentifier { ObjectIdentifier(self) }
 
     /// Subscribes to commits that no context of the container made.

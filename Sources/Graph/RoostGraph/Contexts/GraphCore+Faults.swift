@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 extension GraphCore {
-    /// The maximum number of following rows whose references are read together with a fault.
+    /// The maximum number of rows whose destinations are read together with a fault.
     private static let companyCount = 256
     /// The number of rows in ``readAhead`` above which the next read first drops all of them.
     private static let readAheadCount = 16_384
@@ -73,7 +73,7 @@ extension GraphCore {
         try read(keys, root: root)
     }
 
-    /// Appends the keys in a reference field of the rows that follow a row in its page.
+    /// Appends the keys to which the next rows in the page refer through the same field.
     private func appendCompany(
         of company: (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int),
         to keys: inout [Int64]

@@ -67,7 +67,7 @@ final class GraphCore {
     @exclusivity(unchecked) var children: [WeakCore] = []
     /// The number of commits of the context.
     var commitCount = 0
-    /// The number of changes that are in no undo step.
+    /// The number of events whose changes are in no undo step.
     var outsideCount = 0
     /// The changed objects that another context deleted.
     var deletedElsewhere: Set<ObjectPlace> = []

@@ -2,7 +2,7 @@ internal import RoostCore
 public import RoostStores
 
 extension ManagedObjectContext {
-    /// The commits that the context shows from now on: its own saves, and saves that it merges.
+    /// The commits from now on: the context's own saves, and saves that it merges automatically.
     ///
     /// A commit appears after the context's objects have been updated. The sequence is `Sendable`,
     /// so another task can read it and use the IDs.

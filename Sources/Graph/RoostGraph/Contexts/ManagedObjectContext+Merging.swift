@@ -230,7 +230,7 @@ extension GraphCore {
     /// Objects keep their changes. Faults and objects that are being saved are skipped.
     ///
     /// - Parameter objects: Objects of the context.
-    /// - Returns: The objects whose rows changed or are missing.
+    /// - Returns: The objects whose rows changed, and unchanged objects whose rows are missing.
     /// - Throws: Errors from reading.
     @discardableResult
     func reread(_ objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
@@ -248,8 +248,8 @@ extension GraphCore {
 
     /// Replaces the committed row of an object with a record, and keeps the object's changes.
     ///
-    /// - Returns: Whether the record differs from the committed row, and the remaining merge steps
-    ///   for its references.
+    /// - Returns: Whether the record replaced the committed row, and the remaining merge steps for
+    ///   its references.
     func take(
         _ record: Record, object: ManagedObject
     ) throws(StoreError) -> (isChanged: Bool, steps: [MergeStep]) {

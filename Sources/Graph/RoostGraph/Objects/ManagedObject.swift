@@ -27,7 +27,7 @@ open class ManagedObject {
     @usableFromInline @exclusivity(unchecked) final var fastRow: UnsafeRawPointer
     @exclusivity(unchecked) final var extra: Extra?
     // SAFETY: when the context is deallocated or the object leaves it, this property is set to a
-    // core that the object retains; see `GraphCore.orphan(_:)`.
+    // core that the object retains; see `GraphCore.orphan(_:orphanage:)`.
     @exclusivity(unchecked) unowned(unsafe) final var core: GraphCore
     @exclusivity(unchecked) final var key: Int64
     /// The number of bytes of the row.
@@ -61,7 +61,7 @@ open class ManagedObject {
         static let changed = Flags(rawValue: 4)
         /// The object's row is missing in the store.
         static let inaccessible = Flags(rawValue: 8)
-        /// A background save is saving the row.
+        /// A background save is saving the object, or a save is finishing its deletion.
         static let inFlight = Flags(rawValue: 16)
         /// The object has left its context.
         static let orphan = Flags(rawValue: 32)

@@ -10,7 +10,7 @@ package import RoostCore
 package struct ExactSum: Sendable {
     private var whole: Int128 = 0
     private var decimal: Decimal = 0
-    /// The sum of doubles in digits of 32 bits, lowest first; empty before the first double.
+    /// The sum of finite doubles in digits of 32 bits, lowest first; empty before a nonzero one.
     private var digits: [Int64] = []
     private var (nanCount, plusCount, minusCount) = (0, 0, 0)
     private var uncarriedCount = 0

@@ -163,7 +163,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
     /// The error that prevented the last update of the result, or nil.
     ///
     /// After an error, the result is still the result before the event. At the end of the next
-    /// event, the controller fetches again and reports all differences.
+    /// event with changes, the controller fetches again and reports all differences.
     public var error: StoreError? { result.error }
 
     /// Fetches again, and reports the differences like an event.

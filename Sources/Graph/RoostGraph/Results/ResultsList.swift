@@ -204,8 +204,8 @@ package struct ResultsList: Sendable {
     ///   - row: A row whose key is not in the list.
     ///   - former: The serial numbers of sections that were removed in the same update, by name.
     mutating func insert(_ row: ResultsRow, former: [String: UInt32]) {
-        // Find the last section that begins before the row. The row belongs to this section or a
-        // neighbor.
+        // Find the last section that begins before the row. The row belongs to this section, the
+        // next one, or a new one between them.
         var (low, high) = (0, sections.count)
         while low < high {
             let middle = (low + high) / 2

@@ -69,8 +69,8 @@ public final class ResultsTotals {
 
     /// The error that prevented the last update of the totals, or nil.
     ///
-    /// After an error, the totals are those before the event. At the end of the next event, they
-    /// are computed again.
+    /// After an error, the totals are those before the event. At the end of the next event with
+    /// changes, they are computed again.
     public var error: StoreError? { totals.error }
 }
 

@@ -136,8 +136,9 @@ extension GraphCore {
 
     /// Adds the expectations of a commit.
     ///
-    /// The commit expects that new destinations exist, that no object refers to deleted objects,
-    /// and that the last places in ordered relationships are as the save read them.
+    /// The commit expects that new destinations exist, and that the last places in ordered
+    /// relationships are as the save read them. Unless a delete rule allows it, no object may refer
+    /// to deleted objects.
     private func addExpectations(to pending: inout PendingChanges, destinations: Set<ObjectID>, store: Int) {
         let isWholeStore = stores?.stores.count == 1
         pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(destinations)
@@ -218,7 +219,7 @@ private struct LinkChanges {
                 remove(Link(object.key, key), owner: owner, isFlipped: isFlipped)
             }
             guard relationship.isOrdered else {
-                // The ordered other end adds the link, with its position, unless it is stored.
+                // The ordered other end adds a link that is not stored, with its position.
                 if let inverse = relationship.inverse, model.relationships[inverse].isOrdered { continue }
                 for key in members.added where !isRemoved(root, key: key) {
                     add(Link(object.key, key), owner: owner, isFlipped: isFlipped, setsOrder: false)

@@ -113,7 +113,7 @@ extension GraphCore {
             var seen: Set<ObjectIdentifier> = []
             changed.removeAll { !seen.insert(ObjectIdentifier($0)).inserted }
         }
-        // Objects that are not in the list of changed objects did not change in this event either.
+        // Objects without changes also leave the list of objects that changed in this event.
         touched =
             changed.isEmpty ? [] : ContiguousArray(formerTouched.filterUncounted { $0.flags.contains(.changed) })
         for object in gone { leave(object) }

@@ -344,7 +344,7 @@ extension GraphCore {
         note(object)
     }
 
-    /// Removes from the context an object that no longer exists.
+    /// Removes an object from the lists of changes and from the context.
     func leave(_ object: ManagedObject) {
         changed.removeAll { $0 === object }
         touched.removeAll { $0 === object }

@@ -345,8 +345,8 @@ extension ManagedObjectContext {
         noteGeneration(at: position, from: receipt.previousGeneration, to: receipt.generation)
         let isHeard = base.hub.hasReceivers(except: inbox) || !saveObservers.isEmpty || !commits.isEmpty
         guard receipt.hasChanges, isHeard, !isPlanted(.postsNoNotice) else { return }
-        // Updates by the model's rules: derived attributes of objects that depend on changed
-        // objects.
+        // The model's rules added the remaining updates, of derived attributes that depend on
+        // changed objects.
         let updates = outcome.changes.updates
         var others = (pending.updated.count..<max(updates.count, pending.updated.count)).map { updates.id(at: $0) }
         let changed = (pending.updated.all + pending.unwritten.all).map(\.objectID)

@@ -35,7 +35,7 @@ extension GraphCore {
     ///
     /// The steps that result from a step precede the next step.
     ///
-    /// - Returns: The objects with changed or missing rows, from the steps with `isReported`.
+    /// - Returns: The objects that ``reread(_:)`` returns, from the steps with `isReported`.
     /// - Throws: Errors from reading.
     @discardableResult
     func perform(_ steps: [MergeStep]) throws(StoreError) -> [ManagedObject] {

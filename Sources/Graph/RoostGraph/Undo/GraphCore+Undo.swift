@@ -28,7 +28,7 @@ extension GraphCore {
         var hasUnchanged = false
         /// The number of rows whose exchange removed an object from the list of changed objects.
         var removedCount = 0
-        /// The number of rows whose objects are in ``UndoRecord/formerChanged`` and changed again.
+        /// The number of rows whose objects in ``UndoRecord/formerChanged`` have changes again.
         var returnedCount = 0
         /// Whether an object was appended to the list although the list may still contain it.
         var hasRepeated = false

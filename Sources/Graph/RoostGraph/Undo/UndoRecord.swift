@@ -83,7 +83,7 @@ final class UndoRecord {
     let number: Int
     /// The number of commits before the record was created or last applied.
     var commitCount: Int
-    /// The number of changes outside of steps at the time of ``commitCount``.
+    /// The number of events outside of steps at the time of ``commitCount``.
     var outsideCount: Int
     /// Whether the record was applied an odd number of times.
     var isReversed = false

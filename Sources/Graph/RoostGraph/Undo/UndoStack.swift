@@ -71,7 +71,7 @@ public final class UndoStack {
     public var canUndo: Bool { !undoSteps.isEmpty || hasOpenChanges }
     /// Whether there is a step to redo.
     ///
-    /// A new change removes all steps to redo.
+    /// A new step removes all steps to redo.
     public var canRedo: Bool { !redoSteps.isEmpty && !hasOpenChanges }
     /// The number of steps to undo, including the current event or group.
     public var depth: Int { undoSteps.count + (hasOpenChanges ? 1 : 0) }
@@ -79,7 +79,7 @@ public final class UndoStack {
     public var undoName: String? { hasOpenChanges ? group?.name : undoSteps.last?.name }
     /// The name of the next step to redo, if its group has one.
     public var redoName: String? { canRedo ? redoSteps.last?.name : nil }
-    /// Whether changes are recorded.
+    /// Whether changes become steps.
     public var isEnabled: Bool { disabledCount == 0 }
 
     private var hasOpenChanges: Bool {
@@ -100,7 +100,7 @@ public final class UndoStack {
 
     /// Ends the event and all groups, and redoes the step that was undone last, if any.
     ///
-    /// Redoes no step if the context has changed since the undo.
+    /// Redoes no step if changes have become a new step since the undo.
     public func redo() {
         apply(\.redoSteps, to: \.undoSteps)
     }
@@ -255,14 +255,14 @@ public final class UndoStack {
 
     // MARK: Recording
 
-    /// Ends the event, and stops recording until the matching ``enable()``.
+    /// Ends the event, and creates no steps until the matching ``enable()``.
     public func disable() {
         context?.processPendingChanges()
         disabledCount += 1
         if let core = context?.core { begin(core) }
     }
 
-    /// Ends the event, and resumes recording once each ``disable()`` has a matching call.
+    /// Ends the event, and creates steps again once each ``disable()`` has a matching call.
     public func enable() {
         guard disabledCount > 0 else { return }
         context?.processPendingChanges()
