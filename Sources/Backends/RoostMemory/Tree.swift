@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// An ordered map of bytes to bytes: a B+tree whose pages are copied on write.
 ///
-/// A tree is a value: a copy is O(1) and independent of the original.
+/// Copying a tree costs O(1). Changes of the original in later transactions do not affect the copy.
 struct Tree: Sendable {
     private(set) var root: TreeNode
     private(set) var count = 0

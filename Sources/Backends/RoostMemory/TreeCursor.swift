@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostKeyValue
 
-/// The owner of a cursor's tree, which provides the current tree of one space.
+/// The owner of the trees that cursors read.
 protocol TreeSource: AnyObject {
     /// Returns the tree of a space.
     ///

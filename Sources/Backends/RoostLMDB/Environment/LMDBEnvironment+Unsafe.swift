@@ -5,7 +5,7 @@ internal import RoostFiles
 internal import RoostKeyValue
 internal import RoostSystem
 
-/// The LMDB environment of an open file, which all stores of the process with this file share.
+/// The LMDB environment of an open file, shared by all stores of this process that use the file.
 ///
 /// The gate counts open transactions. The map is moved and the handle is replaced only inside the
 /// gate while the count is zero. LMDB itself does not wait for readers, whose pointers would

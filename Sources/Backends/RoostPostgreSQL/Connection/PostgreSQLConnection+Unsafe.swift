@@ -22,7 +22,7 @@
         var timeout: Duration?
         /// The lease that must be valid for each message; nil if the store has no lease.
         var lease: PostgreSQLLeaseClock?
-        /// The number of rows that the last command outside a pipeline changed.
+        /// The number of rows that the last command outside a pipeline changed or returned.
         package private(set) var changedRowCount = 0
         /// The prepared statements by their text.
         var prepared: [String: PostgreSQLPrepared] = [:]

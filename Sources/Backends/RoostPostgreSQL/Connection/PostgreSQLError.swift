@@ -5,7 +5,7 @@
     package struct PostgreSQLError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The five characters of SQLSTATE; empty for an error of the connection.
         package let state: String
-        /// The constraint, index or table that the server's message names.
+        /// The constraint, column or table that the server's message names.
         package let object: String?
         /// The text of an error of the connection.
         package let text: String

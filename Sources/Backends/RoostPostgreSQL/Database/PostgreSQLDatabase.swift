@@ -145,9 +145,10 @@
             return connection
         }
 
-        /// Returns true for conflicts with another writer over unique values, keys or links, for
-        /// deadlocks, and for serialization failures; in the portable profile also if there is no
-        /// memory for more locks.
+        /// Returns true for deadlocks, serialization failures, and conflicts with another writer
+        /// over unique values, keys or links.
+        ///
+        /// In the portable profile, also returns true if memory for more locks is exhausted.
         func isTransient(_ error: StoreError) -> Bool {
             // Errors with other codes may come from resolving a commit. Their underlying error is
             // the error of the last attempt.

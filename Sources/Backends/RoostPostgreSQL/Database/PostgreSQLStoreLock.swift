@@ -32,9 +32,9 @@
 
         /// Takes the shared lock of a store.
         ///
-        /// - Throws: `busy` if another session removes or renames the store for longer than the
-        ///   timeout; `invalidRequest` if the store has another profile than requested; `notFound`;
-        ///   `notAStore`; `permissionDenied`; `outOfResources`; errors of connecting.
+        /// - Throws: `busy` if the store was just created, or is being removed or renamed for longer
+        ///   than the timeout; `invalidRequest` if the store has another profile than requested;
+        ///   `notFound`; `notAStore`; `permissionDenied`; `outOfResources`; errors of connecting.
         static func acquire(_ opening: PostgreSQLOpening) throws(StoreError) -> PostgreSQLStoreLock {
             let (location, settings) = (opening.location, opening.settings)
             let connection = try PostgreSQLConnection(location, settings: settings)
@@ -112,8 +112,8 @@
         ///
         /// - Parameter connection: The connection of the transaction, which already has the shared
         ///   lock. So no other program can take the exclusive lock meanwhile.
-        /// - Throws: `busy` if another program has the store open. The session then has its lock
-        ///   again, or each transaction takes it, as after a restart of the server.
+        /// - Throws: `busy` if another program has the store open. The session then takes its lock
+        ///   again. If that fails, each transaction takes the lock, as after a server restart.
         func makeExclusive(in connection: PostgreSQLConnection) throws(StoreError) {
             try withConnection { (session) throws(StoreError) in
                 let key = try Self.key(location.schema, connection: session)

@@ -27,7 +27,7 @@
         ///   - path: The path of the location: the database, and a schema (default: `public`).
         ///   - timeoutSeconds: The maximum time to wait for a lock.
         ///   - checkCancellation: Called while a statement runs. An error ends the statement.
-        /// - Throws: `invalidRequest` for an invalid path, a path with a password or a Roost store;
+        /// - Throws: `invalidRequest` for an invalid path, a path with a password, or a Roost store;
         ///   `notFound` for a missing database or schema; `ioFailure`, `permissionDenied`, `busy`,
         ///   `unsupported`; errors of `checkCancellation`.
         package init(

@@ -4,7 +4,7 @@
 
     /// Opens and creates stores.
     ///
-    /// Does not change a store before all checks have passed.
+    /// Except for leases, a store is not changed before all checks have passed.
     struct PostgreSQLOpening {
         let location: PostgreSQLLocation
         let options: StoreOptions

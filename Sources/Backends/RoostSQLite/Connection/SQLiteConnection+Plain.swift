@@ -1,10 +1,10 @@
 package import RoostCore
 
 extension SQLiteConnection {
-    /// Opens a connection that may run all statements, and moves the log into the file if it is
-    /// closed last.
+    /// Opens a connection that may run all statements.
     ///
-    /// This is meant for databases that are not stores, as in the tests of the SQL engine.
+    /// If it is closed last, it moves the log into the file. This function is meant for databases
+    /// that are not stores, as in the tests of the SQL engine.
     package static func plain(
         at path: String, isReadOnly: Bool, timeoutSeconds: Double
     ) throws(StoreError) -> SQLiteConnection {

@@ -106,7 +106,7 @@ enum SQLite {
     static let notUnique = SQLITE_CONSTRAINT | 8 << 8
     static let duplicateRowID = SQLITE_CONSTRAINT | 10 << 8
 
-    // Values of errno that are the same on Linux and Darwin, unless noted.
+    // Values of errno. Only `quotaExceeded` differs between Linux and Darwin.
     static let fileTooLarge: Int32 = 27
     static let noSpace: Int32 = 28
     #if canImport(Darwin)

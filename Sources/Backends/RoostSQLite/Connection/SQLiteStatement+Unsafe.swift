@@ -4,7 +4,8 @@ package import RoostSQL
 
 /// A prepared SQLite statement.
 ///
-/// Every return code is checked. A column that cannot be read for lack of memory is an error.
+/// Every return code that can report a new error is checked. A column that cannot be read for lack
+/// of memory is an error.
 package final class SQLiteStatement: SQLRecordStatement {
     /// The text of a statement, which is its key in the connection's cache.
     ///

@@ -40,7 +40,7 @@ final class SQLiteFileLock: Sendable {
 
     /// Locks the file at `path` for reading without a log.
     ///
-    /// Returns nil if a connection to the file is open, or another lock prevents this one.
+    /// Returns nil if another lock, for example of an open connection, prevents this one.
     ///
     /// The lock is shared if this user may not write to the file.
     static func forReading(_ path: String) throws(StoreError) -> SQLiteFileLock? {

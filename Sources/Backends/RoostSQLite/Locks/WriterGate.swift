@@ -1,10 +1,10 @@
 internal import Foundation
 internal import RoostCore
 
-/// Serializes writers within the process.
+/// Serializes the writing threads of one open store.
 ///
-/// Waiting writers time out. SQLite's own lock serializes processes, but not threads that share a
-/// connection.
+/// Waiting writers time out. SQLite's own lock serializes connections, but not threads that share
+/// one connection.
 final class WriterGate: @unchecked Sendable {
     // Proof of Sendable: `isTaken` is used only while `condition` is locked.
     private let condition = NSCondition()

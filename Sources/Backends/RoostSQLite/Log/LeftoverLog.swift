@@ -23,7 +23,7 @@ struct LeftoverLog {
     ///
     /// Takes no lock, so the caller must prevent other connections from writing to the store.
     ///
-    /// - Throws: Errors of reading the log.
+    /// - Throws: Errors of reading the log or the file.
     init?(ofStoreAt path: String, settings: SQLiteSettings) throws(StoreError) {
         self.path = path
         guard let log = try WriteAheadLog.open(ofStoreAt: path) else { return nil }

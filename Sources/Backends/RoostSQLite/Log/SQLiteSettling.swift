@@ -38,7 +38,8 @@ enum SQLiteSettling {
     /// log if their snapshots allow this, since the last user may be a reader. Readers never write
     /// to the file, and remove a log only if it is empty or the file already contains all of it.
     ///
-    /// The lock of the closing user becomes exclusive or is released.
+    /// Without a lock or companion files, does nothing. Otherwise, the closing user's lock becomes
+    /// exclusive or is released.
     ///
     /// - Throws: `storeReplaced` if the file was replaced or removed: the log does not belong to
     ///   the new file, and remains; errors of moving the log.

@@ -5,7 +5,7 @@ internal import RoostFiles
 ///
 /// The format is described at <https://www.sqlite.org/walformat.html>. The checksum of each frame
 /// continues the checksum of the previous frame. SQLite stops reading at the first frame that does
-/// not match, and does not report later commits.
+/// not match, and silently ignores later commits.
 ///
 /// A mismatch can come from a power cut, because a transaction that was never flushed may be on the
 /// disk in part, in any order. A writer that flushes each commit begins the next transaction only
@@ -162,7 +162,7 @@ struct WriteAheadLog: ~Copyable {
 
     // MARK: The content
 
-    /// Reads the frames one by one, with at most two of them in memory.
+    /// Reads the frames one by one, with at most three of them in memory.
     func content() throws(StoreError) -> Content {
         var content = Content()
         guard let header = try header() else {

@@ -48,7 +48,7 @@ enum SQLiteCompanions {
 
     /// Checks that the log beside a store belongs to it, before it is removed with the store.
     ///
-    /// The check passes if the store is damaged even without its log, because the owner of the log
+    /// If the store is damaged even without its log, the check passes, because the owner of the log
     /// cannot be determined.
     ///
     /// - Throws: The errors of ``requireOwnLog(besideStoreAt:settings:)``, except for damage of the
@@ -80,8 +80,8 @@ enum SQLiteCompanions {
 /// A rollback journal beside a store, which only a program other than Roost leaves there.
 ///
 /// SQLite writes the pages of a rollback journal back into the database and removes the journal. A
-/// journal belongs to the store if it was begun for a database with the same page size, length and
-/// change counter. See <https://www.sqlite.org/fileformat.html#the_rollback_journal>.
+/// journal belongs to the store if its page size, database length and change counter fit the store.
+/// See <https://www.sqlite.org/fileformat.html#the_rollback_journal>.
 struct RollbackJournal {
     private static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
     private static let headerByteCount = 28

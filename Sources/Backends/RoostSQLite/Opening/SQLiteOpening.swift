@@ -101,8 +101,9 @@ struct SQLiteOpening {
         }
     }
 
-    /// Returns a lock under which the file can be read without a log, or nil if a log exists or a
-    /// connection uses one.
+    /// Returns a lock under which the file can be read without a log.
+    ///
+    /// Returns nil if a log or journal has content, or if another lock prevents this one.
     private func lockFile() throws(StoreError) -> SQLiteFileLock? {
         guard let fileLock = try SQLiteFileLock.forReading(path), !SQLiteSettling.needsRecovery(path) else {
             return nil

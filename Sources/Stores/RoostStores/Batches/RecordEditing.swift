@@ -128,7 +128,7 @@ struct RecordEditing {
         try members.set(relationship, of: object.id, isNew: object.isNew, to: found)
     }
 
-    /// Returns the changed fields of a record if its properties are set to values.
+    /// Returns the fields to replace in a record, so that its properties have given values.
     ///
     /// - Parameters:
     ///   - record: The record, which need not be in the store.

@@ -21,7 +21,7 @@ package struct ChangeRules {
     /// attribute.
     private var touched: Set<ObjectPlace> = []
 
-    /// The maximum number of objects in one request.
+    /// The maximum number of objects whose owners one request looks up.
     private static let chunkCount = 500
     /// The maximum length of a chain of changed objects in which derived attributes depend on each
     /// other.
@@ -474,7 +474,8 @@ package struct ChangeRules {
         }
     }
 
-    /// Removes updates that were added for derived attributes and change nothing.
+    /// Removes updates that were added for derived attributes, unless they change a value or the
+    /// object needs a new version.
     private func removeUnchanged(_ changes: inout ChangeSet, from start: Int) throws(StoreError) {
         let updates = changes.updates
         guard start < updates.count else { return }
