@@ -44,6 +44,28 @@ struct BehaviorTests {
         }
     }
 
+    @Test("members of an unordered relationship stay in the order of keys if one is added before a read")
+    func orderOfMembers() throws {
+        try Music.onEachBackend { container in
+            let context = container.makeContext()
+            let artists: [Artist] = try (0..<4).map { number in
+                let artist: Artist = try context.insert()
+                artist.name = "\(number)"
+                return artist
+            }
+            try context.save()
+            artists[0].friends = [artists[2], artists[3]]
+            try context.save()
+            let other = container.makeContext()
+            let artist: Artist = try #require(other.object(artists[0].id))
+            artist.friends.insert(try #require(other.object(artists[1].id)))
+            let keys = artists[1...].map(\.objectID.key)
+            #expect(artist.friends.map(\.objectID.key) == keys)
+            try other.save()
+            #expect(artist.friends.map(\.objectID.key) == keys)
+        }
+    }
+
     @Test("a fault of an object that another context deleted reads as null and is deleted")
     func gone() throws {
         try Music.onEachBackend { container in

@@ -8,7 +8,7 @@ import Testing
 struct DamagedRowTests {
     /// The ways in which a context gets a row.
     enum Way: CaseIterable, Sendable {
-        case fetch, ID, reference, company, load, besideChanges, refresh, merge
+        case fetch, ID, reference, company, load, besideChanges, refresh, merge, setByName
     }
 
     private static let text = "A title that is in the file once"
@@ -70,6 +70,7 @@ struct DamagedRowTests {
                 album.rating = 4
                 try context.mergeChanges(updated: [albumID])
                 try context.save()
+            case .setByName: try album.setValue(.int(1971), for: "year")
             }
         }
         #expect(error?.code == .corrupted, "\(error as Any)")

@@ -34,12 +34,12 @@ package final class BundleDirectory {
     /// Opens the directory with the given name inside this one, or returns nil if it does not
     /// exist.
     package func directory(_ name: String) throws(StoreError) -> BundleDirectory? {
-        try requirePlain(name)
+        try requirePlain(name, code: .invalidModel)
         let descriptor = Self.openFile(
             self.descriptor, name: name, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw refusal(errno, name: name)
+            throw refusal(errno, name: name, code: .invalidModel)
         }
         return BundleDirectory(path: "\(path)/\(name)", descriptor: descriptor)
     }
@@ -47,18 +47,20 @@ package final class BundleDirectory {
     /// Reads the whole file with the given name inside this directory, or returns nil if it does
     /// not exist.
     ///
-    /// - Throws: `limitExceeded` if the file has more than `limit` bytes; `invalidModel` for a
-    ///   symbolic link, anything else that is not a file, and a name that is a path;
+    /// - Throws: `limitExceeded` if the file has more than `limit` bytes; an error with `refusal` as
+    ///   its code for a symbolic link, anything else that is not a file, and a name that is a path;
     ///   `permissionDenied`, `outOfResources`, `ioFailure`.
-    package func read(_ name: String, limit: Int) throws(StoreError) -> [UInt8]? {
-        try requirePlain(name)
+    package func read(
+        _ name: String, limit: Int, refusal code: StoreError.Code = .invalidModel
+    ) throws(StoreError) -> [UInt8]? {
+        try requirePlain(name, code: code)
         let file = Self.openFile(descriptor, name: name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
-            throw refusal(errno, name: name)
+            throw refusal(errno, name: name, code: code)
         }
         defer { _ = close(file) }
-        return try Self.contents(of: file, path: "\(path)/\(name)", limit: limit)
+        return try Self.contents(of: file, path: "\(path)/\(name)", limit: limit, code: code)
     }
 
     /// Reads a whole file that is not inside a bundle.
@@ -67,7 +69,7 @@ package final class BundleDirectory {
         let file = openFile(AT_FDCWD, name: path, flags: O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else { throw failure(errno, path: path) }
         defer { _ = close(file) }
-        return try contents(of: file, path: path, limit: limit)
+        return try contents(of: file, path: path, limit: limit, code: .invalidModel)
     }
 
     /// Returns the sorted names of all directory entries except `.` and `..`.
@@ -96,27 +98,29 @@ package final class BundleDirectory {
         }
     }
 
-    private func requirePlain(_ name: String) throws(StoreError) {
+    private func requirePlain(_ name: String, code: StoreError.Code) throws(StoreError) {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")), !name.utf8.contains(0)
         else {
             throw StoreError(
-                .invalidModel,
+                code,
                 "'\(path)' refers to '\(name)', which is not a plain name inside it; nothing outside a bundle is read.")
         }
     }
 
-    private func refusal(_ code: Int32, name: String) -> StoreError {
-        guard code == ELOOP || code == ENOTDIR else { return Self.failure(code, path: "\(path)/\(name)") }
+    private func refusal(_ number: Int32, name: String, code: StoreError.Code) -> StoreError {
+        guard number == ELOOP || number == ENOTDIR else { return Self.failure(number, path: "\(path)/\(name)") }
         return StoreError(
-            .invalidModel,
+            code,
             "'\(path)/\(name)' is a symbolic link or not of the expected kind; links inside a bundle are not followed.")
     }
 
-    private static func contents(of file: Int32, path: String, limit: Int) throws(StoreError) -> [UInt8] {
+    private static func contents(
+        of file: Int32, path: String, limit: Int, code: StoreError.Code
+    ) throws(StoreError) -> [UInt8] {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw failure(errno, path: path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw StoreError(.invalidModel, "'\(path)' is not a regular file.")
+            throw StoreError(code, "'\(path)' is not a regular file.")
         }
         guard status.st_size <= limit else {
             throw StoreError(.limitExceeded, "'\(path)' has \(status.st_size) bytes; at most \(limit) are read.")

@@ -52,14 +52,7 @@ package enum CoreDataMappingReader {
             let bytes = try BundleDirectory.readFile(at: path, limit: limit)
             return try read(xml: bytes, file: path, source: source, destination: destination)
         }
-        let contents: [UInt8]?
-        do throws(StoreError) {
-            contents = try bundle.read("xcmapping.xml", limit: limit)
-        } catch {
-            // Bundles of models throw `invalidModel` if a file is a symbolic link.
-            throw error.code == .invalidModel ? error.withMessage(error.message, code: .invalidMappingModel) : error
-        }
-        guard let bytes = contents else {
+        guard let bytes = try bundle.read("xcmapping.xml", limit: limit, refusal: .invalidMappingModel) else {
             throw StoreError(
                 .notFound, "Cannot read a mapping model in '\(path)': its file 'xcmapping.xml' is missing.")
         }

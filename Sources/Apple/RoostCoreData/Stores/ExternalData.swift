@@ -22,12 +22,7 @@ internal import RoostCore
                 isOpened = true
                 directory = try Self.open(storePath)
             }
-            do throws(StoreError) {
-                return try directory?.read(name, limit: RecordLayout.maximumByteCount)
-            } catch {
-                // The directory is also used for models.
-                throw error.code == .invalidModel ? error.withMessage(error.message, code: .corrupted) : error
-            }
+            return try directory?.read(name, limit: RecordLayout.maximumByteCount, refusal: .corrupted)
         }
 
         /// Returns whether a data file exists.

@@ -104,7 +104,11 @@ struct Members {
         // that conflict with a save in progress.
         added = added.filter { !baseKeys.contains($0) || inFlight?.removed.contains($0) ?? false }
         removed = removed.filter { baseKeys.contains($0) || inFlight?.added.contains($0) ?? false }
-        guard isReordered, let own = current else { return settle() }
+        guard isReordered, let own = current else {
+            // ``settle(isOrdered:)`` computes the members, whose order depends on the relationship.
+            current = nil
+            return
+        }
         // Keep the program's order. Members from other contexts come before trailing members that
         // were added here.
         let kept = own.filter { baseKeys.contains($0) || added.contains($0) }
@@ -114,20 +118,16 @@ struct Members {
         current = Array(kept[..<end]) + new + Array(kept[end...])
     }
 
-    private mutating func settle() {
+    /// Computes the current members.
+    mutating func settle(isOrdered: Bool) {
+        guard current == nil else { return }
         var keys = (base ?? []).filter { !removed.contains($0) && !movedToEnd.contains($0) }
         keys +=
             appended.isEmpty
             ? added.filter { !baseKeys.contains($0) }.sorted()
             : appended.filter { !baseKeys.contains($0) || movedToEnd.contains($0) }
+        if !isOrdered { keys.sort() }
         current = keys
-    }
-
-    /// Computes the current members.
-    mutating func settle(isOrdered: Bool) {
-        guard current == nil else { return }
-        settle()
-        if !isOrdered { current?.sort() }
     }
 
     /// Sets the order of the current members.

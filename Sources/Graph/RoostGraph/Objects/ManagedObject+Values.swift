@@ -104,7 +104,7 @@ extension ManagedObject {
         replacements.sort { $0.field.index < $1.field.index }
         var batch = RecordBatch(model: core.model)
         let count = Int(byteCount)
-        guard let row else { return }
+        guard let row else { return try core.throwLatched() }
         try batch.append(
             RecordReader(row: row, byteCount: count, key: key, model: core.model), replacing: replacements)
         batch.withRecord(at: 0) { core.setPrivateRow(of: self, to: $0.bytes) }

@@ -79,7 +79,7 @@ final class UndoRecord {
         var value: Value?
     }
 
-    /// A number that no other record of the undo stack has.
+    /// A number that no other record of the context has.
     let number: Int
     /// The number of commits before the record was created or last applied.
     var commitCount: Int
