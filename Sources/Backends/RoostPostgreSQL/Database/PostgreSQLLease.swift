@@ -1,4 +1,5 @@
 #if PostgreSQL
+    internal import Dispatch
     internal import Foundation
     internal import RoostCore
 
@@ -16,8 +17,10 @@
         ///
         /// It is never extended.
         static let secondsAlone = 30
-        /// The number of seconds after which a lease is extended.
-        static let renewalSeconds = 5
+        /// The time after which a lease is extended.
+        static let pause = DispatchTimeInterval.seconds(5)
+        /// The time until the next attempt to extend a lease, after a failure.
+        static let pauseAfterFailure = DispatchTimeInterval.milliseconds(500)
         /// The maximum wait for a connection or an answer when a lease is extended or released.
         static let timeout = Duration.seconds(3)
 

@@ -158,12 +158,13 @@
             let isReleased = isReleased
             do throws(SystemFailure) {
                 try SystemThread.start("roost lease", stackByteCount: 1 << 20) { [weak self] in
-                    while isReleased.wait(timeout: .now() + .seconds(PostgreSQLLease.renewalSeconds)) == .timedOut {
+                    var pause = PostgreSQLLease.pause
+                    while isReleased.wait(timeout: .now() + pause) == .timedOut {
                         guard let self else { return }
-                        // After a failure, for example during a restart of the server, the loop
-                        // retries before the lease ends.
-                        guard (try? renew()) == nil, (try? renewIfLost()) != nil else { continue }
-                        try? renew()
+                        var isRenewed = (try? renew()) != nil
+                        if !isRenewed, (try? renewIfLost()) != nil { isRenewed = (try? renew()) != nil }
+                        // For example, the server restarts.
+                        pause = isRenewed ? PostgreSQLLease.pause : PostgreSQLLease.pauseAfterFailure
                     }
                 }
             } catch {
