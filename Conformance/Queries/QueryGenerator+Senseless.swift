@@ -2,9 +2,9 @@ internal import Foundation
 internal import RoostCore
 
 extension QueryGenerator {
-    /// Returns a meaningless request, for example with an unknown name or a wrong type.
+    /// Returns a request that every store must refuse with the same code.
     ///
-    /// Every store must refuse it with the same code.
+    /// For example, it has an unknown name or a wrong type, or exceeds a limit.
     mutating func senselessRequest() -> FetchRequest {
         var request = FetchRequest("Person", where: senseless())
         // The error may be in a part of the predicate that evaluation would not reach.
@@ -44,7 +44,7 @@ extension QueryGenerator {
         modifier: Comparison.Modifier = .direct
     ) -> Predicate { .comparison(.init(left: left, operator: comparison, right: right, modifier: modifier)) }
 
-    /// Comparisons with wrong properties, types, patterns or lists.
+    /// Comparisons with wrong properties, types or lists, and with invalid or too long patterns.
     private static let senselessPaths: [Predicate] = [
         compare(path("nothing"), comparison: .equal, right: one),
         compare(path("boss.nothing"), comparison: .equal, right: one),
@@ -76,7 +76,7 @@ extension QueryGenerator {
         compare(path("reports.nothing"), comparison: .equal, right: text, modifier: .any),
     ]
 
-    /// Calls with wrong arguments, and other expressions without a meaning.
+    /// Calls with wrong arguments, other invalid expressions, and a predicate nested too deep.
     private static let senselessCalls: [Predicate] = [
         compare(.function(.squareRoot, [text]), comparison: .equal, right: one),
         compare(.function(.squareRoot, []), comparison: .equal, right: one),

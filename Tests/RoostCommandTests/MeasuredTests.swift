@@ -63,7 +63,7 @@ struct MeasuredTests {
         } else {
             // The two texts are too long for a failure's message.
             let isCurrent = text == wanted
-            #expect(isCurrent, "README.md has other numbers than the results; ROOST_WRITE_DOCS=1 writes them.")
+            #expect(isCurrent, "README.md does not show the numbers of latest.json; ROOST_WRITE_DOCS=1 updates it.")
         }
     }
 
@@ -84,7 +84,9 @@ struct MeasuredTests {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns the title, preceded by the store's name if the operation uses only one store.
+    /// Returns the title with the store's name as a prefix.
+    ///
+    /// The title of a conversion gets no prefix, but its store types are replaced with names.
     private static func title(_ operation: Results.Operation) -> String {
         let names = ["sqlite": "SQLite", "lmdb": "LMDB", "json": "JSON", "memory": "memory", "coredata": "Core Data"]
         let group = String(operation.name.prefix { $0 != "/" })

@@ -49,7 +49,7 @@ enum ShellSample {
 struct ShellTests {
     private static let types = Workplace.fileTypes
 
-    @Test("a shell script follows variables, positions and relationships in order", arguments: types)
+    @Test("statements of a shell script can use variables, positions and relationships", arguments: types)
     func reading(type: String) throws {
         let place = try ShellSample.make(type)
         let result = try place.shell(
@@ -214,7 +214,7 @@ struct ShellTests {
     }
 
     @Test(
-        "a wrong statement of a shell script gets its column and a hint",
+        "the error for a wrong statement of a shell script names the line and, where possible, a column and a hint",
         arguments: [
             ("fetch Albm", 2, "column 7: ", "did you mean 'Album'?"),
             ("fetsh Album", 2, "column 1: ", "did you mean 'fetch'?"),
@@ -299,7 +299,7 @@ struct ShellTests {
         #expect(result.output.contains("a␛[31m<U+202E>b"), "\(result.output)")
     }
 
-    @Test("the shell with --read-only refuses changes and reads", arguments: types)
+    @Test("the shell with --read-only reads but refuses changes", arguments: types)
     func readOnly(type: String) throws {
         let place = try ShellSample.make(type)
         let result = try place.shell("count Album\nupdate Album set year = 1\n", options: "--read-only")
@@ -355,7 +355,7 @@ struct ShellTests {
         #expect(try place.bytes("code") == Data("0\n".utf8))
     }
 
-    @Test("the shell reads a statement of 10 MB and refuses a longer one")
+    @Test("the shell refuses a statement of 10 MB with a short message, and does not read one of 20 MB")
     func sizes() throws {
         let place = try ShellSample.make("sqlite")
         let long = String(repeating: "x", count: 10_000_000)

@@ -152,7 +152,7 @@ import RoostCore
                 ])
         }
 
-        @Test("a conversion and its plan warn of the columns, rows, references and data files that are left out")
+        @Test("a conversion and its plan warn of left-out columns and rows, and of references and data read as null")
         func conversionReport() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription("Owner", relationships: [.toMany("pets", to: "Pet", inverse: "owner")]),
@@ -407,7 +407,7 @@ import RoostCore
             #expect(try store.snapshot().objects("Item").count == 3)
         }
 
-        @Test("a store with a rollback journal gives no snapshot after another program ends the change")
+        @Test("a store opened with a rollback journal gives no snapshot after another program ends the change")
         func endedJournal() throws {
             let copy = try interruptedStore()
             let store = try CoreDataStoreType().open(

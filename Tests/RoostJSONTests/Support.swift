@@ -141,14 +141,14 @@ extension PersistentStore {
         }
     }
 
-    /// Sets a book's page count, which distinguishes the commits.
+    /// Sets a book's title to "x", and its page count to a number that distinguishes the commits.
     func setPages(_ pages: Int64, of key: Int64 = 1, version: UInt32) throws {
         try change {
             try $0.update(ObjectID("Book", key: key), version: version, values: ["title": "x", "pages": .int(pages)])
         }
     }
 
-    /// Returns the tally of all records and links, which the recorded one must equal.
+    /// Returns the tally of all records and links, and expects the recorded tally to equal it.
     func state() throws -> StoreTally {
         let snapshot = try snapshot()
         defer { snapshot.close() }

@@ -49,7 +49,7 @@ import RoostCore
             return try snapshot.count(FetchRequest("Note"))
         }
 
-        @Test("a created LMDB store keeps its commits and is one file when closed")
+        @Test("a created LMDB store keeps its commits and, when closed, has only its file and a lock file")
         func createsAndReopens() throws {
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())
@@ -73,7 +73,7 @@ import RoostCore
             #expect(try directory.names == ["store", "store.lock"])
         }
 
-        @Test("an LMDB store is not created over a file, without a directory or read-only")
+        @Test("an LMDB store is not created over a file, in a missing directory or with read-only options")
         func refusesToCreate() throws {
             let (directory, location) = (try directory.get(), try location())
             try directory.write(Data("mine".utf8))
@@ -279,8 +279,7 @@ import RoostCore
                 #expect(unlink(directory.file("store.lock")) == 0)
                 #expect(chmod(directory.store, 0o644) == 0)
                 let bytes = try directory.bytes()
-                // This thread has the file access of a user without rights; no library thread opens
-                // files here.
+                // `setfsuid` changes the file access of this thread only. No other thread opens files here.
                 let user = setfsuid(65534)
                 defer { _ = setfsuid(UInt32(bitPattern: user)) }
                 #expect(errorCode { _ = try type.open(location, options: options()) } == .permissionDenied)

@@ -21,7 +21,7 @@ struct ForeignFileTests {
     }
 
     @Test(
-        "a conversion is refused when a foreign file has the name of its destination's log or lock",
+        "a conversion is refused if a foreign file has its destination's name and a log or lock suffix of any type",
         arguments: Sample.fileTypes,
         ["-wal", "-shm", "-journal", "-lock", ".lock"])
     func conversion(type: String, suffix: String) throws {
@@ -48,7 +48,7 @@ struct ForeignFileTests {
         }
     }
 
-    @Test("creating or replacing a store keeps a foreign file with the name of its log or lock", arguments: own)
+    @Test("creating or replacing a store fails and keeps a foreign file named like its log or lock", arguments: own)
     func types(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
         let (a, b) = (
@@ -127,7 +127,7 @@ struct ForeignFileTests {
         _ = try manager.convert(from: .location(a), to: .location(b))
     }
 
-    /// The temporary file adds a suffix to the name, and a second suffix while it is open.
+    /// The temporary file's name has 28 more bytes, and the suffix of its log or lock up to 8 more.
     @Test(
         "a conversion refuses a file name that leaves no room for its temporary suffix",
         arguments: Sample.fileTypes, [220, 230, 250])
@@ -150,7 +150,7 @@ struct ForeignFileTests {
             StoreLocation(type: "sqlite", path: directory.file("b"))
         )
         let open = try Sample.store("sqlite", at: a.path, people: 5)
-        // The store of a killed program was moved without its log.
+        // As if a program was killed, and its store 'b' was then moved without the log.
         try FileManager.default.copyItem(atPath: a.path, toPath: directory.file("moved"))
         try FileManager.default.copyItem(atPath: a.path + "-wal", toPath: b.path + "-wal")
         let log = try bytes(b.path + "-wal")

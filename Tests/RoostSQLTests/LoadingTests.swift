@@ -174,7 +174,7 @@ struct LoadingTests {
         try store.close()
     }
 
-    @Test("an SQLite store that a failed load emptied can be destroyed")
+    @Test("an SQLite store can be destroyed after an abandoned load failed to restore it")
     func destroysEmptiedStore() throws {
         let directory = try TemporaryDirectory()
         let store = try #require(
@@ -214,7 +214,7 @@ struct LoadingTests {
         try reopened.close()
     }
 
-    @Test("a load into an SQLite store counts the pairs with an equal unique value that its error does not list")
+    @Test("a load into an SQLite store lists at most 1000 pairs with an equal unique value, and counts all")
     func countsEqualValues() throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()

@@ -97,7 +97,7 @@
                 try library.send("POST", to: "/library/-/undo.json", body: #"{"revision":\#(seen + 1)}"#).status == .ok)
         }
 
-        @Test("a list is replaced only if the request repeats the current one")
+        @Test("replacing a list is a conflict if `was` is not the current list")
         func lists() throws {
             let tracks = try library.store.insert(
                 "Track", rows: [["name": "1"], ["name": "2"], ["name": "3"]], result: .objectIDs
@@ -182,7 +182,7 @@
             #expect(try library.get("/library.json").at("undo.redoName")?.text == "Edit Album 1")
         }
 
-        @Test("a deletion follows the delete rules, has a trial and is undone whole")
+        @Test("a deletion follows the delete rules, can be tried without effect and is undone as a whole")
         func delete() throws {
             let trial = try library.send("DELETE", to: "/library/Artist/1.json?version=1&dry=1", body: "{}")
             #expect(

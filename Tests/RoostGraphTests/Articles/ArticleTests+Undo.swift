@@ -152,7 +152,7 @@ extension ArticleTests {
         }
     }
 
-    @Test("undo and redo do not restore an object that another context deleted")
+    @Test("redo does not restore an object that another context deleted")
     func deletedElsewhere() throws {
         try onEachBackend { container, context, album in
             let undo = UndoStack()
@@ -264,7 +264,7 @@ extension ArticleTests {
         }
     }
 
-    @Test("scratch pads merge their parent's changes, and the last saved value wins")
+    @Test("a scratch pad with mergesChangesAutomatically merges its parent's changes, and the last saved value wins")
     func followingPads() throws {
         try onEachBackend { _, context, album in
             let (pad, second) = (context.makeChild(), context.makeChild())

@@ -5,11 +5,11 @@ internal import RoostFiles
 /// The file is the table of readers: a header of 128 bytes, and 64 bytes for each reader. It
 /// contains no information when no process has the store open.
 enum LMDBLockFile {
-    /// Returns whether the file is LMDB's lock file, complete or not.
+    /// Returns whether the file can be LMDB's lock file, complete or not.
     ///
-    /// LMDB creates its two mutexes first and then writes the header of the file.
+    /// LMDB initializes the two mutexes in the header before it writes the rest of the header.
     static func isLockFile(_ file: CompanionFile) -> Bool {
-        // LMDB itself reports a file that the user may not read.
+        // An unreadable file is accepted, because LMDB then reports the error.
         guard let bytes = file.prefix(examinedByteCount) else { return true }
         guard file.byteCount.isMultiple(of: unitByteCount), bytes.count >= 2 * unitByteCount else {
             return bytes.allSatisfy { $0 == 0 }

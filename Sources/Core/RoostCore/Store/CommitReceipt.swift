@@ -11,11 +11,11 @@ public struct CommitReceipt: Sendable {
     ///
     /// Equal to ``previousGeneration`` if the commit changed nothing. Commits to a store without
     /// the capability ``StoreCapability/totalOrder`` can overlap. After overlapping commits, the
-    /// store has another generation, which includes all of them.
+    /// store's generation includes all of them, and differs from the generation in each receipt.
     public let generation: Generation
-    /// The generation of the store that the commit was based on.
+    /// The generation to which the commit applied its changes.
     ///
-    /// If a program last saw another generation, another writer has committed since.
+    /// If the program last saw a different generation, another writer has committed since then.
     public let previousGeneration: Generation
     let changes: ChangeSet
 

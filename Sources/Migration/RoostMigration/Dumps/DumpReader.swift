@@ -5,8 +5,9 @@ internal import RoostText
 /// A reader of a dump, line by line.
 final class DumpReader {
     private var tokens: JSONTokenReader
-    /// The tallies of the whole dump and of the part sent to the destination.
+    /// The tally of the whole dump; counted only if references may have to be dropped.
     private var found: StoreTally
+    /// The tally of the content sent to the destination.
     private(set) var sent: StoreTally
     private(set) var dangling: DanglingReferences
     private(set) var warnings: [String] = []
@@ -43,7 +44,7 @@ final class DumpReader {
     /// Reads all lines after the first into a channel, and compares their content with the last
     /// line.
     ///
-    /// Returns false if the writer stopped because of its own error.
+    /// Returns false if the channel's receiver stopped the exchange.
     func read(into channel: BatchChannel) throws(StoreError) -> Bool {
         while true {
             guard try tokens.next() != .end else {
@@ -117,7 +118,7 @@ final class DumpReader {
         }
         try tokens.expect(.string, "the name of a relationship")
         guard let number = tokens.index(in: relationships), header.model.relationships[number].ownsLinks else {
-            throw tokens.error("the dump's model has no relationship of this name that has links")
+            throw tokens.error("the dump's model has no relationship of this name that owns links")
         }
         let relationship = header.model.relationships[number]
         guard try tokens.nextKey(), tokens.index(in: DumpFormat.linksKeys) == 0 else {
@@ -175,7 +176,7 @@ final class DumpReader {
             throw tokens.error("the last line does not say how many objects and links there are")
         }
         for (key, what) in [(2, "digest"), (3, "checksum")] where !seen.contains(key) {
-            warnings.append("The dump's last line has no \(what), so only the rest of it was compared.")
+            warnings.append("The dump's last line has no \(what), so the dump was checked without one.")
         }
         try tokens.expect(.endObject, "the end of the line")
         guard try tokens.next() == .end else { throw tokens.error("there is text after the dump's last line") }

@@ -8,7 +8,8 @@ extension StoreSnapshot {
     ///
     /// - Parameters:
     ///   - request: The objects to update, and their new values.
-    ///   - model: The program's model with the defaults, or nil for the store's own model.
+    ///   - model: The program's model, whose rules and defaults apply; nil to use the store's own
+    ///     model.
     /// - Returns: The changes.
     /// - Throws: The errors of executing the request, except `conflict` and `constraintViolation`,
     ///   which only a commit finds.
@@ -98,7 +99,7 @@ struct BatchUpdating {
     // MARK: One batch
 
     private mutating func update(_ batch: RecordBatch) throws(StoreError) {
-        // All values are computed first, so that their destinations are looked up together.
+        // All values are computed first, so that the objects to which they refer are looked up together.
         var values: [[Value]] = []
         var ids: [ObjectID] = []
         try batch.forEachRecord { (record) throws(StoreError) in

@@ -2,11 +2,11 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// An SQL expression, and the kind of field whose values it has.
+/// An SQL expression, with the field kind of its values.
 struct SQLTerm {
     var sql: String
     var kind: RecordLayout.Field.Kind
-    /// The expression for the entity number of an object ID of any hierarchy.
+    /// The expression for the entity number of an object ID attribute; nil for other terms.
     var entitySQL: String?
     /// The number of the root entity of a reference's hierarchy; nil if it can be any hierarchy.
     var root: Int?
@@ -129,8 +129,10 @@ extension SQLPredicateTranslator {
         return "(\(term.sql) IS NULL \(truth ? "OR TRUE" : "AND FALSE"))"
     }
 
-    /// Translates a comparison that SQL lacks or defines differently, with the matcher of the
-    /// engine.
+    /// Translates a text comparison that SQL lacks or defines differently.
+    ///
+    /// Uses the engine's matcher. If the database cannot call it, uses ``find(_:in:)`` unless there
+    /// are options.
     private mutating func match(
         _ column: String, comparison: FetchRequest.Comparison.Operator, value: Value,
         options: FetchRequest.Comparison.Options
@@ -168,8 +170,8 @@ extension SQLPredicateTranslator {
     ///
     /// Returns nil if SQL cannot express such a condition.
     ///
-    /// Folding, which ignores case or diacritics, changes only the case of an ASCII text. All other
-    /// texts meet the condition.
+    /// Folding changes only the case of an ASCII text, so SQL can check such a text. All texts with
+    /// other characters meet the condition.
     mutating func candidates(_ predicate: FetchRequest.Predicate) -> String? {
         guard case .comparison(let comparison) = predicate, comparison.modifier == .direct,
             case .constant(let value) = comparison.right, case .string(let pattern) = value,
@@ -403,7 +405,7 @@ extension FetchRequest.Comparison.Operator {
         }
     }
 
-    /// Whether text is always compared by a matcher, with any options.
+    /// Whether a text comparison needs a matcher or a search even without options.
     fileprivate var needsMatcher: Bool {
         switch self {
         case .contains, .endsWith, .like, .matches, .isIn: true

@@ -113,7 +113,7 @@ final class PartwiseReading: Sendable {
     ) throws(StoreError) {
         let last = span.through ?? .max
         var batch = LinkBatch(relationship: relationship.number)
-        // This link sorts after every link of the last source before the span.
+        // No link of the source `span.after` sorts after this one, so reading starts at the next source.
         let before = span.after.map { Link($0, .max, order: .max, inverseOrder: .max) }
         let cursor = try snapshot.links(of: relationship.name, after: before)
         var isAtEnd = false

@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// Statistics of many values, without nulls.
+/// Statistics of values, which must not contain nulls.
 enum PredicateStatistics {
-    /// Returns the middle value, or the mean of the two middle values; null without values.
+    /// Returns the middle value, or the mean of the two middle values; null if `values` is empty.
     static func median(_ values: inout [PredicateOperand]) -> PredicateOperand {
         guard !values.isEmpty else { return .null }
         values.sort { PredicateOperand.totalOrder($0, $1) < 0 }
@@ -14,8 +14,8 @@ enum PredicateStatistics {
         return mean.average
     }
 
-    /// Returns the most frequent value, or the lowest of equally frequent values; null without
-    /// values.
+    /// Returns the most frequent value, or the lowest of equally frequent values; null if `values`
+    /// is empty.
     static func mode(_ values: inout [PredicateOperand]) -> PredicateOperand {
         values.sort { PredicateOperand.totalOrder($0, $1) < 0 }
         var (mode, most) = (PredicateOperand.null, 0)
@@ -29,7 +29,7 @@ enum PredicateStatistics {
         return mode
     }
 
-    /// Returns the standard deviation of the whole population; null without values.
+    /// Returns the standard deviation of the whole population; null if `values` is empty.
     static func standardDeviation(_ values: [PredicateOperand]) -> PredicateOperand {
         guard !values.isEmpty else { return .null }
         let numbers = values.map { PredicateArithmetic.double($0) }

@@ -9,8 +9,9 @@ internal import RoostCore
 /// neighbors.
 final class LatinFolding: Sendable {
     private static let limit = 0x530
-    /// The block of unified ideographs, which have neither case nor marks, and three bytes each in
-    /// UTF-8.
+    /// The block of unified ideographs.
+    ///
+    /// They have neither case nor marks. Each has three bytes in UTF-8.
     private static let ideographs = 0x4E00...0x9FFF
     private static let longestByteCount = 16 * 1024
     private static let caseInsensitive = LatinFolding(.caseInsensitive)
@@ -70,10 +71,10 @@ final class LatinFolding: Sendable {
         }
     }
 
-    /// Returns the element of ``folded`` for the code point at `place`, and moves past the code
-    /// point.
+    /// Returns the folded form of the code point at `place`, in the format of ``folded``, and moves
+    /// past the code point.
     ///
-    /// Returns nil for other code points and for invalid UTF-8.
+    /// Returns nil for unsupported code points and for invalid UTF-8.
     @inline(__always)
     private func next(_ text: UnsafeRawBufferPointer, place: inout Int) -> UInt64? {
         let first = Int(text[place])
