@@ -20,7 +20,8 @@ DEMO_DIRECTORY ?= .build/demo
 # recompile everything in half of all builds
 # (https://github.com/swiftlang/swift-package-manager/issues/10525). Tests run without it, because
 # it would hide mistakes that depend on order.
-SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
+# BUILD_FLAGS has further options, for example `-debug-info-format none` for a faster build.
+SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build $(BUILD_FLAGS)
 SOURCES = Package.swift Sources Plugins Conformance Tests Examples Benchmarks/Package.swift Benchmarks/Sources
 
 .PHONY: setup demo demo-postgresql install deb tool test test-all browse-test costs strangers faults campaigns fuzz bench bench-scaling bench-postgresql bench-writers bench-objects bench-history bench-import bench-build lint api docs clean
@@ -30,7 +31,7 @@ setup:
 	@./Scripts/setup
 
 demo: setup
-	$(SWIFT_BUILD) --configuration release --product roost
+	ROOST_UNOPTIMIZED=RoostConformance $(SWIFT_BUILD) --configuration release --product roost
 	.build/release/roost demo --objects $(OBJECTS) --seed $(SEED) --directory $(DEMO_DIRECTORY)
 
 # The demo's music library on a temporary PostgreSQL server: converted there and back, queried, and
@@ -86,9 +87,10 @@ browse-test: setup
 	./Scripts/browse-test .build/debug/roost $(if $(SCREENSHOTS),--screenshots $(SCREENSHOTS))
 
 # Counts instructions per operation with callgrind, and compares them with
-# Tests/CostTests/instructions.json. `make costs WRITE=1` records new limits. Requires valgrind.
+# Tests/CostTests/instructions.json. `make costs WRITE=1` records new limits. `make costs
+# BUILD=tests` counts those of the optimized build of the tests. Requires valgrind.
 costs: setup
-	@./Scripts/costs $(if $(WRITE),--write)
+	@BUILD=$(BUILD) ./Scripts/costs $(if $(WRITE),--write)
 
 # Builds and tests a package outside this tree, with its own backends, that depends on this
 # checkout.

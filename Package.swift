@@ -521,7 +521,7 @@ let package = Package(
             name: "CostTests",
             dependencies: [
                 "CostChild"
-            ], exclude: ["instructions.json", "limits.json"], swiftSettings: strict),
+            ], exclude: ["instructions.json", "instructions-tests.json", "limits.json"], swiftSettings: strict),
         // The process that CrashTests start and kill.
         .executableTarget(
             name: "CrashChild",
@@ -595,23 +595,26 @@ if let only = Context.environment["ROOST_ONLY"] {
     package.products = []
 }
 
-// `ROOST_OPTIMIZED=1` also optimizes debug builds of the libraries below objects. The build takes longer, and long tests take a
-// third of the time. Tests use little time of the other targets, whose optimized build would take ten minutes more.
+// `ROOST_OPTIMIZED=1` also optimizes debug builds of the libraries that stores and contexts consist of. Their build takes longer,
+// but tests save more time. An optimized build of the other libraries would take as long as it saves.
 if Context.environment["ROOST_OPTIMIZED"] != nil {
     let flags = [
         "-O", "-whole-module-optimization", "-num-threads", "2", "-disable-batch-mode", "-assert-config", "Debug",
     ]
+    let folders = [
+        "Sources/Core/", "Sources/Query/", "Sources/Engines/", "Sources/Backends/", "Sources/Stores/", "Sources/Roost",
+        "Sources/Graph/RoostGraph", "Tests/CostChild",
+    ]
     for target in package.targets {
-        guard let folder = target.path?.split(separator: "/").prefix(2).joined(separator: "/") else { continue }
-        if ["Sources/Core", "Sources/Query", "Sources/Engines", "Sources/Backends"].contains(folder) {
-            target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .debug)))
-        }
+        guard let path = target.path, folders.contains(where: { path.hasPrefix($0) }) else { continue }
+        target.swiftSettings?.append(.unsafeFlags(flags, .when(configuration: .debug)))
     }
 }
 
-// `ROOST_COSTS=1` does not optimize release builds of libraries whose instructions `Scripts/costs` does not count.
-if Context.environment["ROOST_COSTS"] != nil {
-    for target in package.targets where ["RoostConformance", "RoostMigration"].contains(target.name) {
+// `ROOST_UNOPTIMIZED="RoostConformance RoostMigration"` does not optimize these libraries in release builds whose programs hardly
+// use them. The optimized build of the suite takes a quarter of the time of `make demo`.
+if let names = Context.environment["ROOST_UNOPTIMIZED"]?.split(separator: " ").map(String.init) {
+    for target in package.targets where names.contains(target.name) {
         target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
     }
 }
