@@ -109,7 +109,7 @@ guard problems.isEmpty else {
         print("The limits were recorded with \(limits.recordedWith.joined(separator: "; ")).")
         print("This machine has \(versions.joined(separator: "; ")).")
     }
-    print("Find the reason, or record new limits: Scripts/costs --write")
+    print("Find the reason, or record new limits in \(arguments[2]) with the option --write.")
     exit(1)
 }
 let extra = slack > 0 ? ", with \(Int((slack * 100).rounded())) % of slack" : ""

@@ -70,7 +70,7 @@ package struct LMDBStoreType: FileStoreType {
         return try KeyValueStore(opening: storage, type: self, location: location, options: options)
     }
 
-    /// Returns whether the file has the format of LMDB's lock file.
+    /// Returns whether the file can be LMDB's lock file.
     package func canBeCompanion(_ file: CompanionFile) -> Bool { LMDBLockFile.isLockFile(file) }
 
     /// Returns whether the file is LMDB's lock file, which is useless without its store.
