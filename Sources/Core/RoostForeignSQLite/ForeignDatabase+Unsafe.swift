@@ -1,7 +1,6 @@
-package import RoostCore
-
 #if SQLite
     internal import CSQLite
+    package import RoostCore
     internal import RoostSystem
 
     /// A connection that reads an SQLite database of another program and never changes it.

@@ -1,7 +1,6 @@
-package import RoostCore
-
 #if SQLite
     internal import CSQLite
+    package import RoostCore
 
     /// A prepared statement.
     ///
