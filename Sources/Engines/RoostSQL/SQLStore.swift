@@ -205,12 +205,12 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     ) throws(StoreError) -> Result {
         guard let database = parallelDatabase else { return try transaction(false) }
         var attempt = 0
-        let deadline = ContinuousClock.now + .seconds(min(timeoutSeconds, 1e9))
+        let start = ContinuousClock.now
         while true {
             do throws(StoreError) {
                 return try transaction(attempt > 0)
             } catch
-                where (attempt < Self.minimumRepetitionCount || ContinuousClock.now < deadline)
+                where (attempt < Self.minimumRepetitionCount || start.duration(to: .now) < .seconds(min(timeoutSeconds, 1e9)))
                 && codes?.contains(error.code) ?? true
                 && database.isTransient(error)
             {

@@ -51,8 +51,10 @@
                 guard PQenterPipelineMode(connection) == 1 else { throw lost(Self.what) }
             }
             deferredCount += 1
-            let isSent = parameters.withPointers {
-                PQsendQueryPrepared(connection, statement.name, $0, $1, $2, $3, 1)
+            let isSent = parameters.withPointers { count, values, lengths, formats in
+                statement.nameBytes.withUnsafeBufferPointer {
+                    PQsendQueryPrepared(connection, $0.baseAddress, count, values, lengths, formats, 1)
+                }
             }
             guard isSent == 1 else { throw lost(Self.what) }
         }

@@ -41,7 +41,8 @@
 
         func prepare(_ sql: String) throws(StoreError) -> PostgreSQLPrepared {
             lastNumber += 1
-            if let known = prepared[sql] {
+            let text = PostgreSQLStatementText(sql)
+            if let known = prepared[text] {
                 known.lastUse = lastNumber
                 return known
             }
@@ -63,7 +64,7 @@
             let types = (0..<PQnparams(description.handle)).map { PQparamtype(description.handle, $0) }
             let made = PostgreSQLPrepared(name: name, parameterTypes: types)
             made.lastUse = lastNumber
-            prepared[sql] = made
+            prepared[text] = made
             return made
         }
 
@@ -71,7 +72,11 @@
         func run(_ statement: PostgreSQLPrepared, parameters: PostgreSQLParameters) throws(StoreError)
             -> PostgreSQLResult
         {
-            try send(parameters) { PQsendQueryPrepared($0, statement.name, $1, $2, $3, $4, 1) }
+            try send(parameters) { connection, count, values, lengths, formats in
+                statement.nameBytes.withUnsafeBufferPointer {
+                    PQsendQueryPrepared(connection, $0.baseAddress, count, values, lengths, formats, 1)
+                }
+            }
         }
 
         /// Runs a statement that is not prepared; `parameters` includes their types.

@@ -12,6 +12,8 @@
         let name: String
         private(set) var settings: PostgreSQLSettings
         private var handle: OpaquePointer?
+        /// The time that an answer may take before its deadline is computed, in milliseconds.
+        private static let soonMilliseconds: Int32 = 20
         /// The checks that are called while a statement runs.
         ///
         /// An error of a check ends the statement.
@@ -25,10 +27,17 @@
         /// The number of rows that the last command outside a pipeline changed or returned.
         package private(set) var changedRowCount = 0
         /// The prepared statements by their text.
-        var prepared: [String: PostgreSQLPrepared] = [:]
+        var prepared: [PostgreSQLStatementText: PostgreSQLPrepared] = [:]
         var lastNumber = 0
         /// The number of transactions that this connection has begun.
         var transactionCount = 0
+        /// Whether the session has the shared lock of the store.
+        var holdsStoreLock = false
+        /// The writer place that this connection tries first.
+        ///
+        /// If all connections tried the same place first, each would meet the places that the others
+        /// hold.
+        let firstPlace = Int.random(in: 0..<PostgreSQLDialect.placeCount)
         /// The open COPY, if any.
         var openCopy: PostgreSQLCopy?
         /// The FETCH whose answer has not been read yet, if any.
@@ -218,6 +227,12 @@
             return try body()
         }
 
+        /// Releases the locks that the session has outside transactions.
+        func releaseStoreLock() throws(StoreError) {
+            try query("SELECT pg_advisory_unlock_all()")
+            holdsStoreLock = false
+        }
+
         /// Sets the profile, and the isolation level of its transactions.
         func use(_ profile: PostgreSQLProfile) throws(StoreError) {
             guard settings.profile != profile else { return }
@@ -335,9 +350,31 @@
         func next(_ what: String) throws(StoreError) -> PostgreSQLResult? {
             let connection = try open()
             // Usually, the end of a command arrives with its result.
-            if PQisBusy(connection) == 0, PQflush(connection) == 0 {
-                return PQgetResult(connection).map { PostgreSQLResult($0) }
+            if !hasResult(connection) {
+                // Most answers come soon. Only later ones need a deadline, which takes longer to
+                // compute than the rest of this method.
+                if checks.isEmpty, PQflush(connection) == 0, isReadableSoon(connection) {
+                    guard PQconsumeInput(connection) == 1 else { throw lost(what) }
+                }
+                if !hasResult(connection) { try waitForResult(connection, what: what) }
             }
+            return PQgetResult(connection).map { PostgreSQLResult($0) }
+        }
+
+        /// Whether everything was sent, and the next result or the end of a command has arrived.
+        private func hasResult(_ connection: OpaquePointer) -> Bool {
+            PQisBusy(connection) == 0 && PQflush(connection) == 0
+        }
+
+        /// Waits a short time for bytes of the server.
+        private func isReadableSoon(_ connection: OpaquePointer) -> Bool {
+            let socket = PQsocket(connection)
+            guard socket >= 0 else { return false }
+            var entry = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+            return poll(&entry, 1, Self.soonMilliseconds) > 0
+        }
+
+        private func waitForResult(_ connection: OpaquePointer, what: String) throws(StoreError) {
             // The wait for the end of a cancelled statement has another limit.
             let deadline =
                 isCancelling
@@ -347,7 +384,6 @@
                 try wait(connection, events: POLLIN, until: deadline, what: what)
                 guard PQconsumeInput(connection) == 1 else { throw lost(what) }
             }
-            return PQgetResult(connection).map { PostgreSQLResult($0) }
         }
 
         /// Sends the bytes in libpq's buffer.

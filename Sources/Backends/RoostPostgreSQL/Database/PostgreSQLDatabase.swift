@@ -9,6 +9,8 @@
         private struct State {
             var idleReaders: [PostgreSQLConnection] = []
             var idleWriters: [PostgreSQLConnection] = []
+            /// Whether connections for writing stay open after their transactions.
+            var keepsWriters = true
             /// The number of running transactions.
             var userCount = 0
             var isClosed = false
@@ -36,8 +38,9 @@
         private let incarnation: PostgreSQLIncarnation
         /// The statement that begins a transaction that writes.
         private let beginWritingSQL: String
-        /// The statement that locks the store for a transaction; nil if a lease suffices.
-        private let lockSQL: String?
+        /// The statements that lock the store for a transaction and for a session; nil if a lease
+        /// suffices.
+        private let lockSQL: (transaction: String, session: String)?
         /// The clock of the lease; nil if the store uses a lock.
         private let leaseClock: PostgreSQLLeaseClock?
         private let signal: PostgreSQLSignal
@@ -61,7 +64,10 @@
                 settings.profile == .portable
                 ? nil
                 : try lock.withConnection { (connection) throws(StoreError) in
-                    "SELECT pg_try_advisory_xact_lock_shared(\(try PostgreSQLStoreLock.key(location.schema, connection: connection)))"
+                    let key = try PostgreSQLStoreLock.key(location.schema, connection: connection)
+                    return (
+                        "SELECT pg_try_advisory_xact_lock_shared(\(key))", "SELECT pg_try_advisory_lock_shared(\(key))"
+                    )
                 }
             signal = PostgreSQLSignal(location, settings: settings, uuid: incarnation.uuid, lock: lock)
             readers = DispatchSemaphore(value: settings.readerCount)
@@ -101,7 +107,7 @@
             }
         }
 
-        func endReading(_ connection: any SQLConnection) { end(connection, places: readers, idle: \.idleReaders) }
+        func endReading(_ connection: any SQLConnection) { end(connection, isReading: true) }
 
         // MARK: Writing
 
@@ -125,11 +131,14 @@
         func beginWritingAlone(
             if isPossible: (PostgreSQLConnection) throws(StoreError) -> Bool
         ) throws(StoreError) -> PostgreSQLConnection? {
+            // The session of each such connection has the shared lock.
             let used = state.withLock { state in
-                defer { state.idleWriters = [] }
+                defer { (state.idleWriters, state.keepsWriters) = ([], false) }
                 return state.idleWriters
             }
-            for connection in used { connection.close() }
+            Self.close(used)
+            var isAlone = false
+            defer { if !isAlone { state.withLock { $0.keepsWriters = true } } }
             let connection = try begin(.writingAlone).connection
             do throws(StoreError) {
                 guard try isPossible(connection), let lock = state.withLock({ $0.lock }) else {
@@ -141,6 +150,7 @@
                 rollBackWriting(connection)
                 throw error
             }
+            isAlone = true
             state.withLock { $0.isAlone = true }
             return connection
         }
@@ -161,7 +171,7 @@
         func commitWriting(_ connection: any SQLConnection) throws(StoreError) {
             guard let connection = connection as? PostgreSQLConnection else { return }
             let key = PostgreSQLCommitKey()
-            defer { end(connection, places: writers, idle: \.idleWriters) }
+            defer { end(connection, isReading: false) }
             do throws(StoreError) {
                 try key.commit(connection, what: "Committing to", fencedBy: fenceSQL)
                 guard connection.isIdle else {
@@ -193,7 +203,7 @@
                 "SELECT 1 / CASE WHEN to_regclass('_roost_tallies')::oid::bigint = \(incarnation.tableNumber) THEN 1 ELSE 0 END"
         }
 
-        func rollBackWriting(_ connection: any SQLConnection) { end(connection, places: writers, idle: \.idleWriters) }
+        func rollBackWriting(_ connection: any SQLConnection) { end(connection, isReading: false) }
 
         /// Removes old keys of commits from time to time.
         private func sweepIfDue() {
@@ -206,7 +216,7 @@
             guard isDue, let connection = state.withLock({ $0.idleWriters.popLast() }) else { return }
             // The commit is already durable. If this fails, a later commit removes the keys.
             _ = try? connection.query(PostgreSQLCommitKey.sweep)
-            keep(connection, idle: \.idleWriters)
+            keep(connection, isReading: false)
         }
 
         // MARK: Connections
@@ -238,7 +248,6 @@
         ) throws(StoreError) -> (connection: PostgreSQLConnection, row: PostgreSQLIncarnation.Row) {
             let isReading = purpose.isReading
             let places = isReading ? readers : writers
-            let idle: WritableKeyPath<State, [PostgreSQLConnection]> = isReading ? \.idleReaders : \.idleWriters
             try enter()
             var timeout = DispatchTime.now() + .milliseconds(Int(min(settings.timeoutSeconds * 1000, 1e9)))
             // The reader that exported the view may use the last connection, and wait for this
@@ -255,7 +264,7 @@
             }
             do throws(StoreError) {
                 // Another commit may have returned a connection since the pool was emptied.
-                while purpose != .writingAlone, let pooled = state.withLock({ $0[keyPath: idle].popLast() }) {
+                while purpose != .writingAlone, let pooled = takeIdle(isReading: isReading) {
                     do throws(StoreError) { return (pooled, try begin(purpose, on: pooled)) } catch {
                         pooled.close()
                         // The server ended the connection while it was idle.
@@ -280,14 +289,14 @@
             _ purpose: Purpose, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLIncarnation.Row {
             connection.lease = leaseClock
-            let deadline = ContinuousClock.now + settings.timeout
+            let start = ContinuousClock.now
             var pause: UInt32 = 1000
             while true {
                 do throws(StoreError) { return try beginOnce(purpose, on: connection) } catch {
                     // In the portable profile, another transaction with the same writer place was
                     // committed.
                     guard (error.underlying as? PostgreSQLError)?.isTransient(in: settings.profile) == true,
-                        ContinuousClock.now < deadline, (try? connection.query("ROLLBACK")) != nil
+                        start.duration(to: .now) < settings.timeout, (try? connection.query("ROLLBACK")) != nil
                     else {
                         connection.close()
                         throw error
@@ -304,11 +313,10 @@
             _ purpose: Purpose, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLIncarnation.Row {
             let isPortable = settings.profile == .portable
-            let select = PostgreSQLIncarnation.select
             let (begin, rowSQL) = try statements(purpose, on: connection)
             let what = "Beginning a transaction on"
             connection.transactionCount += 1
-            // The lock prevents the removal or renaming of the store until the transaction ends.
+            // The lock prevents the removal or renaming of the store during the transaction.
             // The session's lock may have been lost, and another store may have the name.
             let lock: Bool?
             var row: PostgreSQLIncarnation.Row?
@@ -323,6 +331,10 @@
             // transaction, nor for a view, which has a different name each time.
             var isPrepared = !isFirst
             if case .readingView = purpose { isPrepared = false }
+            // A session that writes keeps the lock for its later transactions.
+            let lockSQL =
+                purpose.isReading
+                ? lockSQL?.transaction : connection.holdsStoreLock ? nil : lockSQL?.session
             if !isPrepared {
                 let first = try connection.query(
                     [begin, lockSQL].compactMap(\.self).joined(separator: "; "), what: what)
@@ -335,10 +347,11 @@
                 row = results.last.flatMap { PostgreSQLIncarnation.Row(binary: $0) }
             }
             if let sum { row?.generationSum = sum }
+            if !purpose.isReading, lock == true { connection.holdsStoreLock = true }
             // If this store has the lock exclusively, none of its other transactions can take it.
             let isLocked = lock != false || state.withLock { $0.isAlone }
             if isLocked, purpose == .writingBesideOthers, row == nil, !isPortable {
-                row = try waitForPlace(on: connection, select: select, rowSQL: rowSQL)
+                row = try waitForPlace(on: connection)
             }
             if isLocked, row == nil, !isPortable {
                 // A view from before the lock shows no rows of a table that has taken the name
@@ -371,7 +384,8 @@
             case .writing, .writingAlone:
                 let noWait = settings.timeoutSeconds > 0 && purpose != .writingAlone ? "" : " NOWAIT"
                 return (beginWritingSQL, "\(PostgreSQLIncarnation.select) ORDER BY place FOR UPDATE\(noWait)")
-            case .writingBesideOthers: return (beginWritingSQL, PostgreSQLIncarnation.selectFree)
+            case .writingBesideOthers:
+                return (beginWritingSQL, PostgreSQLIncarnation.selectFree(from: connection.firstPlace))
             }
         }
 
@@ -382,53 +396,78 @@
             let what = "Beginning a transaction on"
             let sql = PostgreSQLIncarnation.sum
             guard isFirst else {
-                return try connection.run(together: [sql], what: what).last?.integer(0, column: 0)
+                return try connection.run(together: [sql], what: what).last?.sum(0, column: 0)
             }
-            return try connection.query(sql, what: what).text(0, column: 0).flatMap { Int64($0) }
+            return try connection.query(sql, what: what).text(0, column: 0).flatMap { PostgreSQLSum.wrapping(text: $0) }
         }
 
-        /// Waits until a writer place is free.
+        /// Locks the row of any free writer place, and waits until a place is free.
         ///
         /// - Returns: The row of the place; nil if the store has no places.
         /// - Throws: `busy` after the timeout.
         private func waitForPlace(
-            on connection: PostgreSQLConnection, select: String, rowSQL: String
+            on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLIncarnation.Row? {
             let deadline = ContinuousClock.now + settings.timeout
             let what = "Beginning a transaction on"
-            repeat {
-                usleep(.random(in: 500...5000))
+            let rowSQL = PostgreSQLIncarnation.selectFree()
+            while true {
                 if let row = PostgreSQLIncarnation.Row(text: try connection.query(rowSQL, what: what)) { return row }
-            } while ContinuousClock.now < deadline
-            guard PostgreSQLIncarnation.Row(text: try connection.query(select, what: what)) != nil else { return nil }
+                guard ContinuousClock.now < deadline else { break }
+                usleep(.random(in: 500...5000))
+            }
+            let any = try connection.query(PostgreSQLIncarnation.selectAny, what: what)
+            guard PostgreSQLIncarnation.Row(text: any) != nil else { return nil }
             throw StoreError(
                 .busy, "All places for writers of '\(name)' are used by other commits or by a load; try again.")
         }
 
         /// Ends a transaction, and keeps the connection for later use or closes it.
-        private func end(
-            _ connection: any SQLConnection, places: DispatchSemaphore,
-            idle: WritableKeyPath<State, [PostgreSQLConnection]>
-        ) {
+        private func end(_ connection: any SQLConnection, isReading: Bool) {
             if let connection = connection as? PostgreSQLConnection {
                 connection.abandonWork()
                 if connection.isSound, !connection.isIdle { _ = try? connection.query("ROLLBACK") }
-                keep(connection, idle: idle)
+                keep(connection, isReading: isReading)
             }
-            places.signal()
+            (isReading ? readers : writers).signal()
             leave()
         }
 
-        private func keep(_ connection: PostgreSQLConnection, idle: WritableKeyPath<State, [PostgreSQLConnection]>) {
+        private func keep(_ connection: PostgreSQLConnection, isReading: Bool) {
             connection.unusedCursors = []
             let isKept =
                 connection.isSound && connection.isIdle
                 && state.withLock { state in
-                    guard !state.isClosed, state[keyPath: idle].count < Self.mostIdle else { return false }
-                    state[keyPath: idle].append(connection)
+                    guard !state.isClosed else { return false }
+                    if isReading {
+                        guard state.idleReaders.count < Self.mostIdle else { return false }
+                        state.idleReaders.append(connection)
+                    } else {
+                        guard state.keepsWriters, state.idleWriters.count < Self.mostIdle else { return false }
+                        state.idleWriters.append(connection)
+                    }
                     return true
                 }
-            if !isKept { connection.close() }
+            if !isKept { Self.close([connection]) }
+        }
+
+        private func takeIdle(isReading: Bool) -> PostgreSQLConnection? {
+            state.withLock { isReading ? $0.idleReaders.popLast() : $0.idleWriters.popLast() }
+        }
+
+        /// Closes connections after releasing the locks of their sessions.
+        ///
+        /// The server notices the end of a closed session later, so its lock could prevent the next
+        /// exclusive lock.
+        private static func close(_ connections: [PostgreSQLConnection]) {
+            var answers = true
+            for connection in connections {
+                if answers, connection.holdsStoreLock, connection.isSound, connection.isIdle {
+                    // If the server does not answer, the locks end with the sessions.
+                    answers = (try? connection.withTimeout(.seconds(1), connection.releaseStoreLock)) != nil
+                }
+                connection.close()
+            }
         }
 
         private func enter() throws(StoreError) {
@@ -456,7 +495,7 @@
                 return (connections, state.userCount == 0 ? state.lock.take() : nil)
             }
             signal.finish()
-            for connection in connections { connection.close() }
+            Self.close(connections)
             lock?.release()
         }
 

@@ -22,16 +22,18 @@
         static let select = "SELECT \(columns) \(rows)"
         /// The statement ``select`` for any row.
         static let selectAny = "\(select) LIMIT 1"
-        /// The SELECT statement that locks the row of a free place.
-        ///
-        /// Its last column is the sum that forms the generation.
-        static let selectFree =
-            "SELECT \(columns), (\(sum)) \(rows) ORDER BY place LIMIT 1 FOR UPDATE SKIP LOCKED"
-        /// The SELECT statement of only this sum.
-        static let sum = "SELECT \(PostgreSQLDialect().wrappingSum("count")) \(rows)"
+        /// The SELECT statement of the sum that forms the generation, as a decimal number.
+        static let sum = "SELECT SUM(count) \(rows)"
 
         /// The SELECT statement of ``tableNumber``.
         static let tableNumber = "SELECT '_roost_tallies'::regclass::oid::bigint"
+
+        /// Returns the SELECT statement that locks the row of the first free place from `place` on.
+        ///
+        /// Its last column is ``sum``.
+        static func selectFree(from place: Int = 0) -> String {
+            "SELECT \(columns), (\(sum)) \(rows) AND place >= \(place) ORDER BY place LIMIT 1 FOR UPDATE SKIP LOCKED"
+        }
 
         /// Returns an UPDATE statement that rewrites the row of one place, or of each place,
         /// unchanged.
@@ -49,7 +51,7 @@
             let tableNumber: Int64
             let formatVersion: String
             let place: Int64
-            /// The sum that forms the generation; nil if it was not requested.
+            /// The sum that forms the generation, modulo 2⁶⁴; nil if it was not requested.
             var generationSum: Int64?
 
             /// Reads the first row in text format; nil if it is missing or incomplete.
@@ -60,7 +62,7 @@
                     let place = result.text(0, column: 3).flatMap({ Int64($0) })
                 else { return nil }
                 (self.mark, tableNumber, formatVersion, self.place) = (mark, number, version, place)
-                generationSum = result.columnCount > 4 ? result.text(0, column: 4).flatMap { Int64($0) } : nil
+                generationSum = result.text(0, column: 4).flatMap { PostgreSQLSum.wrapping(text: $0) }
             }
 
             /// Reads the first row in binary format; nil if it is missing or incomplete.
@@ -70,7 +72,7 @@
                     let version = result.text(0, column: 2), let place = result.integer(0, column: 3)
                 else { return nil }
                 (self.mark, tableNumber, formatVersion, self.place) = (mark, number, version, place)
-                generationSum = result.columnCount > 4 ? result.integer(0, column: 4) : nil
+                generationSum = result.sum(0, column: 4)
             }
         }
 

@@ -72,7 +72,8 @@ extension SQLCommit {
             let root = change.updates[start].place.root
             let plan = schema.updating[schema.tableOfEntity[root]]
             var old = RecordBatch(model: model)
-            let lookup = writer.locking(schema.reading.lookupSQL(root), lock: .change)
+            let lookup =
+                writer.locks == nil ? schema.reading.lookupSQL(root) : schema.reading.changingLookupSQL(root)
             try connection.withStatement(lookup) { (statement) throws(StoreError) in
                 let access = SQLRecordAccess(statement)
                 for order in start..<end {

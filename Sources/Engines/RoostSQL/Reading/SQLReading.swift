@@ -13,6 +13,8 @@ final class SQLReading: Sendable {
         let rows: SQLReadPlan
         /// The SELECT statement for the row with a key, if the row is of the entity or a subentity.
         let lookupSQL: String
+        /// ``lookupSQL`` with a lock to change the row, if several transactions can write.
+        let changingLookupSQL: String
         /// The SELECT statements of a scan of the entity and its subentities in key order.
         ///
         /// `all` selects all rows, `rest` the rows with keys above parameter 1, and `nextKey` the
@@ -41,6 +43,9 @@ final class SQLReading: Sendable {
 
     /// Returns a SELECT of the row with a key, if the row is of the given entity or a subentity.
     func lookupSQL(_ number: Int) -> String { plan(number).lookupSQL }
+
+    /// Returns ``lookupSQL(_:)`` with a lock to change the row, if several transactions can write.
+    func changingLookupSQL(_ number: Int) -> String { plan(number).changingLookupSQL }
 
     /// Returns the SELECT statements of a scan of the given entity and its subentities; see
     /// ``Plan/scanSQL``.

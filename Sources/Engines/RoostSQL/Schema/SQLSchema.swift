@@ -217,9 +217,10 @@ public final class SQLSchema: Sendable {
         let key = dialect.parameter(1)
         let all = SQLFetchStatement.words(scope) + " ORDER BY _id"
         let rest = SQLFetchStatement.words(["_id > \(key)"] + scope) + " ORDER BY _id"
+        let lookup = rows.selectSQL + SQLFetchStatement.words(["_id = \(key)"] + scope)
+        let lock = (dialect as? any SQLParallelDialect).map { " " + $0.rowLock(.change) } ?? ""
         return SQLReading.Plan(
-            rows: rows,
-            lookupSQL: rows.selectSQL + SQLFetchStatement.words(["_id = \(key)"] + scope),
+            rows: rows, lookupSQL: lookup, changingLookupSQL: lookup + lock,
             scanSQL: (
                 rows.selectSQL + all, rows.selectSQL + rest,
                 "SELECT _id FROM \(table.quotedName)\(rest) \(dialect.limit("1", offset: nil))"
