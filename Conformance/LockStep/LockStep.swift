@@ -70,12 +70,13 @@ public enum LockStep {
                 operations: [], swiftCode: "")
         }
         guard let failure else { return summary }
+        let fixture = fixtures[failure.lane]
         var shrinker = LockStepShrinker(
-            on: fixtures[failure.lane], deadline: ContinuousClock.now + .seconds(shrinkingSeconds))
+            on: fixture, deadline: ContinuousClock.now + .seconds(shrinkingSeconds))
         let shortest = shrinker.shrink(operations, failure: failure)
         throw LockStepFailure(
             seed: seed, operationNumber: operations.count, failure: shortest.failure.failure,
-            operations: shortest.operations, swiftCode: LockStepCode.text(shortest.operations))
+            operations: shortest.operations, swiftCode: LockStepCode.text(shortest.operations, on: fixture))
     }
 
     /// Returns the operations that ``run(on:seed:operationCount:shrinkingSeconds:)`` generates for
@@ -196,7 +197,9 @@ struct LockStepReplay {
     private mutating func makeLanes() -> Failure? {
         guard lanes.isEmpty else { return nil }
         for (number, fixture) in fixtures.enumerated() {
-            do { lanes.append(try LockStepLane(fixture)) } catch { return failed(number, error: error) }
+            do { lanes.append(try LockStepLane(fixture, model: model.reference.model)) } catch {
+                return failed(number, error: error)
+            }
         }
         return nil
     }

@@ -7,6 +7,8 @@ internal import RoostMigration
 /// The test has a `fixture`, and imports RoostConformance, RoostCore and Foundation.
 struct LockStepCode {
     private var model: LockStepModel
+    /// Whether the stores record a digest to expect.
+    private let recordsDigest: Bool
     private var lines: [String] = []
     private var hasDeclaredChanges = false
     private var hasChanges = false
@@ -21,10 +23,11 @@ struct LockStepCode {
 
     /// Returns the code, unindented.
     ///
-    /// The code expects the content of the plain model.
-    static func text(_ operations: [LockStepOperation]) -> String {
-        guard case .success(let model) = ConformanceModel.standard else { return "" }
-        var code = LockStepCode(model: LockStepModel(model))
+    /// The code expects the content of the plain model, as a store of the fixture keeps it.
+    static func text(_ operations: [LockStepOperation], on fixture: StoreFixture) -> String {
+        guard let model = try? ConformanceModel.standard(for: [fixture]) else { return "" }
+        var code = LockStepCode(
+            model: LockStepModel(model), recordsDigest: fixture.capabilities.contains(.digest))
         let reopens = operations.contains { $0 == .reopen || $0 == .reopenReadOnly }
         code.lines = [
             "let bench = try Workbench(fixture)", "defer { bench.discard() }",
@@ -39,6 +42,7 @@ struct LockStepCode {
     }
 
     private var reference: ReferenceStore { model.reference }
+    private var digest: StoreDigest? { recordsDigest ? reference.digest : nil }
 
     private mutating func add(_ step: LockStepStep, isLast: Bool) {
         switch step {
@@ -47,11 +51,11 @@ struct LockStepCode {
         case .commit(_, let refusal, let changesAnything):
             addCommit(refusal, changesAnything: changesAnything, isLast: isLast)
             hasChanges = false
-            if isLast { addContents(reference.contents, digest: reference.digest, of: "store") }
+            if isLast { addContents(reference.contents, digest: digest, of: "store") }
         case .load(let changes, let refusal, let finishes):
             addLoad(changes, refusal: refusal, finishes: finishes)
             hasChanges = false
-            if isLast { addContents(reference.contents, digest: reference.digest, of: "store") }
+            if isLast { addContents(reference.contents, digest: digest, of: "store") }
         case .reserveKeys(let count, let entity): addReservation(count, entity: entity)
         case .scan(let entity, let key, let objects):
             let after = key.map { ", after: \(SwiftCode.code(ObjectID(entity, key: $0)))" } ?? ""

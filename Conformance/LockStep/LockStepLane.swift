@@ -12,16 +12,19 @@ final class LockStepLane {
     /// The current generation, or nil if it is unknown until the next commit.
     private var generation: Generation?
 
-    init(_ fixture: StoreFixture) throws {
+    /// Creates an empty store with the plain model's entities.
+    init(_ fixture: StoreFixture, model: ManagedObjectModel) throws {
         self.fixture = fixture
-        bench = try Workbench(fixture)
+        let bench = try Workbench(fixture)
+        self.bench = bench
         do {
-            store = try bench.create()
+            let store = try bench.create(model)
+            self.store = store
+            generation = try store.view { try $0.recordedTally()?.generation }
         } catch {
             bench.discard()
             throw error
         }
-        generation = try store.view { try $0.recordedTally()?.generation }
     }
 
     func discard() {

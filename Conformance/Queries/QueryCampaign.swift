@@ -95,7 +95,7 @@ package enum QueryCampaign {
                         on: isRefused && index > 0 ? [lanes[0].fixture, lane.fixture] : [lane.fixture],
                         salt: seed &+ UInt64(number), isRelated: isRelated && !isRefused && !isRows,
                         isRefused: isRefused)
-                    throw shrinker.shrink(world, request: request, difference: difference)
+                    throw shrinker.shrink(world, request: request, expected: expected, difference: difference)
                 }
             }
         }

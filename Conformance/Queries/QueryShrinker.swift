@@ -11,6 +11,8 @@ struct QueryShrinker {
         let world: QueryWorld
         let request: RowRequest
         let difference: QueryLane.Difference
+        /// The expected answer to the request.
+        let answer: QueryLane.Answer
         /// The predicate before it was shrunk.
         var original: FetchRequest.Predicate?
 
@@ -33,7 +35,7 @@ struct QueryShrinker {
             ]
             if !request.propertiesToFetch.isEmpty {
                 let columns = request.propertiesToFetch.map {
-                    ".init(\(SwiftCode.code($0.name)), \(SwiftCode.code($0.expression)))"
+                    ".init(\(SwiftCode.code($0.name)), expression: \(SwiftCode.code($0.expression)))"
                 }
                 lines += [
                     "request.propertiesToFetch = \(SwiftCode.list(columns))",
@@ -42,11 +44,26 @@ struct QueryShrinker {
                     "request.returnsDistinctResults = \(request.returnsDistinctResults)",
                 ]
             }
-            lines += [
-                "// \(difference.subject): expected \(difference.expected)",
-                "#expect(try store.snapshot().\(request.propertiesToFetch.isEmpty ? "keys" : "rows")(request) == [])",
-            ]
-            return lines.joined(separator: "\n")
+            lines.append("// \(difference.subject): expected \(difference.expected)")
+            return (lines + expectation).joined(separator: "\n")
+        }
+
+        /// The statements that compare a store's answer with the expected one.
+        private var expectation: [String] {
+            switch answer {
+            case .keys(let keys): return ["#expect(try store.snapshot().keys(request) == \(keys))"]
+            case .rows(let rows):
+                let expected = SwiftCode.list(rows.map { row in SwiftCode.list(row.map { SwiftCode.code($0) }) })
+                return [
+                    "let cursor = try store.snapshot().rows(request)", "var (rows, batch) = ([[Value]](), RowBatch())",
+                    "while try cursor.next(into: &batch) {",
+                    "    for row in 0..<batch.count { rows.append(batch.columns.indices.map { batch[row, $0] }) }",
+                    "}", "#expect(rows == \(expected))",
+                ]
+            case .refusal:
+                let call = request.propertiesToFetch.isEmpty ? "keys" : "rows"
+                return ["#expect(throws: StoreError.self) { try store.snapshot().\(call)(request) }"]
+            }
         }
     }
 
@@ -68,10 +85,11 @@ struct QueryShrinker {
 
     /// Returns the smallest failure that was found.
     mutating func shrink(
-        _ world: QueryWorld, request: RowRequest, difference: QueryLane.Difference
+        _ world: QueryWorld, request: RowRequest, expected: QueryLane.Answer, difference: QueryLane.Difference
     ) -> Failure {
         var best = Failure(
-            store: fixtures.last?.name ?? "", world: world, request: request, difference: difference)
+            store: fixtures.last?.name ?? "", world: world, request: request, difference: difference,
+            answer: expected)
         var hasChanged = true
         while hasChanged, !isOver {
             hasChanged = false
@@ -99,18 +117,19 @@ struct QueryShrinker {
     ) -> Failure? {
         var lanes: [QueryLane] = []
         defer { for lane in lanes { lane.close() } }
+        var expected = QueryLane.Answer.keys([])
         do {
             for fixture in fixtures { lanes.append(try QueryLane(fixture, world: world)) }
             guard let first = lanes.first, let lane = lanes.last else { return nil }
-            let expected: QueryLane.Answer =
-                isRefused ? try first.answer(request) : try QueryOracle(world).answer(request)
+            expected = isRefused ? try first.answer(request) : try QueryOracle(world).answer(request)
             try lane.compare(request, with: expected, inEveryWay: true)
             if isRelated { try lane.compareRelated(request, salt: salt) }
             return nil
         } catch let difference as QueryLane.Difference {
             guard difference.kind == other.kind else { return nil }
             return Failure(
-                store: fixtures.last?.name ?? "", world: world, request: request, difference: difference)
+                store: fixtures.last?.name ?? "", world: world, request: request, difference: difference,
+                answer: expected)
         } catch {
             // A request that became invalid, for example by an unknown variable, proves nothing.
             return nil

@@ -3,13 +3,11 @@ import RoostCore
 import Testing
 
 /// A type of stores in memory without uniqueness constraints, like some third-party types.
-private struct UnconstrainedStoreType: PersistentStoreType {
+struct UnconstrainedStoreType: PersistentStoreType {
     let base: any PersistentStoreType
+    var capabilities = StoreCapabilities(.writing, .totalOrder, .digest, .fetchIndexes, .history)
 
     var name: String { base.name }
-    var capabilities: StoreCapabilities {
-        StoreCapabilities(.writing, .totalOrder, .digest, .fetchIndexes, .history)
-    }
     var optionDescriptions: [StoreOptionDescription] { base.optionDescriptions }
 
     func recognizes(fileAt path: String) -> Bool { base.recognizes(fileAt: path) }
@@ -54,4 +52,10 @@ struct UnconstrainedStoreTests {
 
     @Test("a store without uniqueness constraints matches a plain model after random operations")
     func lockStep() throws { try LockStep.run(on: [try Self.fixture()], seed: 3, operationCount: 500) }
+
+    @Test("stores with and without uniqueness constraints match one plain model, without the constraints")
+    func lockStepBesideOthers() throws {
+        let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
+        try LockStep.run(on: [memory, try Self.fixture()], seed: 3, operationCount: 500)
+    }
 }

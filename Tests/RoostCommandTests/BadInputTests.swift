@@ -107,7 +107,8 @@ struct BadInputTests {
         let place = try Workplace()
         try place.makeStore(type, named: "whole", objects: 500)
         let whole = try place.bytes("whole")
-        let digest = try place.roost("convert", "whole", "\(type):clean", "--json").json()["digest"] as? String
+        let clean = try place.roost("convert", "whole", "\(type):clean", "--json").json()
+        let digest = try #require(clean["digest"] as? String)
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededNumbers(seed)
         var noticed = 0

@@ -123,6 +123,25 @@ struct FetchCommandTests {
                 "--sort=-@count", in: place) == ["year,@count,@max.weight", "2000,3,4.1"])
     }
 
+    @Test("an object ID in a row of CSV names its entity without escapes of JSON")
+    func objectIDsInRows() throws {
+        let place = try Workplace()
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription("Note", attributes: [.init("about", type: .objectID)]), EntityDescription(#"A"b"#),
+        ])
+        let store = try StoreRegistry.standard.create(
+            StoreLocation(type: "json", path: place.file("notes")), model: model)
+        let target = ObjectID(#"A"b"#, key: 5)
+        var changes = ChangeSet(model: model)
+        try changes.insert(target, values: [:])
+        try changes.insert(ObjectID("Note", key: 1), values: ["about": .objectID(target)])
+        _ = try store.commit(changes)
+        try store.close()
+        #expect(
+            try place.roost("fetch", "notes", "Note", "--select=about", "--distinct", "--format=csv").output
+                == "about\n\"A\"\"b/5\"\n")
+    }
+
     @Test("a fetch with --distinct prints and counts equal rows once", arguments: Workplace.fileTypes)
     func distinctRows(type: String) throws {
         let place = try Workplace()

@@ -40,6 +40,16 @@ struct MappingImportTests {
         #expect(imported.warnings.filter { $0.message.contains("does not link to it") }.count == 1)
     }
 
+    @Test("a linked entity mapping without an entity gives one warning, and none that it is not linked")
+    func mappingWithoutEntity() throws {
+        var file = MappingFileText()
+        file.entity(from: "Note", to: "Note", number: 1)
+        file.entity(from: nil, to: nil, number: 2)
+        let imported = try Sample.read(file, from: Sample.model(), to: Sample.model())
+        #expect(imported.mapping.entityMappings.map(\.name) == ["NoteToNote"])
+        #expect(imported.warnings.map(\.message) == ["it names no entity; it is left out"])
+    }
+
     @Test("an imported mapping of an unchanged entity is a copy unless the mapping changes a value")
     func copies() throws {
         let model = try Sample.model()

@@ -51,6 +51,47 @@ struct ModelCacheTests {
         #expect(try CoreDataModelReader.read(at: directory.file("M.mom")).model.entities.count == 3)
     }
 
+    /// Reads a compiled model of one entity with an expression for its display name in Spotlight.
+    private func modelWithDisplayName(
+        _ make: (inout ArchiveWriter) -> TestPlist
+    ) throws -> (expression: String?, warnings: [String]) {
+        var writer = ArchiveWriter()
+        let entity = writer.object(
+            "NSEntityDescription",
+            fields: [
+                ("NSEntityName", writer.string("Note")), ("NSCoreSpotlightDisplayNameExpression", make(&writer)),
+            ])
+        let root = writer.object(
+            "NSManagedObjectModel", fields: [("NSEntities", writer.dictionary([("Note", entity)]))])
+        let read = try ModelCacheReader.read(archive: writer.archive(root), file: "s")
+        let declaration = try read.model.requireEntity("Note").declaration
+        return (declaration.coreSpotlightDisplayNameExpression, read.warnings.map(\.message))
+    }
+
+    @Test("the expression for an entity's display name in Spotlight is read as text")
+    func displayName() throws {
+        let read = try modelWithDisplayName { writer in
+            let specifier = writer.object(
+                "NSKeyPathSpecifierExpression", fields: [("NSKeyPath", writer.string("title"))])
+            return writer.object(
+                "NSKeyPathExpression",
+                fields: [
+                    ("NSOperand", writer.object("NSSelfExpression", fields: [])),
+                    ("NSArguments", writer.list([specifier])),
+                ])
+        }
+        #expect(read.expression == "title")
+        #expect(read.warnings == [])
+    }
+
+    @Test("an expression for a display name in Spotlight without a text form gives a warning")
+    func displayNameWithoutText() throws {
+        let read = try modelWithDisplayName { $0.object("NSBlockExpression", fields: []) }
+        #expect(read.expression == nil)
+        #expect(read.warnings.count == 1)
+        #expect(read.warnings.first?.contains("its display name in Spotlight has no text form") == true)
+    }
+
     @Test(
         "a predicate of a compiled model keeps all options of its comparison",
         arguments: [(0, "=="), (1, "==[c]"), (3, "==[cd]"), (8, "==[l]"), (15, "==[cdnl]")] as [(Int64, String)])

@@ -18,6 +18,12 @@ struct XMLParserTests {
         #expect(root.children.first?.text == "t&<u>")
     }
 
+    @Test("lines of XML are counted, whether they end with LF, CR LF or CR", arguments: ["\n", "\r\n", "\r"])
+    func lineNumbers(lineEnd: String) throws {
+        let text = "<!-- 1\n2 -->\n<a\nb='4\n5'><c/>\n<d/></a>".replacing("\n", with: lineEnd)
+        #expect(try parse(text).children.map(\.line) == [5, 6])
+    }
+
     @Test(
         "malformed XML is refused",
         arguments: [

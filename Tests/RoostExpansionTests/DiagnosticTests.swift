@@ -21,7 +21,7 @@
             WrongModel("weak var →x: Artist?", message: "cannot be 'weak'"),
             WrongModel("var x: →Int16!", message: "Write '?' instead of '!'."),
             WrongModel("var →context: String", message: "is the name of a member of ManagedObject"),
-            WrongModel("var →`self`: String", message: "is the name of a member of ManagedObject"),
+            WrongModel("var →`self`: String", message: "'self' means the object itself in a key path"),
             WrongModel("#if DEBUG\nvar →x: Int16\n#endif", message: "is between #if and #endif"),
             WrongModel("var x: Date = →Date()", message: "the same for all objects"),
             WrongModel("var x: Date = →.now", message: "the same for all objects"),

@@ -189,6 +189,22 @@
             #expect(code == "{\n    get { \(getter) }\n" + (setter.map { "    set { \($0) }\n" } ?? "") + "}")
         }
 
+        @Test(
+            "a line that ends inside a comment, with LF, CR LF or CR, ends before the next token",
+            arguments: ["\n", "\r\n", "\r"])
+        func commentAcrossLines(lineEnd: String) {
+            let tokens = SwiftLexer.tokens(of: Array("a /* x\(lineEnd)y */ b".utf8))
+            #expect(tokens.map(\.beginsLine) == [true, true])
+        }
+
+        @Test(
+            "an operator is not the beginning of a regular expression that ends in a later line",
+            arguments: ["\n", "\r\n", "\r"])
+        func slashesInTwoLines(lineEnd: String) {
+            let tokens = SwiftLexer.tokens(of: Array("(/)\(lineEnd)b / c".utf8))
+            #expect(tokens.map(\.kind) == [.symbol, .symbol, .symbol, .word, .symbol, .word])
+        }
+
         @Test("a division in an interpolation hides no later property of a @Model class")
         func interpolatedDivision() throws {
             let result = try Compiler.members(

@@ -315,6 +315,23 @@ struct BehaviorTests {
         try context.save()
     }
 
+    @Test("a value set by name on an object that has left its context is refused")
+    func setValueWithoutContext() throws {
+        let container = try Music.container()
+        let context = container.makeContext()
+        let artist: Artist = try context.insert()
+        artist.name = "a"
+        try context.save()
+        context.reset()
+        let error = #expect(throws: StoreError.self) { try artist.setValue("b", for: "name") }
+        #expect(error?.code == .closed)
+        #expect(artist.name == "a")
+        // The subscript cannot throw, and ignores the value.
+        artist["name"] = "b"
+        #expect(artist.name == "a")
+        try context.save()
+    }
+
     @Test("a misspelled property name reads as null, and the next save suggests the right name")
     func misspelledName() throws {
         let container = try Music.container()

@@ -220,22 +220,32 @@ private actor Threadless {
     @Suite("Isolation checks at run time")
     struct IsolationCheckTests {
         @Test("using an object of a background context outside its isolation stops the program")
-        func background() async {
-            await #expect(processExitsWith: .failure) {
+        func background() async throws {
+            let result = await #expect(processExitsWith: .failure) {
                 let container = try Music.container()
                 let (background, smuggler) = (container.makeBackgroundContext(), Smuggler())
                 try await background.perform { context in smuggler.object = try context.insert("Artist") }
                 smuggler.object?["name"] = "x"
             }
+            try expectStopped(result)
         }
 
         @Test("using an object of the view context outside the main actor stops the program")
-        func view() async {
-            await #expect(processExitsWith: .failure) {
+        func view() async throws {
+            let result = await #expect(processExitsWith: .failure) {
                 let container = try Music.container()
                 let smuggler = Smuggler()
                 try await MainActor.run { smuggler.object = try container.viewContext.insert("Artist") }
                 await container.perform { _ in smuggler.object?["name"] = "x" }
+            }
+            try expectStopped(result)
+        }
+
+        /// Expects that a process was stopped by a signal, and did not end with an error of its body.
+        private func expectStopped(_ result: ExitTest.Result?) throws {
+            guard case .signal = try #require(result).exitStatus else {
+                Issue.record("the process ended without a signal")
+                return
             }
         }
 

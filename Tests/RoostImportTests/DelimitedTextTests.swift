@@ -69,6 +69,9 @@ struct DelimitedTextTests {
         arguments: [
             ("a,b\n1,2\n3\n", "'rows', line 3: the row has 1 cells, and the header has 2."),
             ("a,b\n\"x\ny\",2\n3,4,5\n", "'rows', line 4: the row has 3 cells, and the header has 2."),
+            ("a,b\r\"x\ry\",2\r3,4,5\r", "'rows', line 4: the row has 3 cells, and the header has 2."),
+            ("a,b\r\"x\ny\",2\r3,4,5\r", "'rows', line 3: the row has 3 cells, and the header has 2."),
+            ("a,\"b\rc\"\r1\r", "'rows', line 3: the row has 1 cells, and the header has 2."),
             ("a,b\n1,\"x\n", "'rows', line 2, column 'b': a quote is opened and never closed."),
             (
                 "a,b\n1,\"x\"y\n",

@@ -136,6 +136,17 @@ struct TextImportTests {
         #expect(parents.sorted { "\($0)" < "\($1)" } == [["a", "b"], ["b", "c"], ["c", .null]])
     }
 
+    @Test("a relationship between rows records the name of its column, if the names differ")
+    func renamedOwnRelation() throws {
+        let bench = ImportBench {
+            $0.key = ["name"]
+            $0.relations = [.init(column: "parent/row", entity: "Row", attribute: "name")]
+        }
+        let model = try bench.content(Array("name,parent/row\na,\n".utf8)).model
+        let relationships = try #require(model.entity("Row")).relationships
+        #expect(relationships.compactMap { $0.declaration.userInfo["importedFrom"] } == ["parent/row"])
+    }
+
     /// Returns the message of the error that ends an import into a store with one row.
     private func message(
         importing text: String, _ configure: (inout TextImportOptions) -> Void

@@ -26,6 +26,16 @@ struct LifeCycleTests {
         try again.close()
     }
 
+    @Test("a closed JSON storage does not read its document again")
+    func closedStorage() throws {
+        let bench = try Bench()
+        let storage = try JSONStorage(
+            creatingAt: bench.path(), settings: try JSONSettings(StoreOptions()), storeUUID: StoreUUID())
+        try storage.close()
+        let error = #expect(throws: StoreError.self) { try storage.integrityFindings() }
+        #expect(error?.code == .closed)
+    }
+
     @Test("the journal and the merged document have the permissions of the old document")
     func sharesPermissions() throws {
         let bench = try Bench()

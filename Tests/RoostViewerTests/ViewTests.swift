@@ -93,6 +93,7 @@
                 ("/library/Album/1/nothing.json", 404, "'nothing'"), ("/library/Album.json?facet=tags", 400, "many"),
                 ("/library/-/nothing.json", 404, "does not exist"), ("/-/jobs/77.json", 404, "77"),
                 ("/library/-/history.json", 404, "keeps no history"),
+                ("/library/-/history.json?entity=Albun", 404, "Did you mean 'Album'?"),
             ] as [(String, Int, String)])
         func refusals(address: String, status: Int, text: String) throws {
             let answer = try ViewedLibrary().send(address)

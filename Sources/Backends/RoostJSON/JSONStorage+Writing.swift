@@ -131,7 +131,7 @@ extension JSONStorage {
         if let failure = files.failure { throw failure }
         if files.isJournalFolded { return try removeJournal(&files) }
         try requireCurrent(files)
-        let reader = try base().read()
+        let reader = try baseWhileClosing().read()
         defer { reader.close() }
         let draft = try DocumentDraft.write(from: reader, for: path, settings: settings, folding: files.journal?.chain)
         try publish(draft, files: &files)
@@ -140,7 +140,7 @@ extension JSONStorage {
 
     /// Writes the document of an unpublished store.
     func writeUnpublishedDocument(_ files: inout StoreFiles) throws(StoreError) {
-        let reader = try base().read()
+        let reader = try baseWhileClosing().read()
         defer { reader.close() }
         let draft = try DocumentDraft.write(from: reader, for: path, settings: settings, folding: nil)
         do throws(StoreError) {

@@ -43,10 +43,18 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Returns the committed contents, read into memory if necessary.
     ///
-    /// - Throws: `verificationFailed` if a document that a load has written cannot be read back.
-    func base() throws(StoreError) -> MemoryStorage {
+    /// - Throws: `verificationFailed` if a document that a load has written cannot be read back;
+    ///   `closed`.
+    func base() throws(StoreError) -> MemoryStorage { try base(requiresOpen: true) }
+
+    /// Returns the committed contents as ``base()``, also while ``close()`` writes them.
+    func baseWhileClosing() throws(StoreError) -> MemoryStorage { try base(requiresOpen: false) }
+
+    private func base(requiresOpen: Bool) throws(StoreError) -> MemoryStorage {
         try contents.withLock { (contents) throws(StoreError) in
             if let contents { return contents }
+            // `close()` drops the contents. They must not be read again after it.
+            if requiresOpen { try requireOpen() }
             do throws(StoreError) {
                 let location = StoreLocation(type: JSONStoreType().name, path: path)
                 let loaded = try DocumentReader.load(try DocumentFile(at: path), location: location, settings: settings)

@@ -152,6 +152,25 @@ extension ArticleTests {
         }
     }
 
+    @Test("undo does not restore an object that another context deleted")
+    func undoneSaveOfDeletedObject() throws {
+        try onEachBackend { container, context, album in
+            let undo = UndoStack()
+            context.undo = undo
+            context.mergesChangesAutomatically = true
+            album.title = "Hejira"
+            try context.save()
+            let other = container.makeContext()
+            other.delete(try other.existingObject(album.id))
+            try other.save()
+            context.processPendingChanges()
+            #expect(album.isDeleted && undo.depth == 1)
+            undo.undo()
+            #expect(album.isDeleted && !context.hasChanges)
+            #expect(try container.makeContext().count(Fetch<Album>()) == 0)
+        }
+    }
+
     @Test("redo does not restore an object that another context deleted")
     func deletedElsewhere() throws {
         try onEachBackend { container, context, album in

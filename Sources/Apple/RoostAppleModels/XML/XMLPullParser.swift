@@ -192,6 +192,7 @@ package struct XMLPullParser {
             case UInt8(ascii: "\r"):
                 // Each form of a line end becomes one character.
                 if offset + 1 < bytes.count, bytes[offset + 1] == UInt8(ascii: "\n") { break }
+                line += 1
                 text.append(isAttribute ? UInt8(ascii: " ") : UInt8(ascii: "\n"))
             case UInt8(ascii: "\t"): text.append(isAttribute ? UInt8(ascii: " ") : byte)
             case 0..<0x20: throw error("a control character")
@@ -232,7 +233,7 @@ package struct XMLPullParser {
     private mutating func skip(past end: String, what: String) throws(StoreError) {
         let pattern = Array(end.utf8)
         while offset + pattern.count <= bytes.count {
-            if bytes[offset] == UInt8(ascii: "\n") { line += 1 }
+            countLineEnd()
             if has(pattern) {
                 offset += pattern.count
                 return
@@ -245,10 +246,18 @@ package struct XMLPullParser {
     private mutating func skipSpace() -> Bool {
         let start = offset
         while offset < bytes.count, Self.isSpace(bytes[offset]) {
-            if bytes[offset] == UInt8(ascii: "\n") { line += 1 }
+            countLineEnd()
             offset += 1
         }
         return offset > start
+    }
+
+    /// Counts the line that ends with the current byte, if any.
+    ///
+    /// A line ends with LF, CR LF or CR.
+    private mutating func countLineEnd() {
+        let isPair = offset + 1 < bytes.count && bytes[offset + 1] == UInt8(ascii: "\n")
+        if bytes[offset] == UInt8(ascii: "\n") || bytes[offset] == UInt8(ascii: "\r") && !isPair { line += 1 }
     }
 
     private func has(_ text: String) -> Bool { has(Array(text.utf8)) }

@@ -42,7 +42,7 @@ struct MappingImport {
         try collectMappings(of: root)
         var entityMappings: [EntityMapping] = []
         for (object, name) in mappings { entityMappings.append(try entityMapping(object, named: name)) }
-        warnOfOrphans()
+        warnOfOrphans(of: root)
         let mapping = leavingMisfitsOut(of: settlingCopies(in: MappingModel(entityMappings)))
         return CoreDataMappingModel(
             mapping: mapping, sourceModelPath: root["sourcemodelpath"],
@@ -519,9 +519,9 @@ struct MappingImport {
     // MARK: Warnings
 
     /// Warns of ignored entity mappings: Xcode unlinked them but left them in the file.
-    private mutating func warnOfOrphans() {
-        let counted = Set(mappings.map(\.object.identifier))
-        let orphans = objects.values.filter { $0.type == "XDDEVENTITYMAPPING" && !counted.contains($0.identifier) }
+    private mutating func warnOfOrphans(of root: XMLStoreObject) {
+        let linked = Set(references(of: root, name: "entitymappings"))
+        let orphans = objects.values.filter { $0.type == "XDDEVENTITYMAPPING" && !linked.contains($0.identifier) }
         for orphan in orphans.sorted(by: { $0.line < $1.line }) {
             let names = [orphan["sourcename"], orphan["destinationname"]].compactMap(\.self).joined(separator: " to ")
             warn(

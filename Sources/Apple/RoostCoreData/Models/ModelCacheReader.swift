@@ -95,6 +95,7 @@ struct ModelArchive {
         entity.renamingIdentifier = try renamingIdentifier(object, name: name)
         entity.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         entity.userInfo = try userInfo(object, of: "entity '\(name)'")
+        entity.coreSpotlightDisplayNameExpression = try spotlightExpression(object, entity: name)
         // The archive repeats inherited properties in every subentity. They have the names of the
         // superentity's properties.
         let inherited = Set(try superentity?.dictionary("NSProperties").map(\.key) ?? [])
@@ -122,6 +123,22 @@ struct ModelArchive {
                 "NSCoreSpotlightDisplayNameExpression",
             ])
         return entity
+    }
+
+    /// Returns the text of the expression for an entity's display name in Spotlight, or nil.
+    private mutating func spotlightExpression(
+        _ object: ArchivedObject, entity: String
+    ) throws(StoreError) -> String? {
+        let node = try object.node("NSCoreSpotlightDisplayNameExpression")
+        if let text = node.string { return text.isEmpty ? nil : text }
+        guard let expression = node.object else { return nil }
+        let text = try PredicateText.expression(expression)
+        if text == nil {
+            warn(
+                "entity '\(entity)'",
+                message: "the expression for its display name in Spotlight has no text form; it is left out")
+        }
+        return text
     }
 
     /// Reads fetch indexes, or compound indexes if an older framework wrote only those.

@@ -135,8 +135,11 @@
             }
             if type.isImplicitlyUnwrapped { report.add("Write '?' instead of '!'.", at: variable.type?.byteOffset) }
             if reservedNames.contains(name) {
+                let reason =
+                    name == "self"
+                    ? "means the object itself in a key path" : "is the name of a member of ManagedObject"
                 report.add(
-                    "'\(name)' is the name of a member of ManagedObject. Rename the property, and set its renamingIdentifier to \"\(name)\" if stores have it."
+                    "'\(name)' \(reason). Rename the property, and set its renamingIdentifier to \"\(name)\" if stores have it."
                 )
             }
         }

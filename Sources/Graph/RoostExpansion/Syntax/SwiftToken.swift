@@ -101,7 +101,7 @@
                     depth -= 1
                     position += 2
                 } else {
-                    endsLine = endsLine || byte() == 10
+                    endsLine = endsLine || byte() == 10 || byte() == 13
                     position += 1
                 }
             } while depth > 0 && position < bytes.count
@@ -129,7 +129,7 @@
                 return .word
             case UInt8(ascii: "`"):
                 position += 1
-                while let byte = byte(), byte != UInt8(ascii: "`"), byte != 10 { position += 1 }
+                while let byte = byte(), byte != UInt8(ascii: "`"), byte != 10, byte != 13 { position += 1 }
                 position += 1
                 return .word
             case _ where Self.isDigit(first):
@@ -222,7 +222,7 @@
                 {
                     position += quoteCount + hashCount
                     return
-                } else if byte == 10, !isMultiline {
+                } else if byte == 10 || byte == 13, !isMultiline {
                     return
                 } else {
                     position += 1
@@ -277,7 +277,7 @@
             let start = position
             position += 1
             guard let next = byte(), next != 32, next != 9, next != UInt8(ascii: "/") else { return false }
-            while let byte = byte(), byte != 10 {
+            while let byte = byte(), byte != 10, byte != 13 {
                 if byte == UInt8(ascii: "/") {
                     position += 1
                     return true

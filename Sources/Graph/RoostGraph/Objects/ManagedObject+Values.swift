@@ -11,7 +11,7 @@ extension ManagedObject {
     /// and ``setValue(_:for:)`` throw it immediately.
     public final subscript(_ name: String) -> Value {
         get { core.latching { () throws(StoreError) in try value(name) } ?? .null }
-        set { _ = core.latching { () throws(StoreError) in try setValue(newValue, for: name) } }
+        set { _ = core.latching { () throws(StoreError) in try assign(newValue, name: name) } }
     }
 
     /// Returns the value of a property.
@@ -38,8 +38,16 @@ extension ManagedObject {
     /// - Throws: `unknownProperty`, with a similar name in the message; `invalidValue` for a value
     ///   of the wrong type or out of range; `invalidRequest` for a to-many relationship or a
     ///   derived attribute; `unknownEntity` for an ID of an unknown entity; errors from reading;
-    ///   `closed`. After an error, the object is unchanged.
+    ///   `closed` if the object has left its context. After an error, the object is unchanged.
     public final func setValue(_ value: Value, for name: String) throws(StoreError) {
+        guard !flags.contains(.orphan) else {
+            throw StoreError(.closed, "\(objectID) has left its context, so '\(name)' cannot be set. Fetch it again.")
+        }
+        try assign(value, name: name)
+    }
+
+    /// Sets the value of a property, or does nothing if the object has left its context.
+    final func assign(_ value: Value, name: String) throws(StoreError) {
         if let attribute = info.transients[name] { return try setTransient(value, attribute: attribute) }
         guard let field = info.entity.layout.field(name) else { throw unknown(name) }
         if let relationship = info.entity.relationship(name) {

@@ -236,7 +236,7 @@ extension ManagedObjectContext {
     }
 
     private func set(_ value: Value, name: String, object: ManagedObject) throws(ValidationFailure) {
-        do throws(StoreError) { try object.setValue(value, for: name) } catch {
+        do throws(StoreError) { try object.assign(value, name: name) } catch {
             throw object.validationFailure(error.message, for: name)
         }
     }

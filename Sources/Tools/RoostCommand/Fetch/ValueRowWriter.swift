@@ -79,16 +79,24 @@ struct ValueRowWriter: Sendable {
         switch value {
         case .null: return false
         case .string(let string), .uri(let string): text.append(contentsOf: string.utf8)
+        case .objectID(let id) where containsEntity(id, column: column):
+            text.append(contentsOf: "\(id.entity)/\(id.key)".utf8)
         default:
             let start = text.count
             appendJSON(value, column: column, to: &text)
-            // These JSON strings have no escapes, except in an ID if the entity's name needs them.
+            // The JSON strings of these types have no escapes.
             if text.withBytes(from: start, { $0.first }) == UInt8(ascii: "\"") {
                 text.removeSubrange(start..<start + 1)
                 text.removeLast(1)
             }
         }
         return true
+    }
+
+    /// Returns whether the text of an ID in a column contains the entity.
+    private func containsEntity(_ id: ObjectID, column: Int) -> Bool {
+        let root = model.entity(id.entity).map { model.entities[$0.root] }
+        return namesEntity[column] ?? root?.hasSubentities ?? true
     }
 
     private func appendJSON(_ value: Value, column: Int, to text: inout TextBuffer) {
@@ -109,10 +117,7 @@ struct ValueRowWriter: Sendable {
         case .data(let data): JSONText.append(data: data, to: &text)
         case .uuid(let uuid): JSONText.append(uuid.uuidString, to: &text)
         case .objectID(let id):
-            let root = model.entity(id.entity).map { model.entities[$0.root] }
-            guard namesEntity[column] ?? root?.hasSubentities ?? true else {
-                return JSONText.append(id.key, to: &text)
-            }
+            guard containsEntity(id, column: column) else { return JSONText.append(id.key, to: &text) }
             JSONText.append("\(id.entity)/\(id.key)", to: &text)
         case .composite(let elements):
             text.append(UInt8(ascii: "{"))

@@ -160,6 +160,8 @@ final class DelimitedReader: TextRowReader {
                 index += 1
                 guard try has(index), base[rowStart + index] == Self.quote else { break }
             } else if byte == Self.newline {
+                if endsWithReturn != true { line += 1 }
+            } else if byte == Self.carriageReturn, try isLoneReturn(index) {
                 line += 1
             }
             base[rowStart + out] = byte
@@ -235,6 +237,14 @@ final class DelimitedReader: TextRowReader {
             guard byte == Self.carriageReturn else { return 0 }
         }
         return 0
+    }
+
+    /// Returns whether a CR inside quotes ends a line.
+    ///
+    /// Before the end of the first line is known, a CR without LF ends a line.
+    private func isLoneReturn(_ index: Int) throws(StoreError) -> Bool {
+        if let endsWithReturn { return endsWithReturn }
+        return try !isPairOfEnds(index)
     }
 
     private func passLineEnd(_ index: inout Int) throws(StoreError) {

@@ -45,10 +45,9 @@ struct TextModel {
             }
             guard relation.entity != options.entity else {
                 let inverse = Self.inverseName(of: name, taken: entity.relationships.map(\.name))
-                entity.relationships += [
-                    .toOne(name, to: relation.entity, inverse: inverse),
-                    .toMany(inverse, to: relation.entity, inverse: name),
-                ]
+                var toOne = RelationshipDescription.toOne(name, to: relation.entity, inverse: inverse)
+                if isRenamed { toOne.userInfo[Self.originKey] = column.name }
+                entity.relationships += [toOne, .toMany(inverse, to: relation.entity, inverse: name)]
                 continue
             }
             var other = others[relation.entity] ?? EntityDescription(relation.entity)

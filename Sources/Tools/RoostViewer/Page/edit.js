@@ -245,7 +245,8 @@ class ToManyField extends Field {
         if (!chosen || this.members().some((item) => item.key === chosen.key)) return;
         const removed = this.removed.findIndex((item) => item.key === chosen.key);
         if (removed >= 0) this.removed.splice(removed, 1);
-        else this.added.push(chosen);
+        // A move drops the removed objects from the list, so a removed object may have to be added.
+        if (removed < 0 || (this.ordered && !this.listed.some((item) => item.key === chosen.key))) this.added.push(chosen);
         this.note();
     }
 

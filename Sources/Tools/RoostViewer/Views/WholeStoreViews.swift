@@ -49,7 +49,7 @@
             size = try request.integer("size", in: 1...500, default: 50)
             var history = HistoryRequest()
             history.author = request.value("author")
-            history.entity = request.value("entity").map { EntityName($0) }
+            if let text = request.value("entity") { history.entity = try viewed.entity(text).name }
             if let text = request.value("after") {
                 guard let token = HistoryToken(text) else {
                     throw ViewerError(.badRequest, message: "'\(text)' is not a token of a history.")
