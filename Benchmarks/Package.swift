@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-/// The settings, equal to those of the measured package.
+/// The compiler settings of every Swift target, equal to those of the measured package, Roost.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
@@ -21,11 +21,11 @@ let package = Package(
             traits: [.defaults, .trait(name: "PostgreSQL", condition: .when(traits: ["PostgreSQL"]))])
     ],
     targets: [
-        // The objects of Roost and the baselines, computed from their numbers, and the checksum of reads.
+        // Computes the objects of both sides, each from its number, and the checksums of objects.
         .target(name: "CTracks"),
         // A module map, used only with the trait.
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
-        // Programs in C with the same libraries, or in C++ if a library requires it.
+        // The baselines: programs in C, or in C++ if a library requires it, with the same libraries as Roost.
         .target(
             name: "CBaselines",
             dependencies: ["CTracks", .target(name: "CLibPQ", condition: .when(traits: ["PostgreSQL"]))],
@@ -55,7 +55,7 @@ let package = Package(
                 "CWriters", .product(name: "Roost", package: "Roost"), .product(name: "RoostCore", package: "Roost"),
             ],
             swiftSettings: strict),
-        // Objects in contexts. Other libraries can be added by hand.
+        // Objects in contexts. Other object libraries can be added by hand.
         .executableTarget(
             name: "ObjectBenchmarks", dependencies: [.product(name: "Roost", package: "Roost")],
             swiftSettings: strict, plugins: [.plugin(name: "RoostModelPlugin", package: "Roost")]),

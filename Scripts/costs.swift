@@ -7,7 +7,7 @@ import Foundation
 /// The limits of instructions, and the versions of the programs that affect them.
 struct Limits: Codable {
     var recordedWith: [String] = []
-    /// Instructions by subject and operation.
+    /// The maximum instructions per object, by subject and operation.
     var instructions: [String: [String: Double]] = [:]
 }
 

@@ -35,7 +35,7 @@ let exceptions: Set<String> = [
 ]
 let roots = ["Sources", "Conformance", "Examples", "Tests", "Benchmarks"]
 
-/// Returns the source with comments and strings blanked, so that offsets stay the same.
+/// Returns the source with spaces instead of comments and strings, so that offsets stay the same.
 func code(_ text: String) -> [UInt8] {
     var bytes = Array(text.utf8)
     func blank(_ range: Range<Int>) { for place in range where bytes[place] != 10 { bytes[place] = 32 } }

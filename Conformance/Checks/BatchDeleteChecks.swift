@@ -2,7 +2,6 @@ internal import RoostCore
 import RoostStores
 
 extension ConformanceCheck {
-    /// Batch deletes.
     static let batchDeletes: [ConformanceCheck] = [
         ConformanceCheck(
             "batch.delete.selection",
@@ -142,7 +141,7 @@ extension ConformanceCheck {
                     "the tagged objects")
             }
             try expectEqual(result.count, 3 + 6 + 8, "the count")
-            // Deleting a folder deletes its children, but not its parent.
+            // Deleting a folder does not delete its parent.
             try store.change { changes in
                 try changes.insert(ObjectID("Folder", key: 10), values: ["name": "child", "parent": folder(4)])
                 try changes.insert(

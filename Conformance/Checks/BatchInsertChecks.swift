@@ -3,7 +3,6 @@ internal import RoostCore
 internal import RoostStores
 
 extension ConformanceCheck {
-    /// Batch inserts.
     static let batchInserts: [ConformanceCheck] = [
         ConformanceCheck(
             "batch.insert.rows",

@@ -3,7 +3,6 @@ internal import RoostCore
 import RoostStores
 
 extension ConformanceCheck {
-    /// Batch updates.
     static let batchUpdates: [ConformanceCheck] = [
         ConformanceCheck(
             "batch.update.constants",

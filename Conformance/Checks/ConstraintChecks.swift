@@ -2,7 +2,6 @@ internal import Foundation
 internal import RoostCore
 
 extension ConformanceCheck {
-    /// Uniqueness constraints.
     static let constraints: [ConformanceCheck] = [
         unique(
             "single", behavior: "Two objects cannot have the same value of a unique attribute; the error names both."

@@ -31,7 +31,8 @@ extension ConformanceCheck {
         ) { bench in
             let whole = try filledStore(bench)
             for (bytes, damage) in flippedBits(whole.bytes) {
-                // An append-only store may lack the last commit.
+                // Damage at the end of an append-only file can undo the last commit, so records of the earlier state
+                // are accepted.
                 let states = [whole.contents, whole.history.state(allowedFor: bytes)?.contents].compactMap { $0 }
                 try openDamaged(bench, bytes: bytes, damage: damage) { store in
                     let snapshot = try store.snapshot()
@@ -182,7 +183,7 @@ extension ConformanceCheck {
     ]
 }
 
-/// A closed store with objects, values and links of many kinds.
+/// The contents and the file of a closed store that has objects, values and links of many kinds.
 private struct FilledStore {
     let contents: StoreContents
     let answers: [[Int64]]
@@ -229,7 +230,7 @@ private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
 
 /// Returns copies of a file, each with one changed bit and a description of the damage.
 ///
-/// The bits are in nonzero bytes of every region, and the same in every run.
+/// The bits are spread over all nonzero bytes of the file, and are the same in every run.
 private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)] {
     var random = SeededGenerator(seed: 11)
     // Zero bytes are mostly unused.
@@ -291,7 +292,7 @@ private func wrongAnswer(of store: any PersistentStore, expected: [[Int64]]) thr
 
 /// Closes a store whose file was removed or exchanged.
 ///
-/// A store with pending writes may throw `storeReplaced`.
+/// Closing may throw `storeReplaced`, but no other error.
 private func closeTelling(_ store: any PersistentStore) throws {
     do throws(StoreError) {
         try store.close()
@@ -300,8 +301,8 @@ private func closeTelling(_ store: any PersistentStore) throws {
     }
 }
 
-/// Fails if a store of these bytes has changed content without reporting damage, or has an error
-/// that does not report damage.
+/// Fails if a store of these bytes returns changed content without reporting damage, or throws an
+/// error that does not report damage.
 ///
 /// An earlier state that the file's history allows is accepted.
 private func expectNoticed(_ bench: Workbench, bytes: [UInt8], whole: FilledStore, damage: String) throws {
@@ -320,8 +321,8 @@ private func expectNoticed(_ bench: Workbench, bytes: [UInt8], whole: FilledStor
             try difference(from: state.contents, answers: state.answers) == nil
         }
         guard let difference = try difference(from: whole.contents, answers: whole.answers) else { return }
-        // The damage looks like a commit that a crash interrupted, so an append-only store may have
-        // the state before that commit.
+        // If the damage looks like a commit that a crash interrupted, an append-only store may return the state before
+        // that commit.
         if let state = whole.history.state(allowedFor: bytes), try isState(state) { return }
         if try store.integrityFindings().contains(where: { $0.severity == .damage }) { return }
         let isTold = try store.view { try $0.recordedTally() != $0.computeTally() }

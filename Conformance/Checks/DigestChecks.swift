@@ -4,7 +4,6 @@ internal import RoostMigration
 import RoostStores
 
 extension ConformanceCheck {
-    /// Tallies and digests.
     static let digests: [ConformanceCheck] = [
         ConformanceCheck(
             "digest.recorded-is-computed",

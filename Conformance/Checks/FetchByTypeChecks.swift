@@ -197,7 +197,8 @@ extension ConformanceCheck {
     }
 }
 
-/// A test of requests on one attribute against a plain evaluation.
+/// A comparison of a store's results with those of ``PlainPredicate``, for requests on one
+/// attribute.
 private struct AttributeComparison {
     let entity: EntityName
     /// The attribute; an element of a composite has a dotted path.

@@ -150,7 +150,6 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Closing stores.
     static let closing: [ConformanceCheck] = [
         ConformanceCheck(
             "close.every-call", "After `close()` every call throws `closed`, except closing again, which does nothing."

@@ -5,7 +5,8 @@ private let members = RelationshipName("Queue", name: "members")
 extension ConformanceCheck {
     /// Creates a check on a store with tracks, tags, playlists, queues, shelves, nodes and albums.
     ///
-    /// Their keys are 1 to 10.
+    /// The keys of each entity's objects are 1 to 10. With `reopening`, the store gets two links of
+    /// `members` and is reopened before the check.
     static func linked(
         _ name: String, behavior: String, group: String = "links", reopening: Bool = false,
         _ body: @escaping @Sendable (any PersistentStore) throws -> Void

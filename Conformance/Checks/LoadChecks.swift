@@ -4,7 +4,6 @@ internal import RoostMigration
 import RoostStores
 
 extension ConformanceCheck {
-    /// Bulk loading.
     static let bulkLoading: [ConformanceCheck] = [
         ConformanceCheck(
             "bulk.equals-commits",
@@ -386,7 +385,7 @@ extension ConformanceCheck {
             }
             let loader = try store.bulkLoader(BulkLoadOptions())
             let writer = Background { try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) } }
-            // More data than any store writes at once.
+            // So much data that every store writes it in several parts.
             let text = Value.string(String(repeating: "long ", count: 20_000))
             for key in Int64(1)...400 {
                 var batch = RecordBatch(model: bench.model)
@@ -430,7 +429,7 @@ extension ConformanceCheck {
                 return isFinishing.withLock { $0 }
             }
             try started.wait()
-            // The load is so long that a writer that did not wait would finish.
+            // A writer that did not wait would finish during this long load.
             for first in stride(from: Int64(2), to: 20_000, by: 1000) {
                 var batch = RecordBatch(model: bench.model)
                 for key in first..<first + 1000 { try batch.append(ObjectID("Track", key: key), values: [:]) }
@@ -462,7 +461,7 @@ extension ConformanceCheck {
             let (error, waited) = try writer.value()
             loader.abandon()
             try expectEqual(error?.code, .busy, "the code")
-            // The clocks may have different resolutions.
+            // The store's clock may be coarser, so the wait may be 20 ms shorter.
             try expect(waited >= .milliseconds(180), "it waits as long as the timeout", otherwise: "\(waited)")
             try expect(error?.isRetryable == true, "the error says that a retry can succeed")
             try store.change { try $0.insert(ObjectID("Track", key: 2), values: [:]) }

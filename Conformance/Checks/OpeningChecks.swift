@@ -351,7 +351,6 @@ extension ConformanceCheck {
         try expectNothingMade(by: "looking at")
     }
 
-    /// The metadata of stores.
     static let metadata: [ConformanceCheck] = [
         ConformanceCheck(
             "metadata.embedded-model",

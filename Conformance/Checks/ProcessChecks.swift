@@ -305,7 +305,8 @@ extension ConformanceCheck {
             let files = try bench.files()
             let peer = try bench.startPeer()
             try peer.ask("drop-privileges")
-            // The directory must be readable. Otherwise, the refusals would be about the directory.
+            // First make sure that the peer can search the directory. Otherwise, opening would fail because of the
+            // directory.
             try expectError(.notFound, in: "opening what is not there") {
                 try peer.ask(bench.command("open", name: "missing"))
             }

@@ -14,8 +14,8 @@ extension ConformanceCheck {
             let before = try StoreContents(of: snapshot)
             let tally = try snapshot.recordedTally()
             let metadata = try snapshot.userMetadata()
-            // This snapshot is not read before the change. So a snapshot that begins at its first
-            // read fails the check.
+            // This snapshot is first read after the change. The check therefore detects a snapshot that begins only at
+            // its first read.
             let unread = try store.snapshot()
             defer { unread.close() }
             try store.change { changes in

@@ -114,10 +114,11 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Runs `body` on objects with these texts and keys from 1.
+    /// Creates objects of `Everything` and `Indexed` with these texts, and runs `body` for each
+    /// entity.
     ///
-    /// `body` receives a function that sorts the objects by text with given options and returns
-    /// their keys.
+    /// The keys are 1, 2, 3 and so on. `body` receives a function that sorts the objects by text
+    /// with given options and returns their keys.
     private static func texts(
         _ bench: Workbench, texts: [String?],
         _ body: ((FetchRequest.Comparison.Options) throws -> [Int64]) throws -> Void

@@ -254,7 +254,9 @@ extension ConformanceCheck {
             for: try ConformanceModel.standard.get().requireEntity("Everything"), using: &random, nullOneIn: nil)
     }
 
-    /// Stores each value in its own object, reads them in every way, and then rotates the values.
+    /// Stores each value in its own object, and reads it by a scan, by ID and by a fetch.
+    ///
+    /// Repeats the reads after reopening the store, and after moving each value to another object.
     static func roundTrip(_ attribute: String, values: [Value], on bench: Workbench) throws {
         var store = try bench.create()
         var expected = RecordBatch(model: bench.model)

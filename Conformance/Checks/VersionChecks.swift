@@ -3,7 +3,6 @@ internal import RoostCore
 internal import RoostPredicates
 
 extension ConformanceCheck {
-    /// Optimistic versions.
     static let versions: [ConformanceCheck] = [
         ConformanceCheck("versions.count-up", "An insert is version 1; each update is one higher.") { bench in
             let store = try bench.create()

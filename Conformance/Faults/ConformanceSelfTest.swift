@@ -83,7 +83,7 @@ public enum ConformanceSelfTest {
         if let missing = check.missingCapability(on: base) { return .inapplicable(missing) }
         if let ability = fault.neededAbility, !canShow(fault, on: base) { return .inapplicable(ability) }
         switch check.result(on: base).outcome {
-        // An excluded check also fails without the fault.
+        // A check that is excluded for this store fails without the fault too.
         case .failed(let failure), .excluded(_, let failure): return .unsound(failure)
         case .passed, .passedAsOpposite: break
         }

@@ -60,7 +60,6 @@ final class FaultyReportingStore: CommitReportingStore, StructureCheckingStore, 
 /// A relay that passes the notices of a sound store to its own feed with one fault.
 private final class FaultyNotices: Sendable {
     private struct State {
-        /// The number of notices so far.
         var count = 0
         /// The generation before a notice that was lost.
         var lost: Generation?

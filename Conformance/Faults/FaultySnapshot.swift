@@ -154,7 +154,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
 
     func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError) {
         try request.requireModel(model)
-        // Uses its own fetch, so that a fault of the fetch shows here too.
+        // Calls this snapshot's fetch, so that a fault of fetches affects the IDs too.
         var found: [ObjectID] = []
         try fetch(request.request).appendIDs(to: &found, model: model)
         if fault == .listsIDsByKey { found.sort { $0.key < $1.key } }
@@ -175,7 +175,6 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
 }
 
 extension RecordBatch {
-    /// Returns the records at these indices, in this order.
     fileprivate func picked(_ indices: some Sequence<Int>) -> RecordBatch {
         var result = RecordBatch(model: model)
         for index in indices { result.append(self, at: index) }

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 extension PersistentStore {
-    /// Inserts objects as a program does; a faulty store adds its fault.
+    /// Inserts objects; a ``FaultyStore`` adds its fault.
     func run(
         _ request: BatchInsertRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -10,7 +10,7 @@ extension PersistentStore {
         return try store.runFaulty(request, model: model)
     }
 
-    /// Sets properties as a program does; a faulty store adds its fault.
+    /// Sets properties; a ``FaultyStore`` adds its fault.
     func run(
         _ request: BatchUpdateRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -18,7 +18,7 @@ extension PersistentStore {
         return try store.runFaulty(request, model: model)
     }
 
-    /// Deletes objects as a program does; a faulty store adds its fault.
+    /// Deletes objects; a ``FaultyStore`` adds its fault.
     func run(
         _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {

@@ -9,11 +9,9 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         var firstKeys: [EntityName: Range<Int64>] = [:]
         /// The next key to reserve, by the number of the root entity.
         var nextKeys: [Int: Int64] = [:]
-        /// The batches of the unfinished bulk load.
         var unfinished: [RecordBatch] = []
         /// The records that the sound store refused because of their unique values, by object.
         var admitted: [ObjectID: Record] = [:]
-        /// The objects that the last commit inserted.
         var lastInserts: [ObjectID] = []
         /// The metadata that the store returns after it is closed.
         var lastMetadata: StoreMetadata?

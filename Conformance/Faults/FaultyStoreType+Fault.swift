@@ -178,7 +178,7 @@ extension FaultyStoreType {
         case turnsTimeBack = "turns-time-back"
         /// All parts of a large transaction except the last are left out.
         case skipsParts = "skips-parts"
-        /// The last changed property is left out.
+        /// The last changed property of each change is left out.
         case forgetsProperty = "forgets-property"
         /// The values of deleted objects are left out.
         case forgetsDeletedValues = "forgets-deleted-values"

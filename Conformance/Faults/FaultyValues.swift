@@ -2,7 +2,6 @@ internal import Foundation
 internal import RoostCore
 
 extension FaultyStoreType.Fault {
-    /// Whether the fault changes single values.
     var altersValues: Bool {
         switch self {
         case .truncatesAtNUL, .normalizesText, .takesEmptyForNull, .roundsDates, .dropsSignOfZero, .foldsNaNs,

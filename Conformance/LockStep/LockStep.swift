@@ -129,7 +129,7 @@ public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// A running sequence: the plain model and a lane for each store.
+/// A running sequence: the plain model, and a ``LockStepLane`` for each store.
 struct LockStepReplay {
     /// The position and cause of a failure.
     struct Failure {

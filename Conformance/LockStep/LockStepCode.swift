@@ -171,7 +171,6 @@ struct LockStepCode {
         if !hasChanges { calls = [] }
         for batch in changes.addedLinks {
             let name = SwiftCode.code(reference.model.relationships[batch.relationship].name)
-            // The code finds the number by the name of the relationship.
             let number = "store.model.requireLinkRelationship(\(name)).owner"
             let links = SwiftCode.list(batch.links.map { SwiftCode.code($0) })
             calls.append("try loader.append(LinkBatch(relationship: \(number), links: \(links)))")

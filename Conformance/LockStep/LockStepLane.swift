@@ -7,7 +7,7 @@ final class LockStepLane {
     private let bench: Workbench
     private var store: any PersistentStore
     private var snapshots: [Int: any StoreSnapshot] = [:]
-    /// The highest reserved key of each root entity; stores may differ.
+    /// The highest reserved key of each root entity; stores may reserve different keys.
     private var reservedKeys: [Int: Int64] = [:]
     /// The current generation, or nil if it is unknown until the next commit.
     private var generation: Generation?

@@ -3,14 +3,15 @@ internal import RoostMigration
 
 /// The effect of one operation: the action, and the result that every store must return.
 enum LockStepStep {
-    /// A change is added to the change set; `version` is the object's version in it, or 0.
+    /// A change is added to the change set; `version` is the version that it expects or gives to
+    /// its object, or 0 if it has none.
     case change(LockStepOperation, version: UInt32)
     /// No effect.
     ///
     /// The change conflicts with another change of the object, the snapshot to open exists, or the
     /// snapshot to close does not.
     case nothing
-    /// The change set is written or refused; it may have no effect.
+    /// The change set is written or refused; a written change set may change nothing.
     case commit(ChangeSet, ReferenceStore.Refusal?, changesAnything: Bool)
     /// The inserts and added links of the change set are loaded, refused, or abandoned.
     case load(ChangeSet, ReferenceStore.Refusal?, finishes: Bool)

@@ -212,7 +212,7 @@ extension [String: Value] {
 }
 
 extension Value {
-    /// Simpler values of the same kind; repeated simplification ends.
+    /// Simpler values of the same kind; repeated simplification always ends.
     fileprivate var simpler: [Value] {
         switch self {
         case .int(let number): Self.simpler(isZero: number == 0, isOne: number == 1, zero: .int(0), one: .int(1))

@@ -13,8 +13,8 @@ public struct MigrationSnapshot: Sendable {
         package var predicate: FetchRequest.Predicate?
         /// The values by property: attributes, and to-one relationships as object IDs.
         package var values: [String: Value]
-        /// The keys of to-many destinations, in order if the relationship is ordered, otherwise
-        /// ascending.
+        /// The keys of the destinations of each to-many relationship, in order if the relationship
+        /// is ordered, otherwise ascending.
         package var targets: [String: [Int64]]
 
         /// Creates an expectation.

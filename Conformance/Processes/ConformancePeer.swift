@@ -3,12 +3,12 @@ public import RoostCore
 internal import RoostGraph
 internal import RoostStores
 
-/// The second process of checks about processes.
+/// The second process of checks that involve several processes.
 ///
 /// It reads one command per line from its standard input, runs it, and answers with one line: `ok`,
 /// `ok <words>`, or `error <code> <message>`. A command without end reports its progress as `acked
-/// <n>`. The process ends at the end of its input, after an error that is not of a store, or by a
-/// signal at any time. The commands are private to the suite: program and suite must have the same
+/// <n>`. The process ends at the end of its input, after an error other than `StoreError`, or when
+/// a check kills it. The commands are private to the suite: program and suite must have the same
 /// version.
 public final class ConformancePeer {
     private let types: [any PersistentStoreType]
@@ -19,8 +19,8 @@ public final class ConformancePeer {
 
     /// Runs the commands of standard input on stores of these types until the input ends.
     ///
-    /// - Returns: The exit status: 0, or 1 after an invalid command or an error that is not of a
-    ///   store.
+    /// - Returns: The exit status: 0, or 1 after an invalid command or an error other than
+    ///   `StoreError`.
     public static func main(_ types: [any PersistentStoreType]) -> Int32 {
         let peer = ConformancePeer(types) {
             try FileHandle.standardOutput.write(contentsOf: Data(($0 + "\n").utf8))

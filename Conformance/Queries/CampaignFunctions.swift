@@ -4,7 +4,7 @@ internal import RoostQuery
 
 /// Registered functions that random requests call.
 ///
-/// Stores and plain evaluation both call them.
+/// The stores and ``PlainFetch`` call them.
 enum CampaignFunctions {
     typealias Function = @Sendable ([Value]) -> Value
 

@@ -6,8 +6,8 @@ internal import RoostQuery
 /// ``PlainRows``.
 ///
 /// A world is a model with random indexes and random objects. Each world gets many requests. Every
-/// result must equal that of plain evaluation. Some requests also run without indexes. For some,
-/// the results of related requests must agree:
+/// result must equal that of ``PlainFetch`` or ``PlainRows``. Some requests also run without
+/// indexes. For some requests, the results of related requests must agree too:
 ///
 /// - A predicate and its negation divide the objects.
 /// - A request with a limit and an offset gives a part of the whole result.
@@ -102,7 +102,7 @@ package enum QueryCampaign {
     }
 }
 
-/// The results of plain evaluation in a world.
+/// The results of ``PlainFetch`` and ``PlainRows`` in a world.
 struct QueryOracle {
     private let fetch: PlainFetch
     private let rows: PlainRows

@@ -54,7 +54,6 @@ struct QueryGenerator {
 
     // MARK: Requests
 
-    /// Returns a request for objects.
     mutating func request() -> FetchRequest {
         // Selects persons most often, because they are the most numerous objects.
         let people = model.entities.filter { $0.layout.field("name") != nil && $0.layout.field("budget") == nil }
@@ -386,7 +385,7 @@ struct QueryGenerator {
         let start = start(scope)
         var (names, entity) = toOneSteps(start.entity)
         var count = random.oneIn(5) ? 2 : 1
-        // Three or four steps let paths separate and meet again.
+        // With three or four steps, several ways can end at the same object.
         if random.oneIn(12) { count = 3 + random.below(2) }
         for number in 0..<count {
             let toOnes = entity.relationships.filter { !$0.isToMany }

@@ -37,7 +37,7 @@ struct QueryLane {
 
     /// A difference from the expected answer.
     struct Difference: Error {
-        /// The subject of the comparison, independent of the request.
+        /// The subject of the comparison; apart from numbers, it does not depend on the request.
         let subject: String
         let expected: String
         let actual: String

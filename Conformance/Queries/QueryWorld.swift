@@ -118,7 +118,7 @@ struct QueryWorld: Sendable {
         return changes
     }
 
-    /// Returns the content for plain evaluation.
+    /// Returns the content for ``PlainFetch`` and ``PlainRows``.
     func graph() throws -> PlainGraph {
         var store = ReferenceStore(model: model)
         try store.commit(try changes(for: model))

@@ -33,7 +33,7 @@ enum PlainCast {
         }
         guard let text = value.plainText else { return .null }
         if let whole = Int64(text) { return .int(whole) }
-        // The nearest double compares with doubles as the exact number would.
+        // Every other number becomes the nearest double.
         return text.contains { $0.isNumber } ? Double(text).map { .double($0) } ?? .null : .null
     }
 

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The objects of a store and the destinations of their relationships, for plain evaluation.
+/// The objects of a store and the destinations of their relationships, for ``PlainPredicate``.
 struct PlainGraph {
     /// One object with its decoded values.
     struct Object {

@@ -12,8 +12,8 @@ enum PlainNumber {
         case (.double(let a), .double(let b)): return order(a, b)
         case (.int(let a), .double(let b)):
             guard !b.isNaN else { return nil }
-            // A double beyond 2^63 is beyond every integer. Other doubles have exact integer parts
-            // and fractions.
+            // A double of at least 2^63, or below −2^63, is beyond every integer. The integer part of any other double
+            // fits into 64 bits.
             if b >= 0x1p63 { return -1 }
             if b < -0x1p63 { return 1 }
             let whole = Int64(b.rounded(.down))
@@ -141,7 +141,6 @@ enum PlainNumber {
         }
     }
 
-    /// Returns the result of `**`.
     static func power(_ left: Value, _ right: Value) -> Value {
         if case (.int(let base), .int(let exponent)) = (counted(left), counted(right)), exponent >= 0 {
             // With larger exponents, only the powers of −1, 0 and 1 fit into 64 bits.
@@ -214,7 +213,6 @@ enum PlainNumber {
         }
     }
 
-    /// Returns the result of a function on bits.
     static func bits(_ function: FetchRequest.Function, left: Value, right: Value) -> Value {
         guard case (.int(let a), .int(let b)) = (counted(left), counted(right)) else { return .null }
         switch function {
@@ -287,7 +285,7 @@ enum PlainNumber {
 
     /// Returns the order of two numbers that compare as equal, by their decimal texts.
     ///
-    /// Sorting requires this order.
+    /// Sorting uses this order for numbers that compare as equal although their digits differ.
     static func orderAsWritten(_ left: Value, _ right: Value) -> Int {
         guard let a = written(left), let b = written(right) else { return 0 }
         return a < b ? -1 : (a == b ? 0 : 1)

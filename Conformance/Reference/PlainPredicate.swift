@@ -27,7 +27,6 @@ struct PlainPredicate {
 
     /// The meaning of names while one object is evaluated.
     struct Scope {
-        /// The object itself.
         let object: Value
         /// The number of the entity that key paths start from.
         let entity: Int

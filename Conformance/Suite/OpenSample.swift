@@ -6,7 +6,6 @@ struct OpenSample {
     let bench: Workbench
     let sample: StoreSample
     let store: any PersistentStore
-    /// An object of the sample.
     let anyObject: StoredObject
     /// The objects by the number of the root entity, with their values and entity numbers.
     private let objects: [Int: [(object: StoredObject, values: [String: Value], entity: Int)]]

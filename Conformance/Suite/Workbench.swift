@@ -141,7 +141,6 @@ package final class Workbench {
         return store
     }
 
-    /// Starts a second process.
     func startPeer() throws -> Peer {
         guard let program = fixture.peer else {
             throw Mismatch(

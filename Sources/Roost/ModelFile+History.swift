@@ -63,8 +63,8 @@ extension ModelFile {
 
     /// Splits `FILE@VERSION` into the path and the version.
     ///
-    /// The version is nil without `@VERSION`, if the whole text is an existing path, or if FILE
-    /// does not exist.
+    /// The version is nil if `@VERSION` is missing, if the whole text is an existing path, or if
+    /// FILE does not exist.
     package static func splitVersion(_ text: String) -> (path: String, version: String?) {
         guard !StoreFile.hasEntry(at: text), let at = text.lastIndex(of: "@"), at > text.startIndex else {
             return (text, nil)

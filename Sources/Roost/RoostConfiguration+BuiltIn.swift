@@ -10,8 +10,8 @@ extension RoostConfiguration {
     ///     directory. `file` and paths in environment variables are relative to it.
     ///   - environment: The environment; nil for the process's.
     ///   - registry: The store types that the configuration may name.
-    /// - Throws: Only `invalidConfiguration`: for an unreadable `file`, or with every problem of
-    ///   the file, each with its key, line and column.
+    /// - Throws: Only `invalidConfiguration`: if the file cannot be read, for an invalid
+    ///   `ROOST_STORE`, or with every problem of the file, each with its key, line and column.
     public init(
         file: String? = nil, workingDirectory: String? = nil, environment: [String: String]? = nil,
         registry: StoreRegistry = .standard

@@ -11,7 +11,7 @@ public final class Program {
         public var status: Int32
         /// Whether the program was killed because it took too long.
         public var isHanging: Bool
-        /// Its standard error output.
+        /// The program's standard error output.
         public var errors: String
         /// The result in one line.
         public var description: String {

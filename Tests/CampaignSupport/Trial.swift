@@ -101,7 +101,6 @@ public struct DamageTrials {
             let store = try registry.open(
                 location(name, type: type), options: StoreOptions(isReadOnly: true, timeoutSeconds: 1))
             var text: [UInt8] = []
-            // The sink is called on this thread before the dump returns.
             let sink = Sink()
             do throws(StoreError) {
                 _ = try MigrationManager(registry: registry).dump(store) { (bytes) throws(StoreError) in sink.add(bytes)

@@ -3,8 +3,8 @@ import Foundation
 import Roost
 import Testing
 
-/// Reading a damaged file never crashes, hangs, changes it, or returns other content without an
-/// error.
+/// Reading a damaged file never crashes, hangs, changes the file, or returns other content without
+/// an error.
 ///
 /// The normal run tries a few files. `ROOST_CAMPAIGN_FILES` sets the number of files of all types,
 /// and `ROOST_CAMPAIGN_SEED` repeats a run. `CampaignChild reproduce` creates one file again.
@@ -37,7 +37,7 @@ struct DamageCampaignTests {
         #expect(results.remarks["changed", default: []] == [], "reading changed the file: \(place2)")
         #expect(results.remarks["check-missed", default: []] == [], "check said sound: \(place2)")
         #expect(results.remarks.keys.filter { $0.hasPrefix("left:") } == [], "files were left: \(place2)")
-        // A campaign proves nothing if few files hit live bytes, or `check` finds no damage.
+        // A campaign proves nothing if the damage rarely hits live bytes, or if `check` never finds damage.
         #expect(results.trials.count { $0.hitsLive } > count / 3)
         #expect(!results.numbers(of: "check", with: .found).isEmpty)
     }

@@ -40,7 +40,7 @@ struct AppendedFile: Sendable {
     private static func bytes(_ number: UInt64) -> [UInt8] {
         (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
-    /// Reads eight bytes as a number; a search for frames does it at each position.
+    /// Reads eight bytes as a number; fast, because a search for frames calls it at each position.
     private static func number(at start: Int, in bytes: [UInt8]) -> UInt64 {
         var number: UInt64 = 0
         var index = start + 8
@@ -90,7 +90,8 @@ struct AppendedFile: Sendable {
         RecordHash.wide(bytes(commit) + bytes(identity) + bytes(UInt64(payload.count)) + payload).low
     }
 
-    /// Returns the payload and the number of a later commit at `start`, or nil if it is not whole.
+    /// Returns the payload and the number of a later commit whose frame begins at `start`, or nil
+    /// without a whole frame there.
     private func frame(at start: Int, in bytes: [UInt8]) -> (payload: Range<Int>, commit: UInt64)? {
         guard bytes.count - start >= Self.frameHeadByteCount else { return nil }
         let count = Self.number(at: start, in: bytes)
@@ -245,7 +246,7 @@ final class AppendedFileStorage: OrderedKeyValueStorage {
     fileprivate func end() { place.leave() }
 }
 
-/// Admits one writer at a time.
+/// A lock that admits one writer at a time.
 final class WriterGate: Sendable {
     private let isTaken = Mutex(false)
 

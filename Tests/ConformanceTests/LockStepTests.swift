@@ -40,7 +40,7 @@ struct LockStepTests {
         try #require(StoreFixture.writable.first { $0.name == "memory" })
     }
 
-    @Test("a sequence of operations still runs after any of them are left out")
+    @Test("a random sequence of operations stays valid if some operations are left out")
     func partsOfSequences() throws {
         let operations = try LockStep.operations(seed: 20, count: 400)
         #expect(try LockStep.operations(seed: 20, count: 400) == operations)
@@ -82,7 +82,7 @@ struct LockStepTests {
         #expect(failure.description.contains("ROOST_LOCKSTEP_SEED=1"))
     }
 
-    /// `LockStepExample.swift` is the printed code of this fault, so printed code compiles.
+    /// `LockStepExample.swift` holds the code printed for this fault, so the compiler checks it.
     @Test("code printed by a lock-step failure passes on sound stores and fails on the faulty one")
     func printedCode() throws {
         let faulty = try Self.memory().faulty(.leavesLinks)

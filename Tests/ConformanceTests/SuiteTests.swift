@@ -48,7 +48,7 @@ struct SuiteTests {
         #expect(names == declared)
     }
 
-    /// The codes that no call of the contract can provoke on every store, with the reasons.
+    /// The codes that no conformance check provokes, with the reasons.
     private static let notProvoked: [String: String] = [
         "unsupportedVersion": "only a type can write another version into its files; each backend's own tests do",
         "unknownStoreType": "given by the registry, before a store is reached",
@@ -65,7 +65,7 @@ struct SuiteTests {
         "internalInconsistency": "given by a defect, which no call can provoke",
     ]
 
-    @Test("conformance checks provoke every error code of stores, or the exception is listed")
+    @Test("conformance checks provoke every error code of stores except the listed ones")
     func errorCodes() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

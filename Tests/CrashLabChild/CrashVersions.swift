@@ -25,7 +25,6 @@ enum CrashVersions {
             ], uniquenessConstraints: [["name"]]),
     ]
 
-    /// Returns the first model of the stores.
     static func first() throws -> ManagedObjectModel { try ManagedObjectModel(entities: entities) }
 
     /// Returns the model with one more attribute and entity; the migration to it is inferred.

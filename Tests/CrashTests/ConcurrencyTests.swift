@@ -237,7 +237,6 @@ struct BusyReaderTests {
     }
 }
 
-/// A thread and its result.
 private final class ReaderThread: Sendable {
     private let outcome: Mutex<Result<(last: Int64, count: Int), any Error>?> = Mutex(nil)
     private let group = DispatchGroup()

@@ -8,8 +8,8 @@ import Testing
 ///
 /// The normal run checks a sample. `ROOST_CRASH_STATES` sets the number of states of each case,
 /// `ROOST_CRASH_FAULTS` the number of failing calls (both accept `all`), and `ROOST_CRASH_KILLS`
-/// the number of kills. `ROOST_CRASH_SEED` repeats a run. `ROOST_CRASH_CASES` limits the cases of
-/// power cuts, kills and failing calls to names that contain it.
+/// the number of kills. `ROOST_CRASH_SEED` repeats a run. `ROOST_CRASH_CASES` selects the cases of
+/// power cuts, kills and failing calls whose names contain its value.
 @Suite("Crash lab", .serialized, .enabled(if: CrashLab.works, "calls can be recorded only on Linux with glibc"))
 struct CrashLabTests {
     /// One operation, and the types of its stores (equal if it has one store).
@@ -145,7 +145,7 @@ struct CrashLabTests {
     }
 
     @Test(
-        "two processes with one command leave a whole store, and one finishes unless one is killed",
+        "two processes that run the same command leave a whole store, and one finishes unless one is killed",
         arguments: [
             CrashLab.Operation.convert, .migrate, .migrateKeepingBackup, .migrateThroughVersions, .migrateInto,
         ],

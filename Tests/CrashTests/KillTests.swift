@@ -29,7 +29,7 @@ struct KillTests {
             for _ in 0..<random.below(6) {
                 acked = try #require(try child.number("acked"), "round \(round): \(child.wait())")
             }
-            // A random spin puts the kill anywhere inside a transaction.
+            // A busy loop of random length puts the kill anywhere inside a transaction.
             var spin = random.below(3_000_000)
             while spin > 0 { spin -= 1 + Int(random.next() & 1) }
             child.kill()

@@ -175,7 +175,7 @@ struct MaintenanceTests {
                 let line = try #require(child.line(), "round \(round), seed \(seed): \(child.wait())")
                 #expect(line.hasPrefix(isOpen ? "in-place" : "compacted"), "round \(round), seed \(seed)")
             }
-            // A random spin puts the kill at any moment of the compaction.
+            // A busy loop of random length puts the kill at any moment of the compaction.
             var spin = random.below(12_000_000)
             while spin > 0 { spin -= 1 + Int(random.next() & 1) }
             child.kill()

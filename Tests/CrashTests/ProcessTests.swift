@@ -16,7 +16,6 @@ struct ProcessTests {
         return try StoreRegistry.standard.open(location, options: options)
     }
 
-    /// Creates a closed store.
     private func create(_ type: String, in bench: Bench) throws -> StoreLocation {
         let location = bench.location(type)
         try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()

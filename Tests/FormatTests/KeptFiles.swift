@@ -75,7 +75,6 @@ final class Folder: Sendable {
     func write(_ bytes: [UInt8], to name: String) throws { try Data(bytes).write(to: URL(fileURLWithPath: file(name))) }
 }
 
-/// Returns the store error that `body` throws, or nil.
 func error(_ body: () throws -> Void) -> StoreError? {
     do {
         try body()

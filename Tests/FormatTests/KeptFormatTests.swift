@@ -150,7 +150,7 @@ struct KeptFormatTests {
         #expect(try next == KeptContent.nextModel())
         let mapping = try MappingModel(document: try KeptFiles.bytes("mapping-1/mapping.roostmapping.json"))
         var expected = try KeptContent.mapping()
-        // The document was written when hashes had recipe v1.
+        // The document was written when version hashes were computed by recipe v1.
         for index in expected.entityMappings.indices {
             let source = expected.entityMappings[index].sourceEntity
             let destination = expected.entityMappings[index].destinationEntity

@@ -15,7 +15,6 @@ struct NewerFormatTests {
         return Array(result)
     }
 
-    /// Returns the bytes of a word, the lowest first.
     private func littleEndian(_ word: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
 
     /// Returns an entry of the key-value engine: checksum, then version and key limit.
@@ -50,7 +49,6 @@ struct NewerFormatTests {
         }
     }
 
-    /// Expects an error that names both versions.
     private func expectRefusal(_ refusal: StoreError?, of newer: Int, reading version: Int) {
         #expect(refusal?.code == .unsupportedVersion)
         let message = refusal?.message ?? ""

@@ -4,9 +4,9 @@ import RoostCore
 @testable import RoostCoreData
 @testable import RoostMigration
 
-/// Reads each file of libFuzzer; a trap, more than ten seconds and more than 512 MiB are findings.
+/// Reads one input of libFuzzer; a trap, more than ten seconds or more than 512 MiB is a finding.
 ///
-/// The first byte of a file selects its readers: `b` for binary property lists and archives, `<`
+/// The first byte of an input selects its readers: `b` for binary property lists and archives, `<`
 /// for XML, and any other byte for model and mapping documents.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzModelFile(_ start: UnsafePointer<UInt8>, count: Int) -> CInt {

@@ -1,7 +1,7 @@
 import RoostCore
 import RoostQuery
 
-/// Reads each text of libFuzzer; a trap is a finding.
+/// Reads one input of libFuzzer as a text; a trap is a finding.
 ///
 /// A predicate must be the same after printing and reading, with and without a model. Each text is
 /// also read with arguments and as an expression.

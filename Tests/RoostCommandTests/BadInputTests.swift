@@ -60,7 +60,7 @@ struct BadInputTests {
         run.expectError(2, containing: "argument 4 is not UTF-8")
     }
 
-    @Test("an LMDB store in use whose lock file was removed refuses other processes")
+    @Test("commands refuse an LMDB store in use whose lock file was removed")
     func removedLockFile() throws {
         let place = try Workplace()
         try place.makeStore("lmdb", named: "store", objects: 50)
@@ -74,7 +74,7 @@ struct BadInputTests {
         #expect(try place.roost("info", "store").code == 0)
     }
 
-    @Test("a mistyped, missing or read-only store type exits with 2 and a hint")
+    @Test("commands with a mistyped, missing or read-only store type exit with 2 and a hint")
     func unknownType() throws {
         let place = try Workplace()
         try place.roost("info", "sqlit:a").expectError(2, containing: "did you mean 'sqlite'?")
@@ -97,12 +97,14 @@ struct BadInputTests {
             convert.expectError(3)
             #expect(!FileManager.default.fileExists(atPath: place.file("copy")))
             #expect(try place.bytes("cut") == whole.prefix(part))
-            // The next round needs a new file; the lock file stays.
+            // The next round needs a new file. The lock file remains.
             try FileManager.default.removeItem(atPath: place.file("cut"))
         }
     }
 
-    @Test("a store with a flipped bit is converted unchanged, or reported", arguments: Workplace.fileTypes)
+    @Test(
+        "a store with a flipped bit is converted correctly, or a command reports the damage",
+        arguments: Workplace.fileTypes)
     func bitFlips(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, named: "whole", objects: 500)
@@ -114,7 +116,7 @@ struct BadInputTests {
         var noticed = 0
         for round in 0..<40 {
             var damaged = whole
-            // The first rounds damage the header and the first pages, on which all others depend.
+            // The first rounds damage the start of the file, on which the rest depends.
             let offset = Int(generator.next() % UInt64(round < 15 ? min(8192, whole.count) : whole.count))
             damaged[offset] ^= 1 << UInt8(generator.next() % 8)
             try place.write(damaged, to: "flipped")
@@ -149,7 +151,7 @@ struct BadInputTests {
         #expect(try place.bytes("newer") == bytes)
     }
 
-    @Test("commands that do not wait refuse a locked store and name its file", arguments: Workplace.fileTypes)
+    @Test("commands with --timeout=0 refuse a locked store and name its file", arguments: Workplace.fileTypes)
     func locked(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, named: "a", objects: 10)
@@ -164,8 +166,7 @@ struct BadInputTests {
         #expect(try place.roost("info", "a").code == 0)
     }
 
-    /// The words before a command that run it without the rights of the superuser; nil if setpriv
-    /// is missing.
+    /// The arguments that run a command without superuser rights; nil if setpriv is missing.
     private static let asUser: [String]? = {
         guard geteuid() == 0 else { return [] }
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv") else { return nil }
@@ -173,7 +174,7 @@ struct BadInputTests {
     }()
 
     @Test(
-        "a file without read permission and a directory without write permission are named",
+        "the error for a missing permission or directory names the file or directory",
         .enabled(if: asUser != nil, "needs setpriv as the superuser"), arguments: Workplace.fileTypes)
     func permissions(type: String) throws {
         let place = try Workplace()

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("roost update and roost delete")
 struct BatchCommandTests {
-    /// Creates a store of shelves with books; a reader with a card cannot be deleted.
+    /// Creates a store with shelves, books and readers.
+    ///
+    /// A reader with a card cannot be deleted.
     private static func makeLibrary(_ type: String, in place: Workplace) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -82,7 +84,7 @@ struct BatchCommandTests {
         #expect(try count("Book", where: "shelf = 2", in: place) == "10")
     }
 
-    @Test("an update or a deletion with --keep-backup keeps the former store", arguments: Workplace.fileTypes)
+    @Test("an update or a deletion with --keep-backup keeps a copy of the former store", arguments: Workplace.fileTypes)
     func backup(type: String) throws {
         let place = try Workplace()
         try Self.makeLibrary(type, in: place)
@@ -181,7 +183,7 @@ struct BatchCommandTests {
     }
 
     static let wrongAssignments = [
-        // The parser names the missing part.
+        // The message is the parser's, and is not compared here.
         WrongAssignment(text: "loans", message: "", code: 2),
         WrongAssignment(text: "loans = 1 AND title = 'x'", message: "not an assignment", code: 2),
         WrongAssignment(text: "loans < 1", message: "not an assignment", code: 2),
@@ -217,7 +219,7 @@ struct BatchCommandTests {
         #expect(try place.roost("dump", "library").output == before)
     }
 
-    @Test("an update that breaks a rule for several objects names each of them", arguments: Workplace.fileTypes)
+    @Test("an update that breaks a rule for several objects names each object", arguments: Workplace.fileTypes)
     func brokenRules(type: String) throws {
         let place = try Workplace()
         try Self.makeLibrary(type, in: place)

@@ -6,7 +6,6 @@
     /// `roost browse` as a process, which gets requests like those of a browser.
     @Suite("roost browse", .serialized)
     struct BrowseCommandTests {
-        /// One response of the server.
         private struct Answer {
             var status: Int
             var headers: String
@@ -45,7 +44,7 @@
                 "GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\(headers)\r\n", at: port)
         }
 
-        /// Starts the command, and returns it with its port and path.
+        /// Starts the command, and returns it with the port and path that it prints.
         private func start(
             _ arguments: [String] = [], in place: Workplace
         ) throws -> (run: RunningCommand, port: UInt16, path: String) {
@@ -103,7 +102,7 @@
             #expect(try place.roost("check", "a").code == 0)
         }
 
-        @Test("roost browse answers again after requests that are not HTTP")
+        @Test("roost browse still answers after malformed or too long requests")
         func garbage() throws {
             let place = try Workplace()
             try place.makeStore("sqlite", named: "a")

@@ -24,7 +24,7 @@ struct CompletionTests {
         return result.output.split(separator: "\n").map { String($0.prefix { $0 != "\t" }) }
     }
 
-    @Test("completion offers every command, topic of help and option by its beginning")
+    @Test("completion offers every command, help topic and option that continues the typed word")
     func commandsAndOptions() {
         #expect(texts([""]) == RoostTool.commands.map(\.name) + ["help"])
         #expect(texts(["--"]) == ["--help", "--version"])
@@ -54,7 +54,7 @@ struct CompletionTests {
         #expect(texts(words, of: RoostTool.commands + [Self.choices]) == wanted)
     }
 
-    @Test("completion reads the choices of an option from its help")
+    @Test("completion reads an option's choices from its value name or help")
     func choicesOfOptions() {
         let found = Dictionary(
             (RoostTool.commands + [Self.choices]).flatMap(\.options).filter { !$0.choices.isEmpty }
@@ -65,8 +65,8 @@ struct CompletionTests {
         #expect(found["timeout"] == nil && found["model"] == nil && found["verbose"] == nil)
     }
 
-    /// Returns a place with a configuration that names a store of a type, and with files of
-    /// difficult names.
+    /// Creates a workplace with a configuration of one store, and with files that have unusual
+    /// names.
     private func placeWithFiles(_ type: String) throws -> Workplace {
         let place = try Workplace()
         try place.write(Data("{stores: {main: {type: '\(type)', path: 'x'}}}".utf8), to: "roost.json")
@@ -87,7 +87,9 @@ struct CompletionTests {
         #expect(try !asked(["convert", "main", ""], in: place).contains("coredata:"))
     }
 
-    @Test("completion of a path offers files, without companions and hidden files", arguments: Workplace.fileTypes)
+    @Test(
+        "completion of a path offers no companion files, and hidden files only after a dot",
+        arguments: Workplace.fileTypes)
     func paths(type: String) throws {
         let place = try placeWithFiles(type)
         #expect(try asked(["info", "\(type):my"], in: place) == ["\(type):my data/"])
@@ -100,7 +102,9 @@ struct CompletionTests {
         #expect(try asked(["info", "--config=ro"], in: place) == ["--config=roost.json"])
     }
 
-    @Test("completion reads the configuration of --config, and ignores a wrong one", arguments: Workplace.fileTypes)
+    @Test(
+        "completion reads the configuration that --config names, and ignores an invalid configuration",
+        arguments: Workplace.fileTypes)
     func configurations(type: String) throws {
         let place = try placeWithFiles(type)
         try place.write(Data("{stores: {other: {type: 'memory'}}}".utf8), to: "my data/c.json")
@@ -119,7 +123,7 @@ struct CompletionTests {
         #expect(texts(["pick", place.file("nothing"), ""], of: [Self.choices]) == [])
     }
 
-    @Test("a line for completion is split and quoted as a shell does it")
+    @Test("completion splits and quotes a line as a shell does")
     func lines() {
         #expect(ShellLine("roost info a").words == ["roost", "info", "a"])
         #expect(ShellLine("roost  info ").words == ["roost", "info", ""])
@@ -131,9 +135,8 @@ struct CompletionTests {
     }
 }
 
-@Suite("Scripts of completion")
+@Suite("Completion scripts")
 struct CompletionScriptTests {
-    /// Creates a place with a configuration, a directory and files.
     private func place() throws -> Workplace {
         let place = try Workplace()
         try place.write(
@@ -149,7 +152,8 @@ struct CompletionScriptTests {
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Runs a script in a shell, with the program first in the path, and returns its lines.
+    /// Runs a script in a shell whose `PATH` begins with the program's directory, and returns the
+    /// lines of the output.
     private func run(
         _ shell: String, options: [String], script: String, arguments: [String] = [], in place: Workplace
     ) throws -> [String] {
@@ -163,7 +167,7 @@ struct CompletionScriptTests {
         return result.output.split(separator: "\n").map(String.init)
     }
 
-    /// Lines whose completions are the same in all shells, except for `~` in Fish.
+    /// Lines and their completions, which are the same in all shells except for `~` in Fish.
     private static let cases: [(String, [String])] = [
         ("roost con", ["convert", "config", "conformance"]), ("roost info ma", ["main", "mail"]),
         ("roost info o", ["only"]), ("roost info --mod", ["--model=", "--model-version="]),
@@ -213,9 +217,8 @@ struct CompletionScriptTests {
         return all
     }()
 
-    /// Completes a line in Zsh.
     private func completeInZsh(_ line: String) throws -> [String] {
-        // Zsh's own commands for completion run only while a key is pressed, so functions replace
+        // Zsh's builtins for completion work only while Zsh handles a key, so functions replace
         // them.
         let script = """
             compdef() { print -r -- "compdef $*" }
@@ -266,7 +269,7 @@ struct CompletionScriptTests {
             "fish", options: ["--no-config"], script: "roost completions fish | source; complete -C '\(escaped)'",
             in: try place()
         ).map { String($0.prefix { $0 != "\t" }) }
-        // Fish sorts by itself.
+        // Fish sorts the completions itself.
         #expect(found.sorted() == wanted.sorted())
     }
 
@@ -281,7 +284,7 @@ struct CompletionScriptTests {
         #expect(result.code == 0 && result.errors == "" && result.output == "")
     }
 
-    @Test("completions for an unknown shell are refused with the shells that exist")
+    @Test("roost completions refuses an unknown shell and names the supported shells")
     func unknown() throws {
         let place = try Workplace()
         try place.roost("completions", "fihs").expectError(2, containing: "did you mean 'fish'?")

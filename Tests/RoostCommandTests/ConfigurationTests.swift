@@ -22,7 +22,9 @@ struct ConfigurationTests {
         return place
     }
 
-    @Test("a configured name works as a store in every command, from any directory", arguments: Workplace.fileTypes)
+    @Test(
+        "commands accept a configured name as a store, also with --config or from a subdirectory",
+        arguments: Workplace.fileTypes)
     func names(type: String) throws {
         let place = try place(type)
         let path = try place.roost("info", "main", "--json").json()["path"] as? String
@@ -47,7 +49,7 @@ struct ConfigurationTests {
     }
 
     @Test(
-        "a command without STORE uses the default of the configuration or ROOST_STORE", arguments: Workplace.fileTypes)
+        "a command without STORE uses ROOST_STORE or the default of the configuration", arguments: Workplace.fileTypes)
     func defaultStore(type: String) throws {
         let place = try place(type)
         #expect(try place.roost("info").output == place.roost("info", "main").output)
@@ -62,7 +64,7 @@ struct ConfigurationTests {
         try Workplace().roost("info").expectError(2, containing: "needs STORE")
     }
 
-    @Test("a configured name means its store, and with ./ a file of that name", arguments: Workplace.fileTypes)
+    @Test("a configured name means its store, but with ./ before it means a file", arguments: Workplace.fileTypes)
     func precedence(type: String) throws {
         let place = try place(type)
         try place.makeStore(type, named: "main", objects: 7)
@@ -82,7 +84,8 @@ struct ConfigurationTests {
             try place.start(arguments).wait().expectError(2, containing: "no_such_option")
         }
         for arguments in [["info", "\(type):a"], ["info", "./a"]] {
-            // A text that cannot be a name needs no configuration, unless --config is given.
+            // An argument that cannot be a configured name needs no configuration, unless --config
+            // is given.
             #expect(try place.start(arguments).wait().code == 0)
             try place.start(arguments + ["--config=roost.json"]).wait().expectError(2, containing: "line 4")
         }
@@ -99,14 +102,14 @@ struct ConfigurationTests {
         #expect(try place.names().filter { $0 != "m.json" } == before)
     }
 
-    @Test("a mistyped store name gets a hint at the configured name")
+    @Test("the error for a mistyped store name suggests the configured name")
     func hints() throws {
         let place = try place(try #require(Workplace.fileTypes.first))
         try place.roost("info", "mian").expectError(3, containing: "the store 'main'")
         try place.roost("convert", "main", "cop").expectError(2, containing: "the store 'copy'")
     }
 
-    @Test("roost config prints each setting with its origin, and hostile values visibly")
+    @Test("roost config prints each setting with its origin, and makes control characters visible")
     func printed() throws {
         let place = try place(try #require(Workplace.fileTypes.first))
         let result = try place.roost("config", through: ["/usr/bin/env", "ROOST_STORE=copy"])
@@ -139,7 +142,7 @@ struct ConfigurationTests {
         }
     #endif
 
-    /// `ROOST_WRITE_DOCS=1` writes the table again.
+    /// With `ROOST_WRITE_DOCS=1`, updates the table instead of comparing it.
     @Test("docs/configuration.md lists the options of every store type")
     func page() throws {
         let location = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -22,7 +22,7 @@ struct ConformanceCommandTests {
         FaultyStoreType(try StoreRegistry.standard.type(named: "memory"), fault: .dropsLastLink)
     }
 
-    @Test("roost conformance prints a line for each filtered check, then the counts")
+    @Test("roost conformance prints a line for each check that a filter selects, then the counts")
     func text() throws {
         let place = try Workplace()
         let result = try place.roost("conformance", "memory", "coredata", "--filter=links.or*", "-f", "changes.empty")
@@ -79,7 +79,7 @@ struct ConformanceCommandTests {
         #expect(json.code == .finding && json.output.contains("\"failed\": 1") && json.output.contains("; actual: "))
     }
 
-    @Test("an excluded check is reported with its reason, and fails if it passes")
+    @Test("an excluded check that fails is reported, and one that passes fails the run")
     func exclusions() throws {
         let arguments = ["memory", "--filter=links.many-to-many", "--exclude=links.many-to-many=drops = loses one"]
         let excluded = try Self.run(arguments, on: [try Self.faulty()])

@@ -142,7 +142,7 @@ struct DamageCommandTests {
         #expect(try place.roost("check", "notes").code == 0)
     }
 
-    @Test("check --accept keeps a changed value after --yes, and then finds nothing")
+    @Test("check --accept --yes accepts a changed value, and the next check finds nothing")
     func accept() throws {
         let place = try Workplace()
         try makeStore(in: place)
@@ -171,7 +171,7 @@ struct DamageCommandTests {
         #expect((report["generation"] != nil) == damaged)
     }
 
-    @Test("check --accept refuses types of stores that other programs do not write", arguments: ["lmdb", "json"])
+    @Test("check --accept refuses stores of types that other programs do not write", arguments: ["lmdb", "json"])
     func otherTypes(type: String) throws {
         let place = try Workplace()
         try makeStore(type, in: place, damaged: false)

@@ -38,7 +38,7 @@ struct DisplayWidthTests {
     }
 
     @Test(
-        "columns that are too wide for the terminal shrink, the widest first",
+        "columns shrink to fit the terminal, the widest first, or are left out",
         arguments: [
             ([3, 4], 80, [3, 4]), ([3, 50, 4], 31, [3, 20, 4]), ([30, 30], 22, [10, 10]), ([30, 31], 23, [11, 10]),
             ([10, 10, 10, 10], 20, [9, 9]), ([100], 5, [5]), ([], 10, []), ([2, 2, 2], 3, [2]),

@@ -70,7 +70,7 @@ struct DumpCommandTests {
         #expect(try place.roost("check", "b").output == "sqlite:b is sound.\n")
     }
 
-    @Test("a load replaces a store only with --overwrite, and --quiet prints nothing")
+    @Test("a load with --overwrite keeps the store if its input is incomplete, and --quiet prints nothing")
     func overwriting() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", named: "a")
@@ -82,7 +82,7 @@ struct DumpCommandTests {
         #expect(result.code == 0 && result.output == "" && result.errors == "")
     }
 
-    @Test("a load that waits for input ends at Ctrl-C or SIGTERM without a trace", arguments: [SIGINT, SIGTERM])
+    @Test("a load that waits for input ends at Ctrl-C or SIGTERM and leaves no file", arguments: [SIGINT, SIGTERM])
     func interrupted(signal: Int32) throws {
         let place = try Workplace()
         try place.makeStore("sqlite", named: "a")

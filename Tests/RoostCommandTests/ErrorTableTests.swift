@@ -29,7 +29,7 @@ struct ErrorTableTests {
         }
     }
 
-    /// Returns the codes that the sources of all modules define for programs.
+    /// Returns the public error codes that the sources of all modules define.
     private static func definedCodes() throws -> Set<String> {
         var codes: Set<String> = []
         let sources = root.appendingPathComponent("Sources")
@@ -37,7 +37,6 @@ struct ErrorTableTests {
         for case let file as URL in files where file.pathExtension == "swift" {
             let text = try String(contentsOf: file, encoding: .utf8)
             for part in text.components(separatedBy: "extension StoreError.Code {").dropFirst() {
-                // The text up to the end of the extension.
                 let body = part.components(separatedBy: "\n}")[0]
                 for match in body.matches(of: /public static let (\w+) = Self\("(\w+)"\)/) {
                     #expect(match.1 == match.2)
@@ -59,7 +58,7 @@ struct ErrorTableTests {
         #expect(Set(listed).subtracting(defined) == [], "only in docs/errors.md")
     }
 
-    @Test("docs/errors.md gives the retry and exit code of each error code")
+    @Test("docs/errors.md gives the exit code of each error code, and whether to retry")
     func rows() throws {
         for row in try Self.rows() {
             try #require(row.cells.count == 4, "\(row.code)")

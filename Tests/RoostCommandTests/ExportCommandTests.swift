@@ -32,7 +32,7 @@ struct ExportCommandTests {
         return place
     }
 
-    @Test("an export to CSV has every value of every object, and its key")
+    @Test("an export to CSV has the key and every value of each object")
     func csv() throws {
         let result = try workplace().roost("export", "books", "Book")
         #expect(

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("roost fetch")
 struct FetchCommandTests {
-    /// Creates a store of notes with texts that are similar to null, wide, or hostile to a terminal.
+    /// Creates a store of notes with texts that look like null, are wide, or contain control
+    /// characters.
     private static func makeNotes(_ type: String, in place: Workplace) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -151,7 +152,7 @@ struct FetchCommandTests {
             try place.roost("fetch", "notes", "Note", "--select=year, text", "--distinct", "--count").output == "9\n")
     }
 
-    @Test("a column of a fetch can have the name of the key", arguments: Workplace.fileTypes)
+    @Test("a column of a fetch can be named id, like the key", arguments: Workplace.fileTypes)
     func columnCalledID(type: String) throws {
         let place = try Workplace()
         try Self.makeNotes(type, in: place)
@@ -182,7 +183,7 @@ struct FetchCommandTests {
     }
 
     @Test(
-        "a fetch with a wrong column or group names the option and the place",
+        "the error for a wrong column or group of a fetch names the option or the place",
         arguments: [
             (["--select=text, year +"], 2, "--select"), (["--select=id, yeer + 1"], 2, "At column 5 of '--select'"),
             (["--select=text, count(id)"], 2, "'text'"), (["--having=year > 1"], 2, "groups"),
@@ -294,7 +295,7 @@ struct FetchCommandTests {
         #expect(try place.roost("fetch", "notes", "Note", "--json", "--explain").output.hasPrefix("{"))
     }
 
-    @Test("a fetch prints dates as text in CSV, as seconds in JSON, or as asked", arguments: Workplace.fileTypes)
+    @Test("a fetch prints dates as text in CSV, as seconds in JSON, or as --dates says", arguments: Workplace.fileTypes)
     func dates(type: String) throws {
         let place = try Workplace()
         try Self.makeNotes(type, in: place)
@@ -433,7 +434,7 @@ struct FetchCommandTests {
             try place.roost("fetch", "notes", "Note", "--count", "--where=year = 2000", "--limit=2").output == "2\n")
     }
 
-    @Test("a fetch as JSON or JSON lines keeps every value readable", arguments: Workplace.fileTypes)
+    @Test("a fetch prints the same exact values as JSON and as JSON lines", arguments: Workplace.fileTypes)
     func exactJSON(type: String) throws {
         let place = try Workplace()
         try Self.makeNotes(type, in: place)
@@ -503,7 +504,7 @@ struct FetchCommandTests {
         #expect(result.output == "")
     }
 
-    @Test("a fetch of thousands of objects prints each, and ends with its reader", arguments: Workplace.fileTypes)
+    @Test("a fetch of thousands of objects prints each, and ends when its reader ends", arguments: Workplace.fileTypes)
     func manyBatches(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, named: "music", objects: 8000)

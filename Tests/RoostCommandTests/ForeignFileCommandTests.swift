@@ -13,7 +13,9 @@ struct ForeignFileCommandTests {
         try FileManager.default.linkItem(atPath: place.file(name), toPath: place.file(other))
     }
 
-    @Test("a store with a hard link is read only with --accept-links and never written", arguments: Workplace.fileTypes)
+    @Test(
+        "a store with a hard link is never written, and reading requires --accept-links",
+        arguments: Workplace.fileTypes)
     func links(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, named: "a", objects: 100)
@@ -39,7 +41,7 @@ struct ForeignFileCommandTests {
     }
 
     @Test(
-        "a foreign file under the name of a store's log is refused and kept",
+        "commands refuse and keep a foreign file under the name of a store's log",
         arguments: ["-wal", "-shm", "-journal"], ["pipe", "link", "store"])
     func companions(suffix: String, kind: String) throws {
         let place = try Workplace()
@@ -61,11 +63,11 @@ struct ForeignFileCommandTests {
         if kind != "pipe" { #expect(try place.bytes("a" + suffix) == file) }
     }
 
-    @Test("an SQLite database of another program is named as such")
+    @Test("the error for a foreign file says if the file is an SQLite database")
     func otherDatabase() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", named: "a", objects: 50)
-        // The application ID in SQLite's header.
+        // These bytes are the application ID in SQLite's header.
         var bytes = try place.bytes("a")
         bytes.replaceSubrange(68..<72, with: [0, 0, 0, 0])
         try place.write(bytes, to: "other.db")

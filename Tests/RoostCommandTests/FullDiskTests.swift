@@ -12,7 +12,9 @@ import RoostCore
         import Musl
     #endif
 
-    /// A small file system in memory, for the superuser only; unmounted when the test releases it.
+    /// A small file system in memory, which only the superuser can mount.
+    ///
+    /// It is unmounted when the test releases the object.
     private final class SmallDisk {
         let path = NSTemporaryDirectory() + "roost-disk-" + UUID().uuidString
 
@@ -43,7 +45,7 @@ import RoostCore
                 .sorted()
         }
 
-        /// Whether this process may mount; containers often may not.
+        /// Whether this process may mount a file system, which containers often forbid.
         static let isPossible: Bool = {
             guard geteuid() == 0 else { return false }
             return (try? SmallDisk(byteCount: 1 << 20)) != nil
@@ -61,7 +63,8 @@ import RoostCore
         }
 
         @Test(
-            "a store on a full disk is read, converted and backed up without new files", arguments: Workplace.fileTypes)
+            "a store on a full disk is read, converted and backed up without new files there",
+            arguments: Workplace.fileTypes)
         func reading(type: String) throws {
             let place = try Workplace()
             let disk = try makeDisk(type, in: place)
@@ -78,7 +81,8 @@ import RoostCore
             for copy in ["elsewhere", "backup"] { #expect(try place.roost("diff", "a", copy).code == 0) }
         }
 
-        @Test("a store on a full disk has several readers, and no writer meanwhile", arguments: Workplace.fileTypes)
+        @Test(
+            "a store on a full disk can have several readers, and a writer after them", arguments: Workplace.fileTypes)
         func together(type: String) throws {
             let place = try Workplace()
             let disk = try makeDisk(type, in: place)
@@ -102,7 +106,7 @@ import RoostCore
             #expect(try place.roost("check", "\(location)").code == 0)
         }
 
-        @Test("writers of a full disk are refused and leave no file", arguments: Workplace.fileTypes)
+        @Test("commands that write to a full disk fail and leave no new file", arguments: Workplace.fileTypes)
         func writing(type: String) throws {
             let place = try Workplace()
             let disk = try makeDisk(type, in: place)

@@ -5,9 +5,9 @@ import Testing
 
 @Suite("Hints in messages")
 struct HintTests {
-    /// Creates a store of notes in folders, with tags.
+    /// Creates an empty store with a model of notes, folders and tags.
     ///
-    /// The date had another name in an older version.
+    /// The attribute `created` was named `date` in an older version of the model.
     private static func makeNotes() throws -> Workplace {
         let place = try Workplace()
         let model = try ManagedObjectModel(entities: [
@@ -59,7 +59,7 @@ struct HintTests {
         try place.start(["fetch", "notes", "Note"] + arguments).wait().expectError(2, containing: message)
     }
 
-    @Test("inserts and updates with a wrong name list or translate the properties")
+    @Test("errors for wrong names in inserts and updates list the properties or give the new name")
     func changes() throws {
         let place = try Self.makeNotes()
         try place.roost("insert", "notes", "Note", "nope=1").expectError(2, containing: "it has created, folder, title")

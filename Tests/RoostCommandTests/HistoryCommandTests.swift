@@ -76,7 +76,7 @@ struct HistoryCommandTests {
         #expect(try place.roost("history", "music", "--last-token").output == "\(last)\n")
     }
 
-    @Test("roost history refuses deleted tokens, wrong times and stores without history")
+    @Test("roost history refuses tokens of deleted transactions, wrong times and stores without history")
     func errors() throws {
         let place = try Workplace()
         let store = try makeStore("sqlite", in: place)
@@ -94,7 +94,7 @@ struct HistoryCommandTests {
         try place.roost("history", "other").expectError(3)
     }
 
-    @Test("a configured history begins with the first writing command")
+    @Test("a history enabled by the configuration begins with the first writing command")
     func configuration() throws {
         let place = try Workplace()
         let store = try Store.open(.sqlite(place.file("music")), model: try model())

@@ -34,7 +34,9 @@ struct ImportCommandTests {
         #expect(try place.roost("check", "music").code == 0)
     }
 
-    @Test("an import into an existing store inserts, and updates objects by a key", arguments: Workplace.fileTypes)
+    @Test(
+        "an import into an existing store updates objects with an equal key and inserts others",
+        arguments: Workplace.fileTypes)
     func existingStore(type: String) throws {
         let place = try workplace()
         let arguments = ["--entity=Track", "--key=id", "--relate=artist:Artist.name"]
@@ -58,7 +60,7 @@ struct ImportCommandTests {
         #expect(try place.roost("fetch", "music", "Artist", "--count").output == "2\n")
     }
 
-    @Test("an import saves its model, and takes an edited one back")
+    @Test("an import saves the model that it proposes, and accepts the edited model")
     func model() throws {
         let place = try workplace()
         let shown = try place.roost(

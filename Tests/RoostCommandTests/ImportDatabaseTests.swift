@@ -39,7 +39,7 @@ import Testing
             let result = try place.roost("import", "shop.db", "\(type):shop", "--json")
             let json = try result.json()
             #expect(result.code == 0 && json["objects"] as? Int == 7 && json["verified"] as? Bool == true)
-            // The warnings are about an order of a missing customer, and about the view.
+            // The warnings are about an order with a missing customer, and about the view.
             let warnings = try #require(json["warnings"] as? [String]).joined(separator: "\n")
             #expect(warnings.contains("customer_id") && warnings.contains("big"), "\(warnings)")
             let orders = try place.roost(
@@ -56,7 +56,7 @@ import Testing
         }
 
         @Test(
-            "an import of an SQLite database saves its model, and takes an edited one",
+            "an import of an SQLite database saves the model that it proposes, and accepts the edited model",
             .enabled(if: shell != nil, "sqlite3 is not installed"))
         func editedModel() throws {
             let place = try workplace()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 #if PostgreSQL
-    /// The server of the parameters in `ROOST_POSTGRES`, and a program that runs statements on it.
+    /// The server whose parameters are in `ROOST_POSTGRES`, and the client `psql`.
     private enum TestServer {
         static let parameters = ProcessInfo.processInfo.environment["ROOST_POSTGRES"].flatMap { $0.isEmpty ? nil : $0 }
         static let client = ["/usr/bin/psql", "/usr/local/bin/psql", "/opt/homebrew/bin/psql"]

@@ -66,7 +66,7 @@ struct InsertCommandTests {
             (["Book", "title=x", "bought=yesterday"], 2, "a date"),
             (["Book", "title=x", "price="], 2, "38 digits"), (["Book", "title=x", "cover=?"], 2, "base64"),
             (["Book", "title=x", "maker=Rome"], 2, "maker.city"), (["Book", "title=x", "shelf=a"], 2, "Shelf/5"),
-            // If an entity has subentities, the object's own entity must be named.
+            // `Book` has a subentity, so the value must name the entity of the object.
             (["Book", "title=x", "next=1"], 2, "Book/5"), (["Shelf", "books=1"], 2, "many objects"),
             (["Book", "title=x", "pages=40000"], 2, "from -32768 to 32767"), (["Book"], 3, "title"),
             (["Book", "title=x", "shelf=9"], 3, "Shelf/p9"),

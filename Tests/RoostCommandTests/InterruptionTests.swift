@@ -9,8 +9,7 @@ private func interruptionCount(_ usually: Int) -> Int {
 
 @Suite("Interrupted conversions", .serialized)
 struct InterruptionTests {
-    /// Starts a conversion of `a` into `type:b`, sends a signal after a random part of the time
-    /// that a whole conversion takes, and waits.
+    /// Converts `a` into `type:b`, and sends a signal at a random time within `duration`.
     private func interrupt(
         _ type: String, by signal: Int32, within duration: Duration, using numbers: inout SeededNumbers,
         in place: Workplace
@@ -57,7 +56,7 @@ struct InterruptionTests {
     }
 
     @Test(
-        "a conversion stopped by a signal leaves no trace and exits with 130",
+        "a conversion stopped by a signal leaves no file and exits with 130",
         arguments: Workplace.fileTypes, [SIGINT, SIGTERM, SIGHUP])
     func stopped(type: String, signal: Int32) throws {
         let place = try Workplace()
@@ -107,7 +106,7 @@ struct OpenStoreInterruptionTests {
         try place.names().filter { $0.hasPrefix("a") && !["a", "a.lock"].contains($0) || $0.contains("roost-tmp") }
     }
 
-    /// Runs a command and sends it a signal after a random part of the time that a whole run takes.
+    /// Runs a command, and sends a signal at a random time, up to 1.1 times `duration`.
     private func interrupt(
         _ command: [String], by signal: Int32, within duration: Duration, using numbers: inout SeededNumbers,
         in place: Workplace
@@ -179,7 +178,9 @@ struct OpenStoreInterruptionTests {
         }
     }
 
-    @Test("a command without a reader leaves no file beside the store and exits with 0", arguments: Workplace.fileTypes)
+    @Test(
+        "a command whose output has no reader exits with 0 and leaves no file beside the store",
+        arguments: Workplace.fileTypes)
     func closedPipe(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, named: "a", objects: 4000)

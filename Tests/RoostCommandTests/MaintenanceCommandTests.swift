@@ -65,7 +65,7 @@ struct MaintenanceCommandTests {
         let report = try place.roost("compact", "b", "--json").json()
         #expect(report["bytesBefore"] as? Int == before)
         #expect(report["bytesAfter"] as? Int == (try place.bytes("b").count))
-        // A JSON document has no gaps.
+        // A JSON document has no free space.
         #expect(try place.bytes("b").count < before || type == "json")
         #expect(report["inPlace"] as? Bool == false && (report["warnings"] as? [Any])?.isEmpty == true)
         let text = try place.roost("compact", "b")
@@ -84,7 +84,7 @@ struct MaintenanceCommandTests {
 
     /// A user with the right to write in a directory can replace files of other users there.
     @Test(
-        "backup and compact keep the rights of a store's owner and group",
+        "compact refuses another user's store, and a replacing backup extends no user's access",
         .enabled(
             if: geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv"),
             "needs setpriv as the superuser"), arguments: Workplace.fileTypes)
@@ -126,7 +126,9 @@ struct MaintenanceCommandTests {
         #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
     }
 
-    @Test("backup and compact leave no trace after Ctrl-C", arguments: Workplace.fileTypes, ["backup", "compact"])
+    @Test(
+        "backup and compact leave no temporary file after Ctrl-C",
+        arguments: Workplace.fileTypes, ["backup", "compact"])
     func stopped(type: String, command: String) throws {
         let place = try Workplace()
         try place.makeStore(type, named: "a", objects: 6000)

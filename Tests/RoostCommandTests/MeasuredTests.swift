@@ -46,7 +46,7 @@ struct MeasuredTests {
     private static let beginning = "<!-- Benchmarks/Results/latest.json; written by MeasuredTests -->\n"
     private static let end = "<!-- end of the numbers -->\n"
 
-    /// `ROOST_WRITE_DOCS=1` writes the section again.
+    /// With `ROOST_WRITE_DOCS=1`, updates the section instead of comparing it.
     @Test("the README's measured numbers are those of Benchmarks/Results/latest.json")
     func readme() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

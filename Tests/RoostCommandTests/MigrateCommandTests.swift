@@ -5,7 +5,7 @@ import Testing
 
 @Suite("roost migrate", .serialized)
 struct MigrateCommandTests {
-    /// The entity `Note` of a bundle's versions, as attributes in Apple's XML.
+    /// The attributes of the entity `Note` in each version of a bundle, in Apple's XML.
     private static let versions = [
         "Notes":
             #"<attribute name="title" attributeType="String"/><attribute name="color" optional="YES" attributeType="String"/>"#,
@@ -13,7 +13,7 @@ struct MigrateCommandTests {
             #"<attribute name="title" attributeType="String"/><attribute name="hexColor" optional="YES" attributeType="String" elementID="color"/><attribute name="isDone" attributeType="Boolean" defaultValueString="NO" usesScalarValueType="YES"/>"#,
         "Notes 3":
             #"<attribute name="title" attributeType="String"/><attribute name="paint" optional="YES" attributeType="String" elementID="color"/><attribute name="isDone" attributeType="Boolean" defaultValueString="YES" usesScalarValueType="YES"/>"#,
-        // This change cannot be inferred.
+        // A migration to this version cannot be inferred.
         "Notes 10":
             #"<attribute name="title" attributeType="Date" usesScalarValueType="NO"/><attribute name="paint" optional="YES" attributeType="String"/>"#,
     ]
@@ -62,7 +62,7 @@ struct MigrateCommandTests {
     }
 
     @Test(
-        "an in-place migration to a bundle's current version is verified and keeps a backup; repeated, it does nothing",
+        "an in-place migration to a bundle's current version is verified and keeps a backup, and a second does nothing",
         arguments: Workplace.fileTypes)
     func wholeWay(type: String) throws {
         let place = try Workplace()
@@ -80,7 +80,6 @@ struct MigrateCommandTests {
         #expect(try paints(of: "notes", in: place) == "c1 c2 c3 c4 c5")
         let backup = try #require(try place.names().first { $0.hasPrefix("notes.backup-") && !$0.hasSuffix(".lock") })
         #expect(try place.bytes(backup) == before)
-        // A second migration does nothing.
         let again = try place.roost("migrate", "notes", "--to=Notes.xcdatamodeld", "--in-place", "--json")
         #expect(again.code == 0)
         #expect(try again.json()["path"] as? String == "nothing")
@@ -113,7 +112,7 @@ struct MigrateCommandTests {
         #expect(try paints(of: "new", in: place) == "c1 c2 c3 c4 c5")
     }
 
-    @Test("a migration with --direct or to one version takes one step")
+    @Test("a migration with --direct or to a single model takes one step")
     func direct() throws {
         let place = try Workplace()
         try makeBundle(in: place)
@@ -193,7 +192,6 @@ struct MigrateCommandTests {
         #expect(again.code == 0 && again.errors.contains("no mapping was used"), "\(again)")
     }
 
-    /// A mapping model that copies the title.
     private static let titleMapping = """
         {"formatVersion": 1, "entityMappings": [{"name": "NoteToNote", "type": "transform", "source": "Note",
          "destination": "Note", "attributes": {"title": {"value": "$source.title"}}}]}

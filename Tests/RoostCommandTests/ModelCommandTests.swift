@@ -73,7 +73,7 @@ struct ModelCommandTests {
         #expect(try place.roost("model", "validate", "good.json").code == 0)
     }
 
-    /// Returns a place with two versions of a model, `a.json` and `b.json`.
+    /// Creates a workplace with two versions of a model, `a.json` and `b.json`.
     private func placeWithVersions() throws -> Workplace {
         let place = try Workplace()
         let old = """
@@ -198,7 +198,9 @@ struct ModelCommandTests {
         try place.roost("model", "history", "missing.xcdatamodeld").expectError(3, containing: "missing.xcdatamodeld")
     }
 
-    /// Writes a bundle without a current version; each version has one more attribute.
+    /// Writes a bundle without a current version.
+    ///
+    /// Each version has one more attribute than the version before.
     private func writeBundle(_ versions: String..., in place: Workplace) throws {
         for (index, name) in versions.enumerated() {
             let attributes = (0...index).map {

@@ -72,7 +72,7 @@ struct ModelDiagramTests {
         arguments: [
             ("Label", "0", ["Label"]), ("Label", "1", ["Artist", "Label"]),
             ("Label", "2", ["Album", "Artist", "Label", "Track", "Work"]), ("Artist", "0", ["Artist"]),
-            // Superentities and subentities belong to an entity.
+            // An entity is drawn with its superentities and subentities.
             ("Track", "0", ["Album", "Track", "Work"]),
         ])
     func depth(entity: String, depth: String, expected: [String]) throws {

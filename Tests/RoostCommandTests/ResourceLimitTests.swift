@@ -4,8 +4,8 @@ import Testing
 #if canImport(Glibc)
     import Glibc
 
-    /// Commands under limits of processes, address space and open files, as containers and services
-    /// have them.
+    /// Commands under limits of processes, address space and open files, which containers often
+    /// set.
     ///
     /// Under any limit, a command succeeds or reports the missing resource. It never waits forever,
     /// no signal ends it, and a command that fails leaves no files except lock files. The time
@@ -58,7 +58,7 @@ import Testing
         }
 
         @Test(
-            "a conversion under a limit of processes succeeds or fails without a trace",
+            "a conversion under a limit of processes succeeds, or fails and leaves no store",
             .enabled(if: hasTools, "needs prlimit, setpriv and timeout"), arguments: Workplace.fileTypes)
         func processes(type: String) throws {
             // Root has no limit of processes, and any other user has processes already.
@@ -82,12 +82,12 @@ import Testing
         }
 
         @Test(
-            "an LMDB conversion in a small address space succeeds or fails without a trace",
+            "an LMDB conversion in a small address space succeeds, or fails and leaves no store",
             .enabled(if: hasTools, "needs prlimit, setpriv and timeout"))
         func addressSpace() throws {
             let place = try makePlace()
             let program = try #require(Workplace.program)
-            // The memory that the program and its libraries need before opening a store; all limits
+            // The memory that the program and its libraries need before opening a store. All limits
             // are higher.
             var minimum = 64 << 20
             while try RunningCommand(
@@ -111,7 +111,7 @@ import Testing
         }
 
         @Test(
-            "a conversion under a limit of open files succeeds or fails without a trace",
+            "a conversion under a limit of open files succeeds, or fails and leaves no store",
             .enabled(if: hasTools, "needs prlimit, setpriv and timeout"), arguments: ["lmdb", "json"])
         func openFiles(type: String) throws {
             let place = try makePlace()

@@ -17,7 +17,7 @@ import Testing
         func editing(type: String) throws {
             let place = try ShellSample.make(type)
             let terminal = try start(place)
-            // Two steps left, before the last two characters, then Backspace.
+            // The cursor moves left of the last two characters, then Backspace deletes the emoji.
             try terminal.type("insert Artist name = 'ü€😀b'\u{1B}[D\u{1B}[D\u{7F}c\r")
             try terminal.expect("inserted Artist/p")
             try terminal.expect("roost (1 changed)> ")
@@ -86,7 +86,8 @@ import Testing
             try terminal.expect("roost> ")
             try terminal.type("update Artist/1 set name = 'changed'\r")
             try terminal.expect("roost (1 changed)> ")
-            // The terminal accepts no more output until it is read, so the fetch cannot end early.
+            // The fetch waits when the terminal's buffer is full, so it cannot end before the test
+            // reads.
             try terminal.type("fetch Track\r")
             try terminal.expect("title")
             try terminal.type("\u{3}")
@@ -171,7 +172,7 @@ struct ShellHistoryTests {
         #expect(history.problem == nil)
     }
 
-    @Test("a shell history is shortened even if a process with the same number left its temporary file")
+    @Test("a shell history is shortened even if a process with the same ID left its temporary file")
     func temporaryFile() throws {
         let place = try Workplace()
         let many = (0..<3 * ShellHistory.entryLimit).map { "statement \($0)\n" }.joined()
@@ -184,7 +185,7 @@ struct ShellHistoryTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.file("a")) == ["history"])
     }
 
-    @Test("a shell history that cannot be kept has a reason and does not fail")
+    @Test("a shell history that cannot be read or written reports a problem instead of failing")
     func problems() throws {
         let place = try Workplace()
         try place.write(Data(), to: "file")

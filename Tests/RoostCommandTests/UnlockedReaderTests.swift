@@ -6,7 +6,8 @@ import Testing
 #if canImport(Glibc)
     import Glibc
 
-    /// A user who may read and write a store and its directory, but not open its lock file.
+    /// Commands of a user who may read and write a store and its directory, but not open its lock
+    /// file.
     @Suite("Readers that cannot set locks")
     struct UnlockedReaderTests {
         private static let canBecomeNobody =

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// Exit code 2 is for a misspelled argument, 3 for an error of a store, a model or a disk.
+/// Exit code 2 is for a wrong argument, 3 for an error of a store, a model or a disk.
 @Suite("Exit codes of failed commands")
 struct UsageErrorTests {
     @Test(
-        "a misspelled argument exits with 2 and makes no file",
+        "commands with wrong arguments exit with 2 and make no file",
         arguments: [
             ["info", "sqlit:a"], ["check", "nope:a"], ["info", "sqlite:"], ["convert", "a", "lmdbx:b"],
             ["convert", "a", "b.unknown"], ["convert", "a", "coredata:b"], ["convert", "a", "sqlite:a"],
@@ -33,7 +33,7 @@ struct UsageErrorTests {
     }
 
     @Test(
-        "a missing, damaged or blocked file exits with 3",
+        "a command on a missing or unusable file exits with 3",
         arguments: [
             ["info", "sqlite:missing"], ["info", "missing"], ["info", "sqlite:text"],
             ["convert", "a", "json:no/where"],
@@ -47,7 +47,7 @@ struct UsageErrorTests {
         #expect(result.code == 3 && !result.wasKilled, "\(result.code) \(result.errors)")
     }
 
-    @Test("a mapping model that names an unknown property exits with 3")
+    @Test("a migration whose mapping model names an unknown property exits with 3")
     func wrongMapping() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", named: "a", objects: 50)

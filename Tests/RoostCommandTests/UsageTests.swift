@@ -66,7 +66,7 @@ struct UsageTests {
         #expect(try parse(["a", "--help"]).has("help"))
     }
 
-    @Test("help into a closed pipe or descriptor ends quietly")
+    @Test("printing help to a closed pipe or descriptor does not crash")
     func closedPipe() throws {
         let place = try Workplace()
         let program = try #require(Workplace.program)
@@ -77,8 +77,8 @@ struct UsageTests {
         #expect(!result.errors.contains("Fatal"))
     }
 
-    /// A store's file must not get the number of a closed descriptor, because output would be
-    /// written into it.
+    /// A store's file must not get the number of a closed descriptor, because output would then be
+    /// written into the store.
     @Test("a command with closed standard output and error writes into no store", arguments: Workplace.fileTypes)
     func closedOutput(type: String) throws {
         let place = try Workplace()
@@ -112,7 +112,7 @@ struct UsageTests {
         #expect(libraries.first?["version"] as? String != nil)
     }
 
-    /// `ROOST_WRITE_DOCS=1` writes the page again.
+    /// With `ROOST_WRITE_DOCS=1`, updates the page before the comparison.
     @Test("docs/command-line.md is the text of the help")
     func page() throws {
         let location = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -122,8 +122,9 @@ struct UsageTests {
         #expect(String(decoding: try Data(contentsOf: location), as: UTF8.self) == text)
     }
 
-    /// The examples find the demonstration's stores under the names that they use;
-    /// commands that change stores get `--dry-run`.
+    /// The demonstration creates the stores that the examples name.
+    ///
+    /// Commands that change stores get `--dry-run`.
     @Test("the examples of the README and of the help run", .enabled(if: Workplace.fileTypes.contains("lmdb")))
     func examples() throws {
         let place = try Workplace()
@@ -150,7 +151,7 @@ struct UsageTests {
     }
 
     @Test(
-        "a message of one sentence loses its full stop, and several keep theirs",
+        "only a message of one sentence loses its full stop",
         arguments: [
             ("It is so.", "It is so"), ("it is so; do that", "it is so; do that"),
             ("It is so. Do that.", "It is so. Do that."),

@@ -18,7 +18,7 @@ struct WaitingTests {
 
     /// The commands for each type.
     ///
-    /// Compacting an SQLite store is left out: it runs while others have the store open.
+    /// Compacting an SQLite store is left out, because it can run while others have the store open.
     static let cases = Workplace.fileTypes.flatMap { type in
         ["compact", "convert", "load", "migrate", "backup"].map { Case(type: type, command: $0) }
     }.filter { $0.type != "sqlite" || $0.command != "compact" }
@@ -62,7 +62,7 @@ struct WaitingTests {
     }
 
     @Test(
-        "a command on a store in use fails without a timeout, and otherwise continues after its close", arguments: cases
+        "a command that replaces an open store fails with --timeout=0, or waits for the store's close", arguments: cases
     )
     func waiting(example: Case) throws {
         let (type, command) = (example.type, example.command)
@@ -79,7 +79,7 @@ struct WaitingTests {
         #expect(try place.names().filter { !["a", "a.lock", "b", "b.lock", "dump"].contains($0) } == [])
     }
 
-    @Test("a command that waits for a store ends at Ctrl-C without a trace", arguments: cases)
+    @Test("a command that waits for a store ends at Ctrl-C and leaves no file", arguments: cases)
     func interrupted(example: Case) throws {
         let (type, command) = (example.type, example.command)
         let place = try makePlace(type)
@@ -120,7 +120,8 @@ struct WaitingTests {
         #expect(refused.code == 0 && refused.output.contains("Others still read"), "\(refused)")
         snapshot.close()
         snapshot = try held.snapshot()
-        // When the command waits for readers of the old content, the log has the new content.
+        // The command writes the new content into the log, and then waits for readers of the old
+        // content.
         let before = try StoreFile.byteCount(at: place.file("a-wal"))
         let run = try place.start(["compact", "a", "--timeout=600"])
         while try StoreFile.byteCount(at: place.file("a-wal")) <= before, run.process.isRunning { usleep(1_000) }
@@ -143,7 +144,7 @@ struct WaitingTests {
         try place.start(update + ["--timeout=0"]).wait().expectError(3, containing: "one writer")
         let runs = try (0..<3).map { _ in try place.start(update + ["--timeout=600"]) }
         let stopped = try place.start(update + ["--timeout=600"])
-        // A signal before the program handles signals ends it at once, which is also correct.
+        // A signal that arrives before the program handles signals kills it, which is also correct.
         kill(stopped.process.processIdentifier, SIGINT)
         let interrupted = try stopped.wait()
         #expect(interrupted.code == 130 || interrupted.wasKilled, "\(interrupted)")

@@ -53,7 +53,9 @@ import RoostCore
 
         static func hex(_ bytes: [UInt8]) -> String { "x'" + bytes.map { String(format: "%02x", $0) }.joined() + "'" }
 
-        /// Opens the store for reading; with `closing`, first closes the connection that made it.
+        /// Opens the store for reading.
+        ///
+        /// If `closing`, first closes the connection that made the store.
         func open(_ model: ManagedObjectModel?, closing: Bool = true) throws -> CoreDataStore {
             if closing { close() }
             let store = try CoreDataStoreType().open(
@@ -61,7 +63,6 @@ import RoostCore
             return try #require(store as? CoreDataStore)
         }
 
-        /// Returns the names of all files in the directory.
         func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted() }
     }
 

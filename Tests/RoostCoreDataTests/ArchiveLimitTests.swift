@@ -97,7 +97,7 @@ struct ArchiveLimitTests {
         #expect(warnings[1].hasPrefix("entity 'E': user info 'list' is neither text nor a number"))
     }
 
-    @Test("a compiled model with many references to the same text is refused within its budget")
+    @Test("a compiled model with many references to the same text is refused before its texts exceed the budget")
     func sharedText() throws {
         var a = ArchiveWriter()
         let text = a.string(String(repeating: "x", count: 100_000))
@@ -191,7 +191,7 @@ struct ArchiveLimitTests {
         #expect(try failure { try PropertyListValue.read(keys, file: "p") }.code == .limitExceeded)
     }
 
-    /// Returns a list whose empty strings all refer to one text.
+    /// Returns a property list in which each empty string of `list` is a reference to `text`.
     private static func sharing(
         _ text: TestPlist, count: Int, _ list: ([TestPlist]) -> TestPlist
     ) -> [UInt8] {

@@ -69,7 +69,7 @@ struct ArchiveWriter {
     private var objects: [TestPlist] = [.string("$null")]
     private var classes: [String: TestPlist] = [:]
 
-    /// Reserves a place for an object in a circle of references.
+    /// Reserves a place for an object in a reference cycle.
     mutating func reserve() -> TestPlist {
         objects.append(.string(""))
         return .uid(objects.count - 1)
@@ -105,7 +105,7 @@ struct ArchiveWriter {
             "NSMutableDictionary", fields: [("NS.keys", .array(keys)), ("NS.objects", .array(members.map(\.1)))])
     }
 
-    /// Adds a dictionary with known keys; nil is an empty slot.
+    /// Adds an `NSKnownKeysDictionary1`, in which nil is an empty slot.
     mutating func knownKeys(_ members: [(String, TestPlist?)]) -> TestPlist {
         let token = string("__empty_slot__")
         let keys = members.map { string($0.0) }
@@ -119,7 +119,6 @@ struct ArchiveWriter {
             fields: [("searchMapping", mapping), ("values", values), ("emptyToken", token), ("version", .int(1))])
     }
 
-    /// Returns the archive of the object `root`.
     func archive(_ root: TestPlist) -> [UInt8] {
         TestPlist.dict([
             ("$version", .int(100_000)), ("$archiver", .string("NSKeyedArchiver")), ("$top", .dict([("root", root)])),

@@ -102,7 +102,7 @@ struct CompiledBundleTests {
         #expect(try failure { try CoreDataModelReader.read(at: path, version: "Linked") }.code == .invalidModel)
     }
 
-    @Test("a damaged model inside a .momd bundle is corrupted, and the error names it")
+    @Test("a damaged model inside a .momd bundle gives an error with the file's name")
     func damagedModel() throws {
         let path = try Self.writeBundle(to: directory)
         try directory.write(Array("bplist00 and nothing more".utf8), to: "Notes.momd/Broken.mom")

@@ -9,7 +9,7 @@
     /// The normal run tries a few files. `ROOST_CAMPAIGN_COREDATA` sets their number.
     @Suite("Damaged Core Data stores", .serialized)
     struct CoreDataCampaignTests {
-        @Test("a damaged Core Data store ends no process by a signal and blocks none")
+        @Test("reading a damaged Core Data store never crashes or blocks, and never changes the file")
         func damage() throws {
             let cache = AppleStore.hex(deflateStored(sampleArchive()))
             var sql = """

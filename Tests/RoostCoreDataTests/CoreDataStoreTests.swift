@@ -192,7 +192,7 @@ import RoostCore
         }
 
         @Test(
-            "a Core Data store whose end is missing is corrupted",
+            "a truncated Core Data store is reported as corrupted",
             arguments: [1, 2, 100, 1000, 4095], [4096, 65536])
         func truncated(missing: Int, pageSize: Int) throws {
             let files = try Self.store("PRAGMA page_size = \(pageSize); VACUUM;")
@@ -330,7 +330,7 @@ import RoostCore
                 return try store.snapshot().objects("Item").count
             }
             #expect(try count("W.sqlite") == 3)
-            // The other name does not show that the file has a log.
+            // The log's name begins with `W.sqlite`, so a reader of `other` would miss the log.
             let error = #expect(throws: StoreError.self) { try count("other") }
             #expect(error?.code == .hasOtherNames && error?.message.contains("'W.sqlite'") == true)
             #expect(CoreDataStoreType().recognizes(fileAt: copy.file("W.sqlite")))
@@ -414,7 +414,7 @@ import RoostCore
                 StoreLocation(type: "coredata", path: copy.file("J.sqlite")),
                 options: StoreOptions(model: try Self.model()))
             #expect(try store.snapshot().objects("Item").count == 3)
-            // A commit removes the journal.
+            // The test removes the journal, as a commit does.
             try FileManager.default.removeItem(atPath: copy.file("J.sqlite-journal"))
             #expect(try failure { try store.snapshot() }.code == .storeReplaced)
             try store.close()

@@ -11,7 +11,7 @@ import RoostCore
             try ManagedObjectModel(entities: [EntityDescription("Item", attributes: attributes)])
         }
 
-        /// Returns a store with one column; the values are rows from key 1 on.
+        /// Returns a store with one column, and one row for each value, with keys from 1.
         static func store(column: String, type: String, values: [String]) throws -> AppleStore {
             let rows = values.enumerated().map { "INSERT INTO ZITEM VALUES (\($0 + 1), 1, 1, \($1));" }.joined()
             return try AppleStore(

@@ -11,7 +11,7 @@ enum Corpus {
 
     static let isPresent = FileManager.default.fileExists(atPath: path + "/_derived/stores.json")
 
-    /// The paths of every single model version, relative to the corpus, sorted.
+    /// The sorted paths of all model versions, relative to the corpus.
     static let models: [String] = files { $0.hasSuffix(".xcdatamodel") }
 
     /// The paths of every bundle of model versions.

@@ -72,7 +72,7 @@ enum VersionChains {
 @Suite("Inferred mappings of the corpus", .enabled(if: Corpus.isPresent, "the corpus is absent; set ROOST_CORPUS"))
 struct CorpusInferenceTests {
     @Test(
-        "a version of the corpus without a mapping model gets a valid inferred mapping",
+        "a pair of corpus versions without a mapping model gets a valid inferred mapping",
         arguments: VersionChains.unmapped)
     func inferred(pair: VersionPair) throws {
         let (old, new) = try pair.models()

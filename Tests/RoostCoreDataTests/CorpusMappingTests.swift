@@ -8,7 +8,9 @@ import Testing
 
 @Suite("Mapping models of the corpus", .enabled(if: Corpus.isPresent, "the corpus is absent; set ROOST_CORPUS"))
 struct CorpusMappingTests {
-    /// The number of orphans by file: entity mappings to which the mapping model has no link.
+    /// The number of orphans in each file.
+    ///
+    /// An orphan is an entity mapping to which the mapping model has no link.
     private static let orphans = [
         "Modelv1v4.xcmappingmodel": 16, "Model2_to_Model3.xcmappingmodel": 1, "Model2_to_Model3_User.xcmappingmodel": 3,
         "UnCloudNotesMappingModel_v3_to_v4.xcmappingmodel": 1,
@@ -110,7 +112,7 @@ struct CorpusMappingTests {
         for index in mapping.entityMappings.indices {
             let hasSource = mapping.entityMappings[index].sourceEntity != nil
             #expect((mapping.entityMappings[index].sourceVersionHash != nil) == hasSource)
-            // Without models, the reader cannot detect that a mapping changes nothing.
+            // Without the model files, the reader cannot detect that a mapping changes nothing.
             if mapping.entityMappings[index].type == .copy {
                 mapping.entityMappings[index].type = .transform
                 (other.entityMappings[index].attributeMappings, other.entityMappings[index].relationshipMappings) = (

@@ -39,7 +39,7 @@ import RoostCore
                     )
                 })
             #expect(counts.filter { $0.value > 0 } == facts.entities.filter { $0.value > 0 })
-            // Join tables have various names. Their rows must become as many links in total.
+            // Join tables have various names, so only the total number of their rows is compared.
             let links = store.model.linkRelationships.filter { $0.inverse != nil }
                 .reduce(0) { $0 + tally.relationships[$1.number].count }
             #expect(links == facts.joinTables.values.reduce(0, +))
@@ -77,13 +77,13 @@ import RoostCore
             #expect(!findings.contains { $0.severity == .damage })
         }
 
-        /// The entities, the records' fields, the renaming identifiers and the delete rules are
-        /// compared.
+        /// Compares the entities, the records' fields, the renaming identifiers and the delete
+        /// rules.
         ///
-        /// Version hashes are compared with the best fitting of a store's model files, because the
-        /// list of files was made without regard to version hash modifiers. Class names, indexes
-        /// and user info are not compared: they have no part in a hash and differ in published
-        /// files.
+        /// At least one of the store's model files must have equal version hashes. The others can
+        /// differ, because the list of files ignores version hash modifiers. Class names, indexes
+        /// and user info are not compared, because they do not affect a hash and differ in
+        /// published files.
         @Test("the model in a store of the corpus equals the model file that fits it", arguments: Corpus.exactPairs)
         func exactModels(pair: ExactPair) throws {
             let cached = try CoreDataStoreType().open(

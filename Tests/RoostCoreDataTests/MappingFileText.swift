@@ -83,7 +83,7 @@ struct MappingFileText {
     var bytes: [UInt8] { Array(text.utf8) }
 }
 
-/// Archives of expressions, as Foundation writes them.
+/// A writer of archived expressions in Foundation's format.
 struct ExpressionArchive {
     var writer = ArchiveWriter()
 
@@ -98,7 +98,7 @@ struct ExpressionArchive {
             fields: [("NSConstantValue", writer.add(value)), ("NSExpressionType", .int(0))])
     }
 
-    /// Adds a constant that is already an object of the archive.
+    /// Adds a constant whose value is already an object of the archive.
     mutating func constant(object: TestPlist) -> TestPlist {
         writer.object(
             "NSConstantValueExpression", fields: [("NSConstantValue", object), ("NSExpressionType", .int(0))])

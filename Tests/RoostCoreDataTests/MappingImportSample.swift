@@ -5,7 +5,7 @@ import RoostCore
 import RoostCoreData
 import RoostMigration
 
-/// The models of the tests of imported mapping models, and a reader of the files that they write.
+/// A sample model, and functions that import a mapping model that a test writes.
 enum MappingImportSample {
     /// Returns a model of notes with attachments, which can be pictures.
     ///

@@ -12,7 +12,6 @@ struct MappingKeyPathTests {
 
     // MARK: Empty key paths
 
-    /// Returns a model of chains with a relationship to the entity `assets`.
     private func chains(of assets: String) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
@@ -133,7 +132,8 @@ struct MappingKeyPathTests {
 
     // MARK: Values that do not fit
 
-    /// Returns a model of notes whose size has this type and whose parts are of this entity.
+    /// Returns a model of notes whose size has the type `type` and whose parts are of
+    /// `destination`.
     private func notes(size type: AttributeType, partsOf destination: String) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(

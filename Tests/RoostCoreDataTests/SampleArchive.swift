@@ -1,11 +1,12 @@
-/// Returns a compiled model like Core Data's: Animal with subentity Cat, and Owner, with everything
-/// that a property can have.
+/// Returns a compiled model like Core Data's, with most features of properties.
+///
+/// The entities are Animal, its subentity Cat, and Owner.
 func sampleArchive() -> [UInt8] {
     var sample = SampleArchive()
     return sample.bytes()
 }
 
-/// The objects of the sample's archive, written part by part.
+/// A writer of the sample's archive.
 private struct SampleArchive {
     private var archive: ArchiveWriter
     /// The reserved entities and the relationships between them, which refer to each other.
@@ -25,7 +26,6 @@ private struct SampleArchive {
         self.archive = archive
     }
 
-    /// Writes the model and returns its archive.
     mutating func bytes() -> [UInt8] {
         let weight = decimal()
         let count = countOfPets()

@@ -26,8 +26,9 @@ import RoostCore
             store.model.entity("Note")?.attributes.map(\.name) ?? []
         }
 
-        /// Writes `Notes.xcdatamodeld` with the attributes of each version; the first one is
-        /// current.
+        /// Writes `Notes.xcdatamodeld` with the attributes of each version.
+        ///
+        /// The first version is current.
         private static func writeBundle(
             to directory: TemporaryDirectory, versions: [(name: String, attributes: String)]
         ) throws -> String {
@@ -138,7 +139,7 @@ import RoostCore
             #expect(try store.snapshot().objects("Note")[1]?["title"] == .string("a"))
         }
 
-        @Test("a version of a model document is refused, since a document has none")
+        @Test("a version name for a model document is refused, because a document has no versions")
         func versionOfDocument() throws {
             let files = try AppleStore(["Note"], sql: Self.note)
             try files.directory.write(Self.modelDocument().bytes, to: "Notes.roostmodel.json")
@@ -147,7 +148,7 @@ import RoostCore
             #expect(versioned.code == .invalidRequest && versioned.message.contains("has no versions"))
         }
 
-        @Test("a malformed model document is named, and a missing one is not found")
+        @Test("the error for a malformed model document names it, and a missing one is not found")
         func wrongDocument() throws {
             let files = try AppleStore(["Note"], sql: Self.note)
             try files.directory.write("{ \"entities\": { \"Note\": { \"atributes\": {} } } }", to: "bad.json")

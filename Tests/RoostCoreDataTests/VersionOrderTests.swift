@@ -12,9 +12,9 @@ struct VersionOrderTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// The versions of a wallet in order.
+    /// The versions of a wallet's model, oldest first.
     ///
-    /// The first has another name, and no version is current.
+    /// The name of the first version differs from the names of the others.
     static let made =
         ["UserDataModel", "MultiassetUserDataModel"] + (2...11).map { "MultiassetUserDataModel_v\($0)" }
 
@@ -43,7 +43,7 @@ struct VersionOrderTests {
         try ModelFile.read(path, version: version).model
     }
 
-    @Test("version names alone put a differently named first version last, as a guess")
+    @Test("without other evidence, the order guessed from names puts a differently named first version last")
     func guessesFromNames() throws {
         let path = try writeBundle(Self.made)
         let history = try history(at: path)
@@ -53,7 +53,7 @@ struct VersionOrderTests {
         #expect(history.orderReasons.count == history.versions.count - 1)
     }
 
-    @Test("the reason given for sorting versions by name does not say alphabetical")
+    @Test("without other evidence, versions are ordered by name, and the reasons say so")
     func sortedByName() throws {
         let history = try history(at: try writeBundle(["Model2", "Model 1", "Other"]))
         #expect(history.versions.map(\.name) == ["Model2", "Model 1", "Other"])
@@ -130,13 +130,13 @@ struct VersionOrderTests {
         #expect(history.versions.map(\.name) == Self.made)
         #expect(history.orderReasons.first == "a mapping model has it as its destination")
         #expect(history.mappings.map { [$0.source, $0.destination] } == [[0, 1]])
-        // If the stated order contradicts the mapping model, the error reports that.
+        // A stated order that contradicts the mapping model is refused.
         let stated = VersionEvidence(order: [to, from], mappings: [file])
         let error = try failure { try self.history(at: path, evidence: stated) }
         #expect(error.code == .invalidRequest && error.message.contains("state the order of the versions"))
     }
 
-    @Test("a store to be migrated comes before the target if nothing else orders them")
+    @Test("the version of a store to be migrated comes before the target if nothing else orders them")
     func stores() throws {
         let path = try writeBundle(Self.made)
         let last = "MultiassetUserDataModel_v11"
@@ -258,7 +258,8 @@ struct VersionOrderTests {
                 return try MigrationManager(registry: .standard).migrate(
                     from: .store(source), to: .store(destination), model: target, options: options)
             }
-            // By their names, the store is newer than the target. The error has the remedy.
+            // By the names of the versions, the store is newer than the target. The error names the
+            // remedy.
             let error = try failure { try migrate(VersionEvidence()) }
             #expect(error.code == .newerModelVersion && error.message.contains("--versions"))
             _ = try migrate(VersionEvidence(storeModel: old, target: last))

@@ -4,7 +4,6 @@ import RoostCore
 import RoostCoreData
 import Testing
 
-/// Reads a model from the inside of its root element.
 func readModel(_ body: String, root: String = "") throws -> (model: ManagedObjectModel, warnings: [ModelImportWarning])
 {
     let text = """

@@ -39,7 +39,7 @@ struct CommitFeedTests {
             return numbers
         }
 
-        /// Ends the commit with a number, or the first running commit.
+        /// Ends the commit `number`, or the first running commit if `number` is nil.
         func end(_ from: UInt64, to: UInt64, by origin: Origin? = nil, number: Int? = nil) {
             let (from, to) = (Generation(number: from), Generation(number: to))
             let ended = open.withLock { open in
@@ -71,7 +71,7 @@ struct CommitFeedTests {
         #expect(listening.taken == ["0>1", "1>2", "2>3"])
     }
 
-    @Test("another process's commit gives an incomplete notice, even to a listener that ignores own commits")
+    @Test("another process's commit gives an incomplete notice, even to a listener that ignores its own commits")
     func gaps() {
         for origin in [nil, Origin()] {
             let listening = Listening(ignoring: origin)
@@ -102,7 +102,7 @@ struct CommitFeedTests {
         #expect(listening.taken.isEmpty)
     }
 
-    @Test("a notice with a gap before it waits for the history, but not forever")
+    @Test("a notice with a gap before it waits for the history, but for at most 64 commits")
     func history() {
         let listening = Listening()
         listening.look(at: 0, hasHistory: true)

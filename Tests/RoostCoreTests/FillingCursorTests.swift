@@ -1,7 +1,6 @@
 import RoostCore
 import Testing
 
-/// The next event of a cursor.
 private enum Step {
     case record(Int64)
     case damage(Int64)

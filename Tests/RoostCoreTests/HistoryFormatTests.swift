@@ -253,7 +253,9 @@ struct HistoryFormatTests {
         #expect(try HistorySettings(try settings.bytes) == settings)
     }
 
-    @Test("bytes that are not the settings of a history are corrupted", arguments: ["", "{}", "{\"start\":1}"])
+    @Test(
+        "bytes that are not the settings of a history are reported as corrupted",
+        arguments: ["", "{}", "{\"start\":1}"])
     func wrongSettings(text: String) {
         let error = #expect(throws: StoreError.self) { _ = try HistorySettings(Array(text.utf8)) }
         #expect(error?.code == .corrupted && error?.message.hasPrefix("The store's history is damaged") == true)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The order of inherited properties")
 struct InheritedOrderTests {
-    @Test("inherited attributes, relationships and fields are ordered by name and by slot")
+    @Test("inherited attributes and relationships are ordered by name, and fields by kind and name")
     func sortsInheritedProperties() throws {
         let types: [AttributeType] = [.string, .boolean, .double, .uuid, .integer16, .binaryData]
         let model = try ManagedObjectModel(

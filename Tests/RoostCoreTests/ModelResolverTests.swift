@@ -112,7 +112,7 @@ struct ModelResolverTests {
         #expect(try relationship(entity, name: name).storage == storage)
     }
 
-    @Test("one relationship of each linked pair owns the links, and a reflexive one its own")
+    @Test("one relationship of each linked pair owns the links, and a reflexive relationship owns its own")
     func owners() throws {
         #expect(try Self.library().linkRelationships.map(\.number) == [2, 5, 8])
         #expect(try relationship("Person", name: "friends").isReflexive)

@@ -310,7 +310,7 @@ struct ModelValidatorTests {
         #expect(error.message.split(separator: "\n").count == 1 + 5)
     }
 
-    @Test("a model with what real models contain is valid")
+    @Test("a model with unusual features of real models is valid")
     func realModels() throws {
         let model = try ManagedObjectModel(
             entities: [

@@ -66,7 +66,7 @@ struct NamesAndURLsTests {
     func badObjectURI(_ text: String) { #expect(ObjectID.parse(uri: text) == nil) }
 
     @Test(
-        "only the description of an object ID is read as one",
+        "only an object ID's exact description is read as an object ID",
         arguments: ["Track/p05", "Track/p+5", "Track/p0", "Track/p", "Track/5", "/p5", "Track"])
     func badObjectDescription(_ text: String) {
         #expect(ObjectID(description: text) == nil)
@@ -125,7 +125,7 @@ struct NamesAndURLsTests {
     }
 
     @Test(
-        "the nearest name is a small mistake away",
+        "a nearest name is at most a small spelling mistake away",
         arguments: [
             ("tittle", "title"), ("ttile", "title"), ("titel", "title"), ("talbum", "album"), ("TITLE", "title"),
             ("albm", "album"), ("xyz", nil), ("", nil),
@@ -174,8 +174,8 @@ struct TallyTests {
         let inverse = try model.requireLinkRelationship(RelationshipName("Tag", name: "things"))
         #expect(owner.owner == inverse.owner)
         #expect(owner.isFlipped != inverse.isFlipped)
-        // Tag.things sorts before Thing.tags and owns the links; neither side is ordered, so places
-        // are dropped.
+        // Tag.things sorts before Thing.tags, so it owns the links. Neither side is ordered, so
+        // places are dropped.
         #expect(changes.addedLinks.map(\.links) == [[Link(2, 1), Link(4, 3)]])
         let failure = #expect(throws: StoreError.self) {
             try changes.add(Link(1, 2), to: RelationshipName("Thing", name: "owner"))

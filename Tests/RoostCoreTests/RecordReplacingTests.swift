@@ -68,7 +68,7 @@ struct RecordReplacingTests {
     }
 
     @Test(
-        "replacing a field with an unsuitable value is refused and keeps the batch",
+        "replacing a field with an unsuitable value is refused and leaves the batch unchanged",
         arguments: [("number", .int(32768)), ("number", "x"), ("text", 5)] as [(String, Value)])
     func keepsBatchOnWrongValue(name: String, value: Value) throws {
         let model = try ManagedObjectModel(entities: [

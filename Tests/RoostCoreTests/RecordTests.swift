@@ -150,7 +150,7 @@ struct RecordTests {
         }
     }
 
-    @Test("a record whose string is not UTF-8 does not validate and names the field")
+    @Test("a record whose string is not UTF-8 does not validate, and the error names the field")
     func nonCanonicalRecords() throws {
         let model = try everyTypeModel()
         let layout = try #require(model.entity("Thing")).layout
@@ -198,7 +198,7 @@ struct RecordTests {
     }
 
     @Test(
-        "a wrong value or property is refused with the property's name and keeps the batch",
+        "a wrong value or property is refused with the property's name and leaves the batch unchanged",
         arguments: [
             ("integer16", 32768, .invalidValue), ("integer32", .int(.max), .invalidValue),
             ("string", 3, .invalidValue), ("boolean", 1, .invalidValue), ("float", 1e300, .invalidValue),
@@ -220,7 +220,7 @@ struct RecordTests {
         #expect(batch.values(at: 0) == ["string": "x"])
     }
 
-    @Test("a record of an abstract entity or without a key is refused, keeping the batch")
+    @Test("a record of an abstract entity or without a key is refused and leaves the batch unchanged")
     func wrongIDs() throws {
         var batch = RecordBatch(model: try everyTypeModel())
         try batch.append(ObjectID("Thing", key: 1), values: ["string": "x"])

@@ -44,8 +44,8 @@ struct StoreErrorTests {
         #expect(payloads(changed, without: ["message"]) == expected)
         #expect(payloads(full.located(in: "line 3"), without: ["message"]) == expected)
         #expect(full.located(in: "line 3").message == "line 3: first")
-        // Every payload has a value that an error without payloads lacks, so that a lost payload
-        // shows.
+        // Every payload of `full` differs from that of an error without payloads, so that a lost
+        // payload is noticed.
         let empty = payloads(StoreError(.conflict, "first"), without: ["code", "message"])
         for (name, value) in empty { #expect(expected[name] != value, "\(name)") }
     }

@@ -26,7 +26,7 @@ struct TextCodecTests {
         #expect(try decoded(text) == nil)
     }
 
-    @Test("base64 of other programs may contain white space where that is allowed")
+    @Test("base64 of other programs may contain white space if the caller allows it")
     func spaces() {
         #expect(Base64.bytes(" QU\n\tI= ", ignoringSpaces: true) == [0x41, 0x42])
         #expect(Base64.bytes(" QU\n\tI= ") == nil)

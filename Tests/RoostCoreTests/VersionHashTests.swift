@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Version hashes")
 struct VersionHashTests {
-    /// One setting, and whether it affects stored data.
+    /// One setting, and whether the version hash includes the setting.
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let isHashed: Bool
@@ -111,7 +111,7 @@ struct VersionHashTests {
         try ManagedObjectModel(entities: [entity, EntityDescription("Other")])
     }
 
-    @Test("a setting changes the version hash exactly if it affects stored data", arguments: rows)
+    @Test("a setting changes the version hash exactly if the hash includes it", arguments: rows)
     func dependsOnStoredData(_ row: Row) throws {
         var changed = Self.entity()
         row.change(&changed)
@@ -176,7 +176,7 @@ struct VersionHashTests {
         #expect(Set(old.entities.map(\.versionHash)).count == 4)
     }
 
-    @Test("adjacent texts of a version hash do not run together")
+    @Test("moving a letter between adjacent hashed texts changes the version hash")
     func framing() throws {
         func hash(_ attributes: AttributeDescription...) throws -> VersionHash? {
             try ManagedObjectModel(entities: [EntityDescription("A", attributes: attributes)]).entity("A")?.versionHash
@@ -188,8 +188,9 @@ struct VersionHashTests {
         #expect(try hash(first) != hash(second))
     }
 
-    /// The worked examples of MODEL-FORMAT.md; programs and mapping documents hold such hashes, so
-    /// these must never change.
+    /// The worked examples of MODEL-FORMAT.md.
+    ///
+    /// The hashes must never change, because programs and mapping documents contain such hashes.
     @Test(
         "a version hash has the value of the worked example in MODEL-FORMAT.md",
         arguments: [

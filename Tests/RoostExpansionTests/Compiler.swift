@@ -4,11 +4,11 @@
 
     @testable import RoostExpansion
 
-    /// The compiler's side of a conversation.
+    /// The compiler's side of a conversation with the macro plugin.
     struct Compiler {
         private var conversation = PluginConversation()
 
-        /// Begins with a compiler's first message, unless `version` is nil.
+        /// Sends the first message of a compiler, unless `version` is nil.
         init(version: Int? = 7) {
             guard let version else { return }
             _ = conversation.reply(to: Array(#"{"getCapability":{"capability":{"protocolVersion":\#(version)}}}"#.utf8))
@@ -18,7 +18,6 @@
             try JSONNode(conversation.reply(to: Array(message.utf8)))
         }
 
-        /// Returns the response to the request to expand a macro.
         mutating func expand(
             _ role: String, of macro: String = "ModelMacro", parts: [String: JSONNode.Content]
         ) throws -> MacroResult {

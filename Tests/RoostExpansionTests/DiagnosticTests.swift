@@ -10,7 +10,6 @@
         let message: String
         var testDescription: String { message }
 
-        /// Errors of a class with one member.
         static let members: [WrongModel] = [
             WrongModel("var →x = make()", message: "Write the type of 'x'"),
             WrongModel("var →x, y: Int16", message: "with a 'var' of its own"),
@@ -59,7 +58,6 @@
             WrongModel("@Attribute(derivation: →\"a\") @Transient var x: Int64?", message: "cannot be transient"),
         ]
 
-        /// Errors of a class.
         static let classes: [WrongModel] = [
             WrongModel("@Model struct →Album { var x: Int16 }", message: "@Model needs a class, not struct."),
             WrongModel(
@@ -126,7 +124,7 @@
             #expect(result.diagnostics.count == 5)
         }
 
-        /// Returns the errors of an attribute of a property in a class.
+        /// Returns the errors that a macro reports for an attribute of a property in a class.
         private func diagnostics(
             _ macro: String, attribute: String, in context: String
         ) throws -> [MacroDiagnostic] {

@@ -127,7 +127,6 @@
             #expect(try attribute("var size: Int32?", in: text) == #"@_ModelProperty(slot: 0, after: "Band")"#)
         }
 
-        /// Returns the attribute that a member of a class gets.
         private func attribute(_ member: String, in text: String) throws -> String {
             var compiler = Compiler()
             let place = try #require(text.range(of: member)?.lowerBound)

@@ -38,13 +38,13 @@ struct SoundnessLockTests {
     }
 
     @Test(
-        "an opener does not rely on another opener's shared lock on a store that no opener has found sound",
+        "an opener trusts another opener's shared lock only after an opener has found the store sound",
         .enabled(if: croost_locks_have_regions() != 0, "the system cannot lock bytes separately"))
     func waitsForConfirmation() throws {
         let directory = try TemporaryDirectory()
         let store = directory.file("store")
-        // This opener got the shared lock directly after a failed examination, and has not yet
-        // released it.
+        // Acts as an opener that got the shared lock directly after a failed examination, and has
+        // not yet released it.
         let undecided = try LockFile(forStoreAt: store, region: .sound, isWritable: true)
         #expect(try undecided.set(.shared))
         #expect(code { _ = try SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0.01) } == .busy)
@@ -54,7 +54,7 @@ struct SoundnessLockTests {
         try first.confirm()
         let second = try SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0)
         first.release()
-        // The second opener confirms the store, too.
+        // The lock of the second opener confirms the store, too.
         #expect(try !SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0).isExamining)
         second.release()
         #expect(try SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0).isExamining)

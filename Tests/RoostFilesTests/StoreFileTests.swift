@@ -5,7 +5,7 @@ import RoostSystem
 import Testing
 
 #if canImport(Glibc)
-    // These functions are only in Linux, and in no Swift module of the C library.
+    // Only Linux has these functions, and no Swift module of the C library declares them.
     @_silgen_name("setfsuid") private func setfsuid(_ user: UInt32) -> Int32
     @_silgen_name("setfsgid") private func setfsgid(_ group: UInt32) -> Int32
 #endif
@@ -217,7 +217,7 @@ struct StoreFileTests {
         }
         let halfGone = StoreFile.name(of: StoreFile.temporarySibling(of: store)) + "-shm"
         _ = try directory.write(halfGone)
-        // The process ended before it could remove this file's name.
+        // A process that is killed can leave such a file.
         _ = try directory.write(".roost-spill.12ab.roost-tmp")
         let live = StoreFile.temporarySibling(of: store)
         let lock = try StoreLock.acquire(forStoreAt: live, mode: .exclusive, timeoutSeconds: 0)

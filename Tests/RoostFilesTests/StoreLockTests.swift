@@ -226,7 +226,6 @@ struct StoreLockTests {
         #expect(try directory.get().names == ["store"])
         let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
         #expect(chmod(StoreLock.path(forStoreAt: path), 0o644) == 0)
-        // A readable lock file is respected.
         asNobody {
             #expect(code { _ = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0) } == .busy)
             #expect(
@@ -306,7 +305,8 @@ struct StoreLockTests {
         lock.release()
         let second = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
         second.release()
-        // A child of a dispatch thread starts with signals blocked; only SIGKILL always ends it.
+        // A child process of a dispatch thread can have signals blocked, so only SIGKILL always
+        // ends it.
         kill(holder.processIdentifier, SIGKILL)
         holder.waitUntilExit()
     }

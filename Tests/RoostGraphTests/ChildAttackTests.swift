@@ -39,7 +39,7 @@ struct ChildAttackTests {
         return (control, container, parent, album)
     }
 
-    /// Makes a child's save fail after it changed the parent.
+    /// Makes a child's save fail after the save has changed the parent.
     private func failSave(_ control: StoreMeter, parent: ManagedObjectContext, album: Album) throws {
         // The parent has read all rows, so only its delete rules read the store.
         let tracks = Array(album.tracks)
@@ -59,7 +59,7 @@ struct ChildAttackTests {
         #expect(child.hasChanges)
     }
 
-    @Test("a failed save of a child undoes only the child's changes if undo is disabled")
+    @Test("with undo disabled, a failed save of a child reverts only the child's changes")
     func disabledStack() throws {
         let (control, _, parent, album) = try makeParent()
         let undo = UndoStack()

@@ -188,7 +188,7 @@ struct ConcurrencyTests {
             try context.existingObject(id).name = "Ella"
             try context.save()
         }
-        // Even without a notice, a read at the beginning of an event merges.
+        // The read merges at the beginning of its event, even if no save notice has arrived.
         #expect(try await importer.name(of: id) == "Ella")
     }
 }

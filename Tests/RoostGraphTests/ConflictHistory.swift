@@ -14,8 +14,9 @@ final class ConflictHistory {
     @MainActor
     final class Lane {
         let context: ManagedObjectContext
-        /// The content that the context read, and the content that it shows.
+        /// The content that the context read.
         var base = PlainGraph()
+        /// The content that the context must show.
         var current = PlainGraph()
         var kept: [ObjectID: ManagedObject] = [:]
         /// The saves of other contexts that this context has not merged.
@@ -108,7 +109,7 @@ final class ConflictHistory {
         guard problems.isEmpty else { throw Problem("\(text): \(problems.prefix(6).joined(separator: "; "))") }
     }
 
-    /// Saves some objects, and shows them to all contexts.
+    /// Saves some objects, and makes all contexts read the objects.
     private func fill() throws {
         let context = container.makeContext()
         for number in [0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4] {
@@ -145,7 +146,8 @@ final class ConflictHistory {
         keepOldFavorites(of: lane, before: before)
     }
 
-    /// Restores references that this context still shows, although their objects are deleted.
+    /// Restores, in the expected content, references to deleted objects that the context still
+    /// shows.
     ///
     /// Deleting an object clears a reference without an inverse only if the store has the reference
     /// or this context changed the referring object.
@@ -192,7 +194,8 @@ final class ConflictHistory {
         if lane.hasStrangers || !merge.ghosts.isEmpty || merge.hasLostLinks || !merge.result.dangling.isEmpty
             || merge.loose != merge.result.unsettled
         {
-            // In these cases, the rules do not define all of the content.
+            // The rules do not define all of the content in these cases, so the context rolls its
+            // changes back.
             lane.context.rollback()
             lane.hasStrangers = false
             mine = base
@@ -257,7 +260,6 @@ final class ConflictHistory {
         /// The pending objects before the save.
         let pending: [Set<ObjectID>]
 
-        /// The changes of both sides, for messages.
         var report: String { PlainMerge.report(base, mine: mine, stored: stored) }
     }
 
@@ -309,7 +311,6 @@ final class ConflictHistory {
         }
     }
 
-    /// Checks the state after a failed save.
     private func check(_ save: Save, failedWith error: StoreError) throws {
         let context = lane.context
         outcomes["\(save.policy): \(error.code)", default: 0] += 1

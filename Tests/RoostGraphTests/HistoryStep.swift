@@ -95,7 +95,6 @@ extension Step {
         graph.nodes[object.objectID] = PlainGraph.Node(entity: entity, text: text)
     }
 
-    /// Changes the values or the albums of an artist.
     private func changeArtist(_ context: ManagedObjectContext, and graph: inout PlainGraph) throws {
         switch kind {
         case 4:
@@ -125,7 +124,6 @@ extension Step {
         }
     }
 
-    /// Changes a passport, a holder or a favorite.
     private func changeReference(_ context: ManagedObjectContext, and graph: inout PlainGraph) throws {
         switch kind {
         case 9:
@@ -170,7 +168,6 @@ extension Step {
         }
     }
 
-    /// Changes the tracks of an album, or their order.
     private func changeTracks(_ context: ManagedObjectContext, and graph: inout PlainGraph) throws {
         switch kind {
         case 14, 15:
@@ -245,7 +242,6 @@ extension Step {
         }
     }
 
-    /// Gives an object another title or number.
     private func rename(_ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool) throws {
         let entity = ["Album", "Track", "Passport"][b % 3]
         guard let id = graph.pick(entity, number: a) else { return }

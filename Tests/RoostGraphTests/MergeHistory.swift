@@ -27,8 +27,9 @@ final class MergeHistory {
     let container: PersistentContainer
     let lanes: [Lane]
     var active = 0
-    /// The content of the store, and the content that the active context shows.
+    /// The content of the store.
     var saved = PlainGraph()
+    /// The content that the active context must show.
     var current = PlainGraph()
     /// Whether objects are read only when the steps need them.
     let isLazy: Bool
@@ -149,7 +150,7 @@ final class MergeHistory {
             return
         }
         guard error?.code == StoreMeter.error.code else { throw Problem("a failed commit gave \(error as Any)") }
-        // The save gave tracks their places, so they may be pending.
+        // The save gave tracks their places, so tracks may be pending.
         guard
             context.insertedObjects.union(context.updatedObjects).union(context.deletedObjects).subtracting(before)
                 .allSatisfy({ $0.objectID.entity == "Track" })

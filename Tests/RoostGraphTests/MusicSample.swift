@@ -65,7 +65,6 @@ enum Music {
         try PersistentContainer(.memory, model: try model(), types: types)
     }
 
-    /// Runs `body` with a new container on every backend.
     static func onEachBackend(
         _ body: (PersistentContainer) throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

@@ -141,7 +141,7 @@ struct PlainMerge {
     var codes: Set<StoreError.Code> = []
     /// Whether the save may succeed although `codes` has errors.
     var isOpen = false
-    /// Whether the policy decides about anything.
+    /// Whether there is a conflict for the policy to resolve.
     var isResolved = false
     /// The objects whose relationships the rules leave open.
     var loose: Set<ObjectID> = []
@@ -200,7 +200,7 @@ struct PlainMerge {
 
     /// Merges the values and the to-one references of objects.
     ///
-    /// If both sides deleted an object, they agree.
+    /// An object that both sides deleted is not a conflict.
     private mutating func mergeRows(
         _ base: PlainContent, mine: PlainContent, stored: PlainContent, deleted: [ObjectID],
         inserted: Set<ObjectID>, changed: [ObjectID], policy: PlainPolicy

@@ -59,8 +59,8 @@ final class ResultsWatch {
 
     /// Returns the names of the sections of objects.
     ///
-    /// With `onlyFetched`, an object that a fetch does not find has no name: another context
-    /// deleted it, and this context changed only its lists.
+    /// If `onlyFetched`, an object that a fetch does not find has no name. Another context deleted
+    /// such an object, and this context changed only its lists.
     private static func names(
         _ path: String, of ids: [ObjectID], in context: ManagedObjectContext, onlyFetched: Bool = false
     ) throws -> [String] {
@@ -76,7 +76,8 @@ final class ResultsWatch {
         var current = object
         let names = path.split(separator: ".").map(String.init)
         for name in names.dropLast() {
-            // Another context can connect a deleted object again, but a fetch does not return it.
+            // Another context can refer to a deleted object again, but a fetch does not return that
+            // object.
             guard let next = try current.object(name), !next.isDeleted else { return "" }
             current = next
             guard onlyFetched, let context = next.context else { continue }
@@ -231,7 +232,8 @@ final class ResultsHistory {
         context.processPendingChanges()
     }
 
-    /// Changes objects while the controllers cannot read, and lets them fetch again.
+    /// Changes objects while the controllers cannot read, and then lets the controllers fetch
+    /// again.
     private func failUpdate(_ step: Step) throws {
         try change(step, in: context)
         control.failNextRead()

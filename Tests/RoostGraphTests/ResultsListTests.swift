@@ -65,7 +65,6 @@ struct ResultsListTests {
         return list
     }
 
-    /// Returns the problems of a difference.
     private static func problems(
         _ change: ResultsChange, from old: State, to new: State, touched: Set<ObjectID>, edge: Int
     ) -> [String] {

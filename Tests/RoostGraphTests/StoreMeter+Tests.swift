@@ -16,7 +16,6 @@ extension StoreMeter {
         try makeContainer(location, model: try Music.model(), types: Music.types)
     }
 
-    /// Opens a new store whose calls this meter can make fail, and a container for it.
     func makeContainer(
         _ location: StoreLocation, model: ManagedObjectModel, types: [any ManagedObjectClass.Type] = []
     ) throws -> PersistentContainer {

@@ -21,11 +21,13 @@ final class UndoHistory {
     var undo = UndoStack()
     var notices: [SaveNotice] = []
     var token: Any?
-    /// The content of the store, and the content that the context shows.
+    /// The content of the store.
     var saved = PlainGraph()
+    /// The content that the context must show.
     var current = PlainGraph()
-    /// The states that undo and redo restore, the next one last.
+    /// The states that undo restores, the next one last.
     var undoStates: [PlainGraph] = []
+    /// The states that redo restores, the next one last.
     var redoStates: [PlainGraph] = []
 
     init(_ container: PersistentContainer, control: StoreMeter, isObservable: Bool) {
@@ -210,7 +212,6 @@ final class UndoHistory {
         return taken
     }
 
-    /// Changes a value while undo is disabled.
     private func withoutUndo(_ step: Step?) throws {
         guard let step, let id = current.pick("Track", number: step.a) else { return }
         let (old, new) = (current.nodes[id]?.text, "without \(step.b) \(id.key)")

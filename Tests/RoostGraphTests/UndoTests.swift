@@ -153,7 +153,7 @@ struct UndoTests {
         return (container, context, undo, albums)
     }
 
-    @Test("a redo makes all objects of its step changed again, and a save writes them")
+    @Test("a redo changes all objects of its step again, and a save writes them")
     func redoneObjectsAreSaved() throws {
         let (container, context, undo, albums) = try undoneStep()
         undo.redo()
@@ -281,7 +281,7 @@ struct UndoTests {
         #expect(try #require(other.object(playlist.id)).tracks.map(\.title) == orders.1)
     }
 
-    @Test("undo of a saved insertion clears all references that another context made to it")
+    @Test("undo of a saved insertion clears all references that another context made to the object")
     func unknownReferences() throws {
         let (container, context, undo) = try UndoSample.make()
         let artist: Artist = try context.insert()

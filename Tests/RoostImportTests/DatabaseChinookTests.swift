@@ -6,9 +6,9 @@ import TestSamples
 import Testing
 
 #if SQLite
-    /// A real database.
+    /// The Chinook database, a public sample of a music shop.
     enum Chinook {
-        /// Copies the database, so that the store can be made beside it.
+        /// Copies the database into a directory where an import can create its store.
         static func copy(to directory: ImportDirectory) throws -> String {
             let copy = directory.file("chinook.db")
             try FileManager.default.copyItem(atPath: try #require(CorpusFolder.chinook), toPath: copy)
@@ -49,7 +49,7 @@ import Testing
             #expect(compared == rows.count * (plan.columns.count - 1))
         }
 
-        @Test("an import of Chinook makes a many-to-many relationship of the join table")
+        @Test("an import of Chinook turns the join table into a many-to-many relationship")
         func playlists() throws {
             let directory = try ImportDirectory()
             let imported = try Imported(try Chinook.copy(to: directory))

@@ -34,7 +34,7 @@ import Testing
             }
         }
 
-        @Test("an import of a Roost or Core Data store names the command for it")
+        @Test("the error for an import of a Roost or Core Data store names the command to convert the store")
         func stores() throws {
             let model = try ManagedObjectModel(entities: [EntityDescription("A", attributes: [.string("x")])])
             let location = StoreLocation(type: "sqlite", path: directory.file("a.roost"))
@@ -54,7 +54,7 @@ import Testing
             #expect(error.message.hasSuffix("has no tables to import."))
         }
 
-        @Test("an import reports a damaged or cut database as corrupted", arguments: [0, 1, 2, 3, 4])
+        @Test("an import reports a damaged or truncated database as corrupted", arguments: [0, 1, 2, 3, 4])
         func damaged(page: Int) throws {
             let path = try directory.database(
                 "CREATE TABLE t (a TEXT); WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) INSERT INTO t SELECT 'text ' || i FROM n;"
@@ -96,7 +96,7 @@ import Testing
             }
         }
 
-        @Test("an import of a database that another connection locks is busy")
+        @Test("an import fails as busy while another connection locks the database")
         func busy() throws {
             let path = try directory.database("CREATE TABLE t (a); INSERT INTO t VALUES (1);")
             let other = try TestDatabase(path)
@@ -132,7 +132,7 @@ import Testing
             #expect(try Imported(link).values("t", of: "a") == [.int(1), .int(2)])
         }
 
-        @Test("an import of a database with a log warns about its other names")
+        @Test("an import of a database in WAL mode warns if the file has another hard link")
         func hardLink() throws {
             let path = try directory.database(
                 "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
@@ -140,21 +140,21 @@ import Testing
             #expect(try Imported(path).report.warnings.count { $0.contains("other names") } == 1)
         }
 
-        @Test("an import reads one state of a database that others write", arguments: ["DELETE", "WAL"])
+        @Test("an import reads one state of a database while another connection writes", arguments: ["DELETE", "WAL"])
         func consistent(journal: String) throws {
             let path = try directory.database(
                 "PRAGMA journal_mode = \(journal); CREATE TABLE t (a); INSERT INTO t VALUES (1); CREATE TABLE u (a);")
             let other = try TestDatabase(path)
             _ = try other.rows("SELECT * FROM t")
             let content = try DatabaseImport(sqlite: path, model: nil) { () throws(StoreError) in }
-            // With a rollback journal, the writer waits for the import.
+            // With a rollback journal, the import's lock refuses the writer.
             #expect(other.code("INSERT INTO t VALUES ('text')") == (journal == "WAL" ? SQLITE_OK : SQLITE_BUSY))
             let location = StoreLocation(type: "sqlite", path: path + ".sqlite")
             let report = try MigrationManager(registry: .standard).make(.location(location), of: content, named: path)
             #expect(report.objects == 1)
         }
 
-        @Test("an import refuses a database without a log that changes meanwhile")
+        @Test("an import that began without a log file fails as busy if the database changes before its rows are read")
         func changed() throws {
             let path = try directory.database(
                 "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")

@@ -9,7 +9,7 @@ import Testing
 #if SQLite
     import CSQLite
 
-    /// A directory of one test, removed at the end.
+    /// A temporary directory for one test, removed on deallocation.
     final class ImportDirectory {
         let path = NSTemporaryDirectory() + "/roost-import-" + UUID().uuidString
 
@@ -19,7 +19,6 @@ import Testing
 
         func file(_ name: String) -> String { path + "/" + name }
 
-        /// Creates a database by statements.
         func database(_ sql: String, name: String = "foreign.db") throws -> String {
             let database = try TestDatabase(file(name))
             try database.execute(sql)
@@ -27,7 +26,6 @@ import Testing
         }
     }
 
-    /// An SQLite value.
     enum TestValue: Equatable {
         case null
         case integer(Int64)
@@ -36,7 +34,7 @@ import Testing
         case blob([UInt8])
     }
 
-    /// A connection through SQLite's own interface.
+    /// A connection to a database through SQLite's C interface.
     final class TestDatabase {
         private var handle: OpaquePointer?
 
@@ -99,7 +97,7 @@ import Testing
         let content: DatabaseImport
         let store: any PersistentStore
         let report: ConversionReport
-        /// An owner of the directory to keep alive with the import, or nil.
+        /// An object that owns the store's directory, kept alive as long as this value.
         private let owner: AnyObject?
 
         var model: ManagedObjectModel { content.model }
@@ -120,14 +118,13 @@ import Testing
             #expect(try checkStore(store).map { "\($0)" } == [])
         }
 
-        /// Creates a database by statements and imports it.
         init(_ sql: String, in directory: ImportDirectory, model: ManagedObjectModel? = nil) throws {
             try self.init(try directory.database(sql), model: model)
         }
 
         func entity(_ name: String) throws -> ManagedObjectModel.Entity { try model.requireEntity(EntityName(name)) }
 
-        /// Returns the properties of the objects of an entity by their keys.
+        /// Returns the property values of each object of an entity, by object key.
         func objects(_ entity: String) throws -> [Int64: [String: Value]] {
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
@@ -140,12 +137,12 @@ import Testing
             return result
         }
 
-        /// Returns one property of the objects of an entity, ordered by their keys.
+        /// Returns one property's value of each object of an entity, ordered by object key.
         func values(_ entity: String, of property: String) throws -> [Value] {
             try objects(entity).sorted { $0.key < $1.key }.map { $0.value[property] ?? .null }
         }
 
-        /// Returns the pairs of keys of a many-to-many relationship.
+        /// Returns the pairs of object keys that a many-to-many relationship links.
         func pairs(_ entity: String, of name: String) throws -> Set<[Int64]> {
             let relationship = try #require(try self.entity(entity).relationship(name))
             guard case .links(let number, let isFlipped) = relationship.storage else { return [] }
@@ -162,13 +159,11 @@ import Testing
             return result
         }
 
-        /// Returns the remark about a column in the plan.
         func remark(_ table: String, column: String) -> String? {
             content.plan.tables.first { $0.name == table }?.columns.first { $0.name == column }?.remark
         }
     }
 
-    /// Returns the error of an import that cannot begin.
     func importFailure(_ path: String, model: ManagedObjectModel? = nil) throws -> StoreError {
         do throws(StoreError) {
             _ = try DatabaseImport(sqlite: path, model: model) { () throws(StoreError) in }

@@ -18,7 +18,6 @@ import Testing
 
             mutating func pick<T>(_ values: [T]) -> T { values[next(values.count)] }
 
-            /// Returns a literal of any kind.
             mutating func literal() -> String {
                 switch next(12) {
                 case 0: "NULL"
@@ -47,7 +46,7 @@ import Testing
             for table in 0..<4 {
                 let columns = (0..<12).map { "c\($0) \(numbers.pick(types))" }.joined(separator: ", ")
                 script += "CREATE TABLE t\(table) (\(columns));\n"
-                // Columns of few literals have one kind of value more often.
+                // With at most three literals to pick from, some columns have only one kind of value.
                 let pools = (0..<12).map { _ in (0...numbers.next(3)).map { _ in numbers.literal() } }
                 for _ in 0..<20 {
                     script +=
@@ -117,7 +116,7 @@ import Testing
             for number in 0..<40 { script += "INSERT INTO c VALUES (\(numbers.pick(values + ["NULL"])), \(number));\n" }
             let path = try directory.database(script)
             let database = try TestDatabase(path)
-            // Objects are compared by the rows' texts, since their keys can be new numbers.
+            // These texts identify the rows, because an import can give the objects new keys.
             try database.execute("UPDATE p SET b = typeof(a) || ':' || quote(a)")
             let imported = try Imported(path)
             let names = try imported.objects("p").mapValues { $0["b"] }

@@ -34,7 +34,7 @@ import Testing
             return try ManagedObjectModel(entities: entities)
         }
 
-        @Test("an import with the inferred model as a document fills an equal store")
+        @Test("an import with a model read from the inferred model's document fills an equal store")
         func roundTrip() throws {
             let first = try Imported(path, type: "json")
             let document = try inferred().document()
@@ -78,7 +78,7 @@ import Testing
             #expect(imported.report.warnings.contains("Column 'name' of table 'tag': left out."))
         }
 
-        @Test("a given model without remembered sources matches tables and columns by name")
+        @Test("a given model without importedFrom matches tables and columns by name")
         func byName() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(
@@ -93,7 +93,7 @@ import Testing
             ] { #expect(imported.report.warnings.contains(text)) }
         }
 
-        @Test("an import warns of a type that does not keep a text's form")
+        @Test("an import warns if a type of the given model does not keep the form of a text")
         func otherTypes() throws {
             let path = try directory.database(
                 "CREATE TABLE t (a TEXT, b TEXT, c, d DATETIME); INSERT INTO t VALUES ('2001-01-01T01:00:00+01:00', '1.50', 2, '2001-01-01 01:00:00+01:00');",
@@ -114,7 +114,7 @@ import Testing
                 ])
         }
 
-        @Test("a value that the model cannot hold is named by table, column and row")
+        @Test("the error for a value that the model cannot hold names the table, column and row")
         func unfitting() throws {
             let model = try model { entities in
                 for index in entities.indices where entities[index].name == "album" {
@@ -129,7 +129,7 @@ import Testing
             #expect(error.message.hasPrefix("Table 'album', column 'year', row 12: the value"))
         }
 
-        @Test("a mandatory property without a value is named by table, column and row", arguments: ["title", "artist"])
+        @Test("the error for a missing mandatory value names table, column and row", arguments: ["title", "artist"])
         func missing(property: String) throws {
             let model = try model { entities in
                 for index in entities.indices where entities[index].name == "album" {
@@ -150,7 +150,7 @@ import Testing
         }
 
         @Test(
-            "a refused value has a message that says what the property requires",
+            "the error for a refused value says what the property requires",
             arguments: [
                 ("NULL", AttributeType.string, "'t.c' requires a value, and the database has NULL"),
                 ("0.1", .float, "the value cannot be stored exactly as a float in 't.c'"),
@@ -167,7 +167,7 @@ import Testing
             #expect(error.message.hasPrefix("Table 't', column 'c', row 1: \(reason). Change"), "\(error.message)")
         }
 
-        @Test("a mandatory relationship of a row that refers to no existing row is named as such")
+        @Test("the error for a reference to no existing row names the mandatory relationship")
         func dangling() throws {
             let path = try directory.database(
                 "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE t (p INT REFERENCES p); INSERT INTO t VALUES (7);",

@@ -120,7 +120,7 @@ import Testing
             #expect(imported.report.warnings.contains("Column 'code' of table 'p': collation NOCASE is left out."))
         }
 
-        @Test("rows refer to their own table, and tables to each other")
+        @Test("an import keeps references within a table, and between two tables that refer to each other")
         func cycles() throws {
             let imported = try Imported(
                 """
@@ -161,7 +161,7 @@ import Testing
             #expect(imported.report.warnings.contains { $0.contains(reason) })
         }
 
-        @Test("rows with rowids below 1 get new keys, and so do references")
+        @Test("if a rowid is below 1, the rows of its table get new keys, which references use")
         func lowRowIDs() throws {
             let imported = try Imported(
                 """
@@ -202,7 +202,7 @@ import Testing
             #expect(warnings.contains { $0.contains("'post_id'") && $0.contains("no value") })
         }
 
-        @Test("a join table of one table with itself keeps its direction")
+        @Test("a join table that joins a table with itself keeps the direction of each pair")
         func selfJoin() throws {
             let imported = try Imported(
                 """
@@ -216,7 +216,7 @@ import Testing
             #expect(imported.report.warnings == [])
         }
 
-        @Test("a join table with another column or references to it becomes an entity")
+        @Test("a join table becomes an entity if it has another column or another table refers to it")
         func impureJoin() throws {
             let imported = try Imported(
                 """

@@ -21,7 +21,7 @@ import Testing
             #expect(imported.remark("t", column: "id") == "is the key of the objects")
         }
 
-        @Test("a primary key other than the rowid becomes an attribute with a constraint")
+        @Test("a primary key other than the rowid becomes an attribute with a uniqueness constraint")
         func otherKeys() throws {
             let imported = try Imported(
                 """
@@ -38,7 +38,7 @@ import Testing
             }
         }
 
-        @Test("unique indexes become constraints, and other indexes fetch indexes")
+        @Test("unique indexes become uniqueness constraints, and other indexes become fetch indexes")
         func indexes() throws {
             let imported = try Imported(
                 """
@@ -125,7 +125,7 @@ import Testing
             #expect(imported.report.warnings.count { $0.contains("cannot compute its values") } == 2)
         }
 
-        @Test("tables with a program's own collation lose relationships and constraints")
+        @Test("an import that lacks a program's own collation leaves out the relationships and tables that need it")
         func ownCollations() throws {
             let path = directory.file("own.db")
             let database = try TestDatabase(path)
@@ -145,7 +145,7 @@ import Testing
             #expect(warnings.contains("Column 'a' of table 'p': collation OWN is left out."))
         }
 
-        @Test("names that a model cannot have are changed, and their source is remembered")
+        @Test("names that a model cannot have are changed, and importedFrom keeps the original names")
         func names() throws {
             let imported = try Imported(
                 """
@@ -194,7 +194,7 @@ import Testing
             #expect(batch.values(at: 1) == ["c0": .int(3), "c1999": .int(4)])
         }
 
-        @Test("tables without rows and tables of only a key are imported")
+        @Test("tables without rows and tables with only a key column are imported")
         func empty() throws {
             let imported = try Imported(
                 """

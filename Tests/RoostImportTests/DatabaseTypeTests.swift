@@ -11,7 +11,7 @@ import Testing
 
         init() throws { directory = try ImportDirectory() }
 
-        /// Imports one column with some values.
+        /// Imports a table `t` that has one column `c` with these values.
         private func column(_ declaration: String, values: String...) throws -> Imported {
             let rows = values.map { "INSERT INTO t (c) VALUES (\($0));" }.joined(separator: "\n")
             return try Imported("CREATE TABLE t (c \(declaration)); \(rows)", in: directory)

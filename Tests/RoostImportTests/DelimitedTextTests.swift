@@ -24,7 +24,7 @@ struct DelimitedTextTests {
         #expect(try ImportBench().rows("a,b\r1\n2,x\r\n3,y\r") == [["a": "1\n2", "b": "x"], ["a": "\n3", "b": "y"]])
     }
 
-    @Test("quoted cells contain quotes, separators and line breaks")
+    @Test("quoted cells can contain quotes, separators and line breaks")
     func quotes() throws {
         let rows = try ImportBench().rows("a,b\n\"x, \"\"y\"\"\",\"1\n2\"\n\"\"\"\",\"\"\n")
         #expect(rows == [["a": "x, \"y\"", "b": "1\n2"], ["a": "\"", "b": ""]])
@@ -65,7 +65,7 @@ struct DelimitedTextTests {
     }
 
     @Test(
-        "a malformed row ends the import with its line and the reason",
+        "the error for malformed CSV gives the reason and, where possible, the line",
         arguments: [
             ("a,b\n1,2\n3\n", "'rows', line 3: the row has 1 cells, and the header has 2."),
             ("a,b\n\"x\ny\",2\n3,4,5\n", "'rows', line 4: the row has 3 cells, and the header has 2."),
@@ -83,7 +83,7 @@ struct DelimitedTextTests {
         #expect(ImportBench().message(text) == message)
     }
 
-    @Test("text that is not UTF-8 is refused, and read with a given encoding")
+    @Test("text that is not UTF-8 is refused unless its encoding is given")
     func latin1() throws {
         let bytes: [UInt8] = Array("a\nM".utf8) + [0xFC] + Array("ller\n".utf8)
         var bench = ImportBench()

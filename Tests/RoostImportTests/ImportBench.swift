@@ -15,7 +15,7 @@ struct ImportBench {
 
     init(_ configure: (inout TextImportOptions) -> Void = { _ in }) { configure(&options) }
 
-    /// Returns a text as an input, in pieces of at most `pieceByteCount` bytes.
+    /// Returns an input that delivers a text in pieces of at most `pieceByteCount` bytes.
     static func input(_ bytes: [UInt8], pieceByteCount: Int = .max) throws -> ImportInput {
         var rest = bytes[...]
         return try ImportInput(spooling: "rows", inOneOf: [NSTemporaryDirectory(), "/tmp"]) {
@@ -27,19 +27,16 @@ struct ImportBench {
         }
     }
 
-    /// Prepares the import of a text.
     func content(_ bytes: [UInt8]) throws -> TextImport {
         let reports = reports
         let faults = FaultyRowList(options.faultyRows) { message in reports.withLock { $0.append(message) } }
         return try TextImport(try Self.input(bytes), options: options, model: model, faults: faults) {}
     }
 
-    /// Returns an empty store in memory.
     static func store(_ model: ManagedObjectModel) throws -> any PersistentStore {
         try StoreRegistry.standard.create(StoreLocation(type: "memory", path: UUID().uuidString), model: model)
     }
 
-    /// Imports a text into a new store, and returns it.
     func store(_ bytes: [UInt8]) throws -> any PersistentStore {
         let content = try content(bytes)
         let store = try Self.store(content.model)
@@ -51,7 +48,7 @@ struct ImportBench {
         return store
     }
 
-    /// Returns the values of the rows of a text, by property, in the order of the keys.
+    /// Imports a text, and returns each row's values by property.
     func rows(_ text: String) throws -> [[String: Value]] { try rows(Array(text.utf8)) }
 
     func rows(_ bytes: [UInt8]) throws -> [[String: Value]] {
@@ -66,7 +63,6 @@ struct ImportBench {
         try records(of: entity, in: store).map { $0.values() }
     }
 
-    /// Returns the message of the error that ends an import of a text.
     func message(_ text: String) -> String {
         do { return "no error: \(try rows(text))" } catch { return (error as? StoreError)?.message ?? "\(error)" }
     }

@@ -43,7 +43,7 @@ struct InferenceTests {
         #expect(try bench.rows("a;b\n1,5;1.500\n-2;2\n") == [["a": 1.5, "b": "1.500"], ["a": -2.0, "b": "2"]])
     }
 
-    @Test("dates are read in a given form and time zone")
+    @Test("dates are read with a given pattern and time zone")
     func dates() throws {
         let bench = ImportBench {
             $0.datePattern = "dd.MM.yyyy HH:mm"
@@ -60,7 +60,7 @@ struct InferenceTests {
                 "The date format 'gg.MM' cannot be read."))
     }
 
-    @Test("digits in a given date form are dates, and days have no time zone")
+    @Test("digits that match a given date pattern are dates, and dates without a time ignore the time zone")
     func datesLikeNumbers() throws {
         let bench = ImportBench {
             $0.datePattern = "yyyyMMdd"

@@ -50,7 +50,7 @@ struct JSONRowTests {
     }
 
     @Test(
-        "malformed JSON rows end the import with their place",
+        "the error for malformed JSON rows gives the place or the expected value",
         arguments: [
             (#"[{"a": 1},\#n {"a": }]"#, "line 2, column 8"),
             (#"{"a": 1}"#, "an array of objects (rows on lines of their own need --format=jsonl) is expected"),

@@ -18,7 +18,7 @@ struct ModelNameTests {
         #expect(names.name(for: text, orElse: "column1") == name)
     }
 
-    @Test("a property cannot have the name of an object's own property, but an entity can")
+    @Test("a name that every managed object uses gets a number as a property's name, but not as an entity's name")
     func reserved() {
         var names = ModelNames()
         #expect(names.name(for: "entity", orElse: "column") == "entity_2")

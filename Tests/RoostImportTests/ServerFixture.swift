@@ -6,14 +6,16 @@
 
     @testable import RoostPostgreSQL
 
-    /// The server of the parameters in `ROOST_POSTGRES`, which `Scripts/postgres start` prints.
+    /// The PostgreSQL server whose connection parameters are in `ROOST_POSTGRES`.
+    ///
+    /// `Scripts/postgres start` starts such a server and prints the parameters.
     enum ImportServer {
         static let parameters = ProcessInfo.processInfo.environment["ROOST_POSTGRES"].flatMap { $0.isEmpty ? nil : $0 }
         static let missing: Comment = "ROOST_POSTGRES names no server; Scripts/postgres start starts one"
     }
 
     extension ImportServer {
-        /// Whether the server can have the type `citext`.
+        /// Whether the server has the extension `citext`, a text type that ignores case.
         static let hasTextWithoutCase: Bool = {
             guard parameters != nil else { return false }
             let rows = try? ServerSession().rows("SELECT 1 FROM pg_available_extensions WHERE name = 'citext'")
@@ -21,14 +23,13 @@
         }()
     }
 
-    /// A session of a test with the server.
     final class ServerSession {
         private let connection: PostgreSQLConnection
 
-        /// The path of the database without a schema.
+        /// The location path of the database, without a schema.
         let path: String
 
-        /// Opens a session with the database of the parameters, or with another one.
+        /// Opens a session with the given database; nil for the database in the parameters.
         init(database: String? = nil) throws {
             let parameters = try #require(ImportServer.parameters)
             path =
@@ -38,13 +39,12 @@
                 unprepared: location, settings: try PostgreSQLSettings(StoreOptions()))
         }
 
-        /// Runs statements.
         func execute(_ sql: String) throws(StoreError) { try connection.query(sql) }
 
         /// Returns a name as an SQL identifier.
         func quoted(_ name: String) throws -> String { try connection.identifier(name) }
 
-        /// Returns the rows of a statement as the server's texts.
+        /// Returns the rows of a statement, each value as the text that the server sent.
         func rows(_ sql: String) throws -> [[String?]] {
             let result = try connection.query(sql)
             return (0..<result.rowCount).map { row in
@@ -53,14 +53,14 @@
         }
     }
 
-    /// A schema of one test with a new name, dropped at the end.
+    /// A new schema on the server for one test, dropped on deallocation.
     final class ServerSchema {
         let name: String
         let session: ServerSession
         /// The directory of the stores that imports make.
         let directory: ImportDirectory
 
-        /// Creates a schema by statements; they need no qualified names for its tables.
+        /// Creates a schema, and runs statements whose unqualified names refer to that schema.
         init(_ sql: String = "", name: String? = nil) throws {
             self.name = name ?? "import_" + UUID().uuidString
             directory = try ImportDirectory()
@@ -73,11 +73,10 @@
 
         deinit {
             guard let quoted = try? session.quoted(name) else { return }
-            // An import that was not sent still locks the tables, which then stay on the server.
+            // If a prepared import was not sent, it still locks the tables, and the schema stays on the server.
             _ = try? session.execute("SET lock_timeout = 500; DROP SCHEMA IF EXISTS \(quoted) CASCADE")
         }
 
-        /// The path of the location.
         var path: String {
             let value = name.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "'", with: "\\'")
             return "\(ImportServer.parameters ?? "") schema='\(value)'"
@@ -90,12 +89,10 @@
             try DatabaseImport(postgreSQL: path, model: model) { () throws(StoreError) in }
         }
 
-        /// Imports the schema into a new store, and checks that store.
         func imported(model: ManagedObjectModel? = nil, type: String = "sqlite") throws -> Imported {
             try Imported(try content(model), path: directory.file(UUID().uuidString), type: type, owner: self)
         }
 
-        /// Returns the error of an import that fails.
         func failure(model: ManagedObjectModel? = nil) throws -> StoreError {
             do throws(StoreError) {
                 _ = try DatabaseImport(postgreSQL: path, model: model) { () throws(StoreError) in }

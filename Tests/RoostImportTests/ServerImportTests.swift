@@ -82,7 +82,7 @@
             #expect(imported.report.warnings == [])
         }
 
-        @Test("an import with the inferred model as a document fills an equal store")
+        @Test("an import with a model read from the inferred model's document fills an equal store")
         func roundTrip() throws {
             let schema = try ServerSchema(Self.shop)
             let first = try schema.imported()
@@ -175,7 +175,7 @@
             }
         }
 
-        @Test("a database of another encoding is read", arguments: ["LATIN1", "SQL_ASCII"])
+        @Test("a database with an encoding other than UTF-8 is imported", arguments: ["LATIN1", "SQL_ASCII"])
         func encodings(encoding: String) throws {
             let name = "import_" + UUID().uuidString.prefix(8).lowercased()
             let session = try ServerSession()
@@ -198,7 +198,7 @@
 
         // MARK: Other sessions
 
-        @Test("an import has the content of one time while another session writes")
+        @Test("an import has the content of one point in time while another session writes")
         func snapshot() throws {
             let schema = try ServerSchema(
                 """
@@ -222,7 +222,7 @@
             #expect(try imported.objects("b").count == 3000)
             #expect(try imported.values("a", of: "x").allSatisfy { $0 == .int(1) })
             #expect(try schema.rows("SELECT count(*) FROM b") == [["1500"]])
-            // The transaction has ended with the last row.
+            // The import's transaction has ended, which released its locks.
             try writer.execute("TRUNCATE b")
         }
 
@@ -249,12 +249,12 @@
             let sessions = try schema.rows(
                 "SELECT backend_xid IS NULL, xact_start IS NOT NULL FROM pg_stat_activity WHERE application_name = 'roost' AND pid IN (SELECT pid FROM pg_locks WHERE relation = 't'::regclass)"
             )
-            // A transaction that has written has a number.
+            // The import's transaction has no transaction ID, because it has written nothing.
             #expect(sessions == [["t", "t"]])
             _ = content
         }
 
-        @Test("a cancelled import ends with the reason")
+        @Test("a cancelled import throws the caller's error")
         func cancelled() throws {
             let schema = try ServerSchema("CREATE TABLE t (x int); INSERT INTO t SELECT generate_series(1, 50000)")
             let count = Mutex(0)
@@ -331,7 +331,7 @@
         }
 
         @Test(
-            "no message has the password of a location",
+            "no error message contains the password of a location",
             arguments: [
                 "//user:secret@localhost/db", "//user:secret@localhost:1/db?schema=x",
                 "host=x password=secret dbname=y",
@@ -348,7 +348,7 @@
             }
         }
 
-        @Test("an import without a server is an ioFailure")
+        @Test("an import fails with ioFailure if the server cannot be reached")
         func noServer() {
             do throws(StoreError) {
                 _ = try DatabaseImport(

@@ -33,7 +33,7 @@
             #expect(imported.report.warnings == [])
         }
 
-        @Test("a foreign key to its own table becomes a tree")
+        @Test("a foreign key to its own table becomes a relationship of the entity with itself")
         func tree() throws {
             let imported = try ServerSchema(
                 """
@@ -81,7 +81,7 @@
             #expect(imported.report.warnings.count == 1)
         }
 
-        @Test("a foreign key to unique columns finds rows without a primary key")
+        @Test("a foreign key to unique columns finds rows of a table without a primary key")
         func uniqueParent() throws {
             let imported = try ServerSchema(
                 """
@@ -94,7 +94,7 @@
                 try imported.values("c", of: "code") == [reference("p", key: 2), reference("p", key: 1)])
         }
 
-        @Test("a foreign key compares as its own operator does")
+        @Test("a foreign key is resolved with its own comparison operator")
         func operators() throws {
             let schema = try ServerSchema(
                 """
@@ -111,7 +111,7 @@
         }
 
         @Test(
-            "a foreign key of a type with operators of its own is compared with them",
+            "a foreign key of an extension's type is resolved with the operators of that type",
             .enabled(if: ImportServer.hasTextWithoutCase, "the server has no extension citext"))
         func extensionOperators() throws {
             let schema = try ServerSchema(
@@ -183,7 +183,7 @@
             #expect(warnings.contains { $0.contains("'post_id'") && $0.contains("no value") })
         }
 
-        @Test("a join table of one table with itself keeps its direction")
+        @Test("a join table that joins a table with itself keeps the direction of each pair")
         func selfJoin() throws {
             let imported = try ServerSchema(
                 """

@@ -18,7 +18,7 @@
             #expect(imported.remark("t", column: "id") == "is the key of the objects")
         }
 
-        @Test("rows with keys below 1 are numbered, and so are references to them")
+        @Test("if a key is below 1, the rows of its table get new keys, which references use")
         func lowKeys() throws {
             let imported = try ServerSchema(
                 """
@@ -35,7 +35,7 @@
                 ])
         }
 
-        @Test("a primary key of another type becomes an attribute with a constraint, in the order of the key")
+        @Test("a primary key of another type becomes a unique attribute, and the objects are numbered in its order")
         func otherKeys() throws {
             let imported = try ServerSchema(
                 "CREATE TABLE t (code text PRIMARY KEY, x int); INSERT INTO t VALUES ('b', 1), ('a', 2)"
@@ -44,7 +44,7 @@
             #expect(try imported.entity("t").declaration.uniquenessConstraints == [["code"]])
         }
 
-        @Test("unique indexes become constraints, and other indexes fetch indexes")
+        @Test("unique indexes become uniqueness constraints, and other indexes become fetch indexes")
         func indexes() throws {
             let imported = try ServerSchema(
                 """
@@ -87,7 +87,7 @@
                 })
         }
 
-        @Test("everything that an import leaves out is named once")
+        @Test("an import warns once of everything that it leaves out")
         func leftOut() throws {
             let schema = try ServerSchema(
                 """
@@ -149,7 +149,7 @@
                 ])
         }
 
-        @Test("tables that inherit from a table have their own rows")
+        @Test("a table and the table that inherits from it are each imported with only their own rows")
         func inheritance() throws {
             let imported = try ServerSchema(
                 """

@@ -9,7 +9,7 @@
         "Types of imported PostgreSQL databases",
         .enabled(if: ImportServer.parameters != nil, ImportServer.missing))
     struct ServerTypeTests {
-        /// Imports one column with some values.
+        /// Imports a table `t` that has one column `c` with these values.
         private func column(_ declaration: String, values: [String]) throws -> Imported {
             let rows = values.map { "INSERT INTO t (c) VALUES (\($0));" }.joined(separator: "\n")
             return try ServerSchema("CREATE TABLE t (c \(declaration)); \(rows)").imported()

@@ -14,7 +14,7 @@ struct TextImportTests {
         ])
     }
 
-    @Test("columns match properties by source, name, or name without case and signs")
+    @Test("columns match properties by importedFrom, by name, or by name without case, spaces and underscores")
     func givenModel() throws {
         var bench = ImportBench()
         var year = AttributeDescription.integer16("year")
@@ -44,7 +44,7 @@ struct TextImportTests {
     }
 
     @Test(
-        "a row that the model forbids ends the import with its place and reason",
+        "the error for a row or column that the model forbids gives the place and the reason",
         arguments: [
             (
                 "n\n1\n70000\n",
@@ -64,7 +64,7 @@ struct TextImportTests {
         }
     }
 
-    @Test("faulty rows are left out and reported if asked")
+    @Test("faulty rows are left out and reported if the option for it is set")
     func reportedRows() throws {
         var bench = ImportBench { $0.faultyRows = .report }
         bench.model = try model([.integer16("n", isOptional: false)])
@@ -89,7 +89,7 @@ struct TextImportTests {
         #expect(try ImportBench.values(of: "Row", in: store) == [["id": 1, "a": "z"], ["id": 2, "a": "y"]])
     }
 
-    @Test("rows with a key update objects of an existing store, and insert the others")
+    @Test("rows whose key exists in the store update its objects, and other rows are inserted")
     func keysOfStore() throws {
         let store = try ImportBench { $0.key = ["id"] }.store(Array("id,a\n1,z\n2,y\n".utf8))
         var bench = ImportBench { $0.key = ["id"] }
@@ -109,7 +109,7 @@ struct TextImportTests {
         #expect(bench.message("id\n1\n").hasPrefix("'Row' has no uniqueness constraint of 'id'"))
     }
 
-    @Test("a column names related objects by a value, and missing ones are inserted")
+    @Test("a relation column names related objects by an attribute's value, and missing objects are inserted")
     func relations() throws {
         let bench = ImportBench { $0.relations = [.init(column: "artist", entity: "Artist", attribute: "name")] }
         let names = (0..<5000).map { "A\($0 % 2500)" }
@@ -123,7 +123,7 @@ struct TextImportTests {
         #expect(try zip(rows, names).allSatisfy { row, name in byID[try #require(row["artist"])] == .string(name) })
     }
 
-    @Test("a column names other rows by their key, in any order")
+    @Test("a relation column can name rows of the same text by their key, in any order")
     func ownRelations() throws {
         var bench = ImportBench { $0.relations = [.init(column: "parent", entity: "Row", attribute: "name")] }
         let text = "name,parent\na,b\nb,c\nc,\n"
@@ -216,7 +216,7 @@ struct TextImportTests {
         #expect(found["a_12"] == 14 && found.count == 14)
     }
 
-    @Test("a file that another program changes ends the import as a conflict")
+    @Test("an import fails with a conflict if another program changes the file")
     func changedFile() throws {
         let path = NSTemporaryDirectory() + "/roost-import-\(UUID().uuidString).csv"
         defer { try? FileManager.default.removeItem(atPath: path) }

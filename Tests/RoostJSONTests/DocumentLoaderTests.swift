@@ -63,7 +63,10 @@ struct DocumentLoaderTests {
         case links(LinkBatch)
     }
 
-    /// Loads parts into a new store, with the engine's own loader if `isPlain` is set.
+    /// Loads parts into a new store.
+    ///
+    /// If `isPlain` is set, uses the loader of the key-value engine. Otherwise the load is direct:
+    /// a `DocumentLoader` writes the document.
     private func load(
         _ parts: [Part], into name: String, isPlain: Bool, lastKeys: [EntityName: Int64] = [:]
     ) throws -> StoreTally {
@@ -82,7 +85,7 @@ struct DocumentLoaderTests {
         return try loader.finish()
     }
 
-    /// Returns an empty store without direct writing of documents.
+    /// Recreates the empty store as one whose loads use the key-value engine.
     private func engine(of store: any PersistentStore, named name: String) throws -> any PersistentStore {
         try store.close()
         try FileManager.default.removeItem(atPath: bench.path(name))
@@ -112,7 +115,7 @@ struct DocumentLoaderTests {
         return .links(batch)
     }
 
-    /// Returns everything in the document's order, in several batches.
+    /// Returns batches of records and links in the order of a document.
     private func inOrder() throws -> [Part] {
         [
             try records(of: "Album", keys: 1...4), try records(of: "Album", keys: 5...9),
@@ -293,14 +296,13 @@ struct DocumentLoaderTests {
         }
     }
 
-    /// The error of a thread, if any.
     private final class Outcome: Sendable {
         private let state = RoostCore.Mutex<String?>(nil)
         func note(_ error: any Error) { state.withLock { $0 = "\(error)" } }
         var error: String? { state.withLock { $0 } }
     }
 
-    @Test("damage to the document of a directly loaded store is noticed when it is read")
+    @Test("damage to the document of a directly loaded store is noticed when the document is read")
     func noticesDamage() throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions())

@@ -13,7 +13,9 @@ import Testing
         import Musl
     #endif
 
-    /// A small file system in memory, for the superuser only; unmounted when the test releases it.
+    /// A small file system in memory, unmounted on deallocation.
+    ///
+    /// Only the superuser can mount one.
     private final class SmallDisk {
         let path = NSTemporaryDirectory() + "roost-json-disk-" + UUID().uuidString
         var location: StoreLocation { StoreLocation(type: "json", path: "\(path)/store") }
@@ -39,7 +41,7 @@ import Testing
 
         func makeRoom() { unlink(ballast) }
 
-        /// Whether this process may mount; containers often may not.
+        /// Whether this process can mount a file system; containers often forbid it.
         static let isPossible: Bool = {
             guard geteuid() == 0 else { return false }
             return (try? SmallDisk(byteCount: 1 << 20)) != nil
@@ -77,7 +79,7 @@ import Testing
             let reader = try type.open(disk.location, options: StoreOptions(isReadOnly: true))
             #expect(try reader.state() == state)
             try reader.close()
-            // Closing cannot merge the journal, which keeps everything.
+            // Closing cannot merge the journal into the document, but the journal keeps every commit.
             let error = #expect(throws: StoreError.self) { try store.close() }
             #expect(error?.code == .noSpace)
             disk.makeRoom()
@@ -93,7 +95,7 @@ import Testing
             try final.close()
         }
 
-        @Test("a JSON store without space for its creation or load leaves no file")
+        @Test("a JSON store leaves no file if its creation lacks space, or if it is destroyed after a failed load")
         func createsOnFullDisk() throws {
             let type = JSONStoreType()
             let disk = try SmallDisk(byteCount: 1 << 20)

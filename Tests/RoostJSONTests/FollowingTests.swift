@@ -71,7 +71,7 @@ struct FollowingTests {
         try reader.close()
     }
 
-    @Test("a JSON reader sees edits by hand and refuses another store under the name")
+    @Test("a JSON reader sees edits by hand, and refuses another store that has the same path")
     func seesEditsByHand() throws {
         let bench = try Bench()
         let writer = try bench.create()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RoostJSON
 
-/// A mistake in an edit by hand, and the required error message.
+/// A mistake in an edit by hand, and the words that the error message must contain.
 struct Slip: Sendable, CustomTestStringConvertible {
     let name: String
     let old: String
@@ -202,7 +202,7 @@ struct HandEditTests {
         #expect(try again.state() == state)
         #expect(try checkStore(again).contains { $0.severity == .violation && $0.message.contains("author") })
         try again.close()
-        // An edit by hand of such a document is refused.
+        // This edit only removes the checksum, so the document counts as edited by hand.
         try bench.edit("store", replacing: "Book 2", with: "Book 2")
         #expect(try bench.refused().message.contains("no such Author"))
     }

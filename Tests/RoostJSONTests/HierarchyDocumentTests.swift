@@ -119,7 +119,7 @@ struct HierarchyDocumentTests {
         return all
     }
 
-    @Test("a direct load of hierarchies writes the engine's document and reads it back")
+    @Test("a direct load of hierarchies writes the same document as the engine, and the store can read it")
     func equalDocuments() throws {
         let written = try load("written", fill)
         let snapshot = try written.snapshot()
@@ -132,7 +132,7 @@ struct HierarchyDocumentTests {
         #expect(try bench.names.filter { !$0.hasSuffix(".lock") } == ["plain", "written"])
     }
 
-    @Test("a direct load of records or links alone writes the engine's document")
+    @Test("a direct load without links, with few records or of nothing writes the same document as the engine")
     func loadsPartsAlone() throws {
         let cases: [(any BulkLoader) throws -> Void] = [
             { loader in try loader.append(try things(1...50)) },
@@ -149,7 +149,7 @@ struct HierarchyDocumentTests {
         }
     }
 
-    @Test("a read-once store of hierarchies gives the same records as in memory")
+    @Test("a read-once store of hierarchies gives the same records as a store read into memory")
     func readsOnce() throws {
         try load("store", fill).close()
         let once = try bench.type.open(
@@ -262,7 +262,7 @@ struct HierarchyDocumentTests {
         #expect(try bench.open(readOnly: true).snapshot().recordedTally()?.digest.objectCount == 300)
     }
 
-    @Test("a direct load leaves duplicate and descending keys of a hierarchy to the engine")
+    @Test("a direct load of hierarchies refuses duplicate keys, and accepts batches in any order")
     func leavesOtherOrdersToEngine() throws {
         let error = #expect(throws: StoreError.self) {
             try load("twice") { loader in

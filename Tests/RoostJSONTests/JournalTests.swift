@@ -10,7 +10,7 @@ private struct Abandoned {
     let bench: Bench
     /// The states by number of commits in the journal.
     var states: [StoreTally] = []
-    /// The end of the header and of each frame.
+    /// The byte offsets at which the journal's header and each of its frames end.
     var ends: [Int] = [JournalHeader.byteCount]
     let document: [UInt8]
     let journal: [UInt8]

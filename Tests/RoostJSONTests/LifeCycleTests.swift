@@ -98,7 +98,7 @@ struct LifeCycleTests {
         try store.close()
     }
 
-    @Test("a JSON store is locked for its writer even if touched during opening")
+    @Test("a JSON store is locked for its writer even if its file's date changes during opening")
     func locksTouchedStore() throws {
         let bench = try Bench()
         let store = try bench.create()

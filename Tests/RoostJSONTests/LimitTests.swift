@@ -11,7 +11,7 @@ struct LimitTests {
         let store = try bench.create()
         try store.fill()
         try store.close()
-        // White space in the value is fastest to write and to read.
+        // White space makes the metadata long, because it is fast to write and to read.
         try bench.edit(
             "store", replacing: "\"metadata\": {", with: "\"metadata\": {" + String(repeating: " ", count: 65 << 20))
         let again = try bench.open(readOnly: true)

@@ -34,13 +34,13 @@ private struct Numbers {
     }
 }
 
-/// Damage that no checksum covers may give any result or any error except `internalInconsistency`,
-/// but never a trap.
+/// Reading a store whose damage no checksum reveals may give any result, or any error except
+/// `internalInconsistency`, but must not trap.
 @Suite("Random damage to JSON stores")
 struct RandomDamageTests {
     private let seed = UInt64.random(in: 1...999_999)
 
-    /// Opens the store and reads everything, or gets a store error.
+    /// Opens and checks the store, and accepts any store error except `internalInconsistency`.
     private func read(_ bench: Bench, readOnly: Bool = true) throws {
         do {
             let store = try bench.open(readOnly: readOnly)
@@ -51,7 +51,7 @@ struct RandomDamageTests {
         }
     }
 
-    @Test("a randomly damaged document without checksum is read or refused, never a crash")
+    @Test("a randomly damaged document without checksum is read or refused without a crash")
     func survivesDamagedDocument() throws {
         let bench = try Bench()
         let store = try bench.create()
@@ -59,7 +59,7 @@ struct RandomDamageTests {
         try store.close()
         try bench.edit("store", replacing: "\"q\\\"", with: "\"q\\\"")
         let text = try bench.text()
-        // Small, so that most damage hits meaningful bytes.
+        // Without the long runs of A, most damage hits meaningful bytes.
         let whole = Array(text.replacingOccurrences(of: String(repeating: "A", count: 100), with: "").utf8)
         var numbers = Numbers(state: seed)
         for _ in 0..<800 {
@@ -70,7 +70,7 @@ struct RandomDamageTests {
         }
     }
 
-    @Test("a random journal with valid checksums is read or refused, never a crash")
+    @Test("a randomly damaged journal with valid checksums is read or refused without a crash")
     func survivesDamagedJournal() throws {
         let bench = try Bench()
         var store: (any PersistentStore)? = try bench.create()

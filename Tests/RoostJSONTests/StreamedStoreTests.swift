@@ -56,7 +56,7 @@ struct StreamedStoreTests {
         return all
     }
 
-    @Test("a read-once store gives the same contents as in memory")
+    @Test("a read-once store gives the same contents as a store read into memory")
     func sameContents() throws {
         try fill()
         let (once, plain) = (try openOnce(), try bench.open(readOnly: true))
@@ -198,7 +198,7 @@ struct StreamedStoreTests {
     }
 
     @Test(
-        "a read-once document out of order or unlike its tally is corrupted",
+        "a read-once document that is out of order or does not match its tally is refused as corrupted",
         arguments: [
             ("{\"id\": 5, ", "{\"id\": 3, "), ("\"Album\": [\n", "\"Track\": [\n"), ("\"Album\": [5", "\"Album\": [6"),
             ("\"title\": \"Blue\"", "\"title\": \"Red\""), ("[1, 2]", "[1, 3]"), ("[1, 2]", "[2, 1]"),

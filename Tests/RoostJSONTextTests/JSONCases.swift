@@ -15,7 +15,7 @@ struct JSONCase: Sendable, CustomTestStringConvertible {
         (self.kind, self.bytes, self.column) = (kind, bytes, column)
     }
 
-    /// Creates a text of an array with a string of these bytes.
+    /// Creates a case whose text is an array of one string with these bytes.
     init(_ kind: String, inString bytes: [UInt8], column: Int? = nil) {
         self.init(kind, bytes: Array("[\"".utf8) + bytes + Array("\"]".utf8), column: column)
     }
@@ -23,7 +23,7 @@ struct JSONCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { kind }
 }
 
-/// Cases of every kind in the public test suites of JSON readers, with Roost's own texts.
+/// Cases of every kind that public test suites of JSON readers have, with texts of Roost's own.
 enum JSONCases {
     // MARK: Must be accepted
 
@@ -365,7 +365,7 @@ enum JSONCases {
 
     // MARK: May be accepted or refused
 
-    /// Texts that a strict reader may accept or refuse, and that this one accepts.
+    /// Texts that a strict reader may accept or refuse, and that Roost accepts.
     static let tolerated: [JSONCase] = [
         JSONCase("number that is too large", text: "[123.456e78901]"),
         JSONCase("number that is too small", text: "[123e-10000000]"),
@@ -378,7 +378,7 @@ enum JSONCases {
         JSONCase("subnormal number", text: "[5e-324]"), JSONCase("half of the smallest number", text: "[2e-324]"),
     ]
 
-    /// Texts that a strict reader may accept or refuse, and that this one refuses.
+    /// Texts that a strict reader may accept or refuse, and that Roost refuses.
     static let untolerated: [JSONCase] = [
         JSONCase("first half of a pair alone", text: #"["\udada"]"#, column: 3),
         JSONCase("second half of a pair alone", text: #"["\udd89"]"#, column: 3),

@@ -14,7 +14,7 @@ private func failure(_ text: String, acceptsJSON5: Bool) -> String? {
 @Suite("JSON trees")
 struct JSONNodeTests {
     @Test(
-        "a JSON tree reads each valid text, and reads the same as JSON5",
+        "each valid JSON text is read into a tree, and into the same tree as JSON5",
         arguments: (JSONCases.accepted + JSONCases.tolerated).filter { !$0.kind.contains("equal only canonically") })
     func accepts(_ example: JSONCase) throws {
         let strict = JSONText.bytes(try JSONNode(example.bytes))

@@ -1,7 +1,6 @@
 import RoostJSONText
 import Testing
 
-/// A token with its text and its position.
 struct SeenToken: Equatable {
     var token: JSONTokenizer.Token
     var text: String
@@ -9,7 +8,6 @@ struct SeenToken: Equatable {
     var column: Int
 }
 
-/// The limits of the texts that stores read.
 let limits = JSONTokenizer.Limits(tokenByteCount: 1 << 26)
 
 /// Creates a tokenizer of a text that comes in chunks of `chunk` bytes.
@@ -70,7 +68,7 @@ struct JSONTokenizerTests {
         for chunk in Self.chunks { #expect(failure(example.bytes, chunk: chunk)?.description == error.description) }
     }
 
-    @Test("the table of JSON cases has as many of each kind as the public suite")
+    @Test("the table of JSON cases has at least as many of each kind as the public suite")
     func caseCount() {
         #expect(JSONCases.accepted.count >= 95)
         #expect(JSONCases.refused.count >= 188)

@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Bulk loads of the key-value engine")
 struct BulkLoadTests {
-    /// Returns a new store with the content of `source`, loaded in the given order of hierarchies.
+    /// Loads the content of `source` into a new store.
+    ///
+    /// `reversed` loads the hierarchies, and the links of each batch, in reverse order.
     private func copy(_ source: TestStore, unpublished: Bool, reversed: Bool = false) throws -> TestStore {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = unpublished })
         let snapshot = try source.snapshot()

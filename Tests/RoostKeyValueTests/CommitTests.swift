@@ -59,7 +59,7 @@ struct CommitTests {
         #expect(try record.value("name") == .string("Ada"))
     }
 
-    @Test("each scattered update is written once, and the error for a repeated one names it", arguments: [40, 400])
+    @Test("scattered updates are all written, and the error for a repeated one names its object", arguments: [40, 400])
     func writesScatteredUpdates(count: Int64) throws {
         let test = try TestStore()
         // Keys of one to three bytes, of two hierarchies.
@@ -109,7 +109,7 @@ struct CommitTests {
         #expect(try test.snapshot().record(test.genre(9)) == nil)
     }
 
-    @Test("a key of another entity in the hierarchy cannot be updated or inserted")
+    @Test("an object cannot be updated or inserted again as another entity of its hierarchy")
     func refusesOtherEntity() throws {
         let test = try TestStore()
         try test.fill()

@@ -46,7 +46,7 @@ struct ExternalSorterTests {
             expected.append(Entry(space: space.position, key: key, value: Int64(index)))
             try sorter.append(StorageKey(key), number: Int64(index), in: space)
         }
-        // Each run has an open file, so only a few runs of each level remain.
+        // Each run keeps a file open, so the sorter must merge runs early.
         #expect(sorter.spilledRunCount < ExternalSorter.fanIn)
         // The sorter's files have no names.
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])

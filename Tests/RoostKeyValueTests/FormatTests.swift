@@ -31,7 +31,7 @@ struct FormatTests {
         #expect(hex(LinkKeys.keys(Link(1, 2), relationship: 5).key.bytes) == "0501010102")
     }
 
-    /// Returns numbers around every boundary of length, and random numbers.
+    /// Returns numbers around each power of two, and random numbers.
     private func samples() -> [Int64] {
         var random = SystemRandomNumberGenerator()
         var samples: [Int64] = [1, .max]
@@ -77,7 +77,7 @@ struct FormatTests {
             let bytes = StorageKey(record: key, root: root).bytes
             let isCommon = root < 255 && key > 255 && key < 1 << 32
             #expect(read(bytes) == (isCommon ? key : nil))
-            // Bytes that differ in one byte or in length are another key or no key.
+            // The readers must also agree on each other key that the fast reader accepts.
             for index in bytes.indices {
                 for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {
                     var other = bytes

@@ -34,7 +34,7 @@ struct GenerationTests {
         #expect(try snapshot.recordedTally()?.generation.number == .max)
         #expect(try snapshot.count(FetchRequest("Chart")) == 1)
         snapshot.close()
-        // An empty change set is not a commit.
+        // An empty change set needs no new generation.
         #expect(try store.commit(ChangeSet(model: model)).generation.number == .max)
     }
 }

@@ -12,7 +12,7 @@ struct IndexKeyEncodingTests {
         return bytes
     }
 
-    /// Checks that the bytes of all pairs are in the order of their values.
+    /// Checks for each pair of values that their encoded bytes sort like the values.
     private func expectOrder<T>(of values: [T], encode: (T) -> [UInt8], precedes: (T, T) -> Bool) {
         let encoded = values.map(encode)
         for (i, a) in values.enumerated() {
@@ -142,7 +142,7 @@ struct IndexKeyEncodingTests {
         }
     }
 
-    @Test("no index key exceeds the limit, and a shortened unique key reaches it", arguments: [64, 100, 511])
+    @Test("no index key exceeds the limit, and a shortened unique key is as long as it", arguments: [64, 100, 511])
     func limitsKeyLength(limit: Int) {
         var key = StorageKey()
         for count in 0...600 {

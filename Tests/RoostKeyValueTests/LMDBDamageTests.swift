@@ -78,7 +78,7 @@ import RoostCore
         }
 
         @Test(
-            "a flipped byte in an LMDB file is an error or keeps the entry count",
+            "an LMDB file with a changed byte is refused or keeps its entry count",
             arguments: [UInt8(0x01), 0x80, 0xFF])
         func survivesFlippedBytes(mask: UInt8) throws {
             let good = try sample()
@@ -104,7 +104,7 @@ import RoostCore
             #expect(refused > 100)
         }
 
-        @Test("an LMDB file with overwritten pages is read or refused, never a crash")
+        @Test("an LMDB file with an overwritten page is read or refused without a crash")
         func survivesOverwrittenPages() throws {
             let good = try sample()
             let directory = try directory.get()

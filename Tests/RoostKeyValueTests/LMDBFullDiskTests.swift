@@ -12,7 +12,9 @@ import RoostCore
         import Musl
     #endif
 
-    /// A small file system in memory, for the superuser only; unmounted when the test releases it.
+    /// A small file system in memory, unmounted on deallocation.
+    ///
+    /// Only the superuser can mount one.
     private final class SmallDisk {
         let path = NSTemporaryDirectory() + "roost-disk-" + UUID().uuidString
         var store: String { "\(path)/store" }
@@ -30,7 +32,7 @@ import RoostCore
             rmdir(path)
         }
 
-        /// Uses this many bytes, or all free space.
+        /// Fills this many bytes, or all free space.
         func fill(byteCount: Int = .max) throws {
             let file = open(ballast, O_WRONLY | O_CREAT | O_APPEND, 0o600)
             defer { close(file) }
@@ -42,7 +44,7 @@ import RoostCore
 
         func makeRoom() { unlink(ballast) }
 
-        /// Whether this process may mount; containers often may not.
+        /// Whether this process can mount a file system; containers often forbid it.
         static let isPossible: Bool = {
             guard geteuid() == 0 else { return false }
             return (try? SmallDisk(byteCount: 1 << 20)) != nil
@@ -95,7 +97,7 @@ import RoostCore
             #expect(try openStorage(disk).read().entries().count == number + 1 - 9)
         }
 
-        @Test("an LMDB store on a full disk opens for reading only")
+        @Test("an LMDB store on a full disk can only be opened read-only")
         func opensOnFullDisk() throws {
             let disk = try SmallDisk(byteCount: 2 << 20)
             let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))

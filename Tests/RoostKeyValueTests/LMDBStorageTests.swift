@@ -70,7 +70,7 @@ import RoostSystem
             #expect(errorCode { _ = try reader.text("b") } == .closed)
         }
 
-        @Test("an LMDB snapshot neither changes nor blocks while others write")
+        @Test("an LMDB snapshot does not change during later commits, and does not block them")
         func isolatesSnapshots() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("key", "old") }
@@ -183,7 +183,7 @@ import RoostSystem
                         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put(bad, "v") }
                     } == .limitExceeded)
             }
-            // A shorter value keeps the pages of the longer value before it, without a finding.
+            // The shorter value keeps all pages of the longer value, which is not damage.
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 try writer.put(key, String(value.prefix(9000)))
             }
@@ -407,7 +407,7 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("LMDB snapshots beyond maxReaders are busy until others close")
+        @Test("opening more LMDB snapshots than maxReaders fails as busy until another one closes")
         func limitsReaders() throws {
             let directory = try directory.get()
             try directory.create().close()

@@ -10,7 +10,7 @@ import RoostCore
     #if canImport(Glibc)
         import Glibc
 
-        // This function is only in Linux, and in no Swift module of the C library.
+        // Only Linux has this function, and no Swift module of its C library declares it.
         @_silgen_name("setfsuid") private func setfsuid(_ user: UInt32) -> Int32
     #elseif canImport(Darwin)
         import Darwin

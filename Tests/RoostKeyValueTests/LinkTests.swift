@@ -78,7 +78,7 @@ struct LinkTests {
                 == Link(3, 2, order: 1, inverseOrder: 0))
     }
 
-    @Test("a derived to-many relationship follows the references and their places")
+    @Test("a to-many relationship with a to-one inverse follows the references and their places")
     func followsReferences() throws {
         let test = try TestStore()
         try test.fill()

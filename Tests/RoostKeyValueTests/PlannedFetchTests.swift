@@ -112,7 +112,7 @@ struct FetchVisitTests {
     }
 
     @Test(
-        "a fetch through an index visits only what matches",
+        "a fetch through an index visits at most 8 entries more than it finds",
         arguments: [
             ("equality", FetchRequest.Predicate.equal("number", to: .int(77))),
             ("unique", .equal("code", to: "c500")),
@@ -147,7 +147,7 @@ struct FetchVisitTests {
     }
 
     @Test(
-        "a fetch in index order visits no more than its offset and limit",
+        "a fetch in index order visits at most 100 entries beyond its offset and limit",
         arguments: [
             FetchRequest("Thing", sortedBy: [.init("number")], limit: 10, offset: 20),
             FetchRequest("Thing", sortedBy: [.init("number", ascending: false)], limit: 10, offset: 20),
@@ -385,7 +385,7 @@ private struct PlanSample {
         }
     }
 
-    /// Returns a value to compare with a property; a number can have another type.
+    /// Returns a value to compare with a property, for a number sometimes of another number type.
     static func constant(_ name: String, using generator: inout SeededGenerator) -> Value {
         if Int.random(in: 0..<12, using: &generator) == 0 { return .null }
         let isNumber = ["number", "small", "part", "plain", "extra", "real", "single", "price", "flag"].contains(name)

@@ -141,7 +141,6 @@ struct SnapshotTests {
         try test.storage.write(timeoutSeconds: 0, body)
     }
 
-    /// Returns the first key of a space.
     private static func firstKey(of space: KeySpace, in reader: any KeyValueReader) throws(StoreError) -> StorageKey {
         let cursor = try reader.cursor(in: space)
         guard try cursor.next() else { throw StoreError(.notFound, "the space is empty") }
@@ -192,7 +191,7 @@ struct SnapshotTests {
 
     /// `place` is the damaged byte's offset from the record's start or, if negative, from its end.
     ///
-    /// Damage that only the checksum shows is found only if the storage is not trusted.
+    /// If `isTrusted` is set, snapshots compare no checksums, so they find only other damage.
     @Test(
         "a damaged record is named, and the records after it are read",
         arguments: [(-1, false), (14, false), (14, true)])

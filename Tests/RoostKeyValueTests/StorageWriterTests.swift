@@ -77,7 +77,7 @@ import Testing
             }
         }
 
-        @Test("keys deleted in an LMDB transaction can be written again in it")
+        @Test("keys deleted in an LMDB transaction can be written again in the same transaction")
         func writesDeletedKeysAgain() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in

@@ -58,7 +58,9 @@ func musicModel() throws -> ManagedObjectModel {
         })
 }
 
-/// A storage in memory with format version 7, which the engine does not trust.
+/// A storage in memory with format version 7 and without `holdsCheckedMemory`.
+///
+/// So the engine compares the checksums of the records that it reads.
 final class UntrustedStorage: OrderedKeyValueStorage {
     private let base: MemoryStorage
     /// The number of flushes that still fail.

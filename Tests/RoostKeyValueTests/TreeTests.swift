@@ -144,8 +144,7 @@ struct TreeTests {
         var expected = SortedArray()
         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
             for number in (10_000..<14_000).reversed() {
-                // Every second key is greater than the key before it, so the order is not simply
-                // descending.
+                // Every second key is greater than the key before it.
                 let key = Array("\(number ^ 1)".utf8)
                 try writer.put(StorageKey(key), [UInt8](repeating: 1, count: byteCount), in: .links)
                 guard try writer.contains(StorageKey(key), in: .links) else {

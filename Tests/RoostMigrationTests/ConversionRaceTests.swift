@@ -20,7 +20,6 @@ struct ConversionRaceTests {
         return registry
     }
 
-    /// Converts `a` into `b` with faults.
     private func convert(
         _ type: String, in directory: TemporaryDirectory, faults: Faults, overwrites: Bool = false
     ) throws -> ConversionReport {

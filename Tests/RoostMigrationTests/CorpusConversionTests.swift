@@ -92,7 +92,6 @@ import RoostMigration
         var typeOptions: [String: String] { modelPath.map { ["model": Self.corpusPath + "/" + $0] } ?? [:] }
         var testDescription: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-        /// Returns the contents of the store's files, by name.
         func fileContents() throws -> [String: Data] {
             var contents: [String: Data] = [:]
             let location = URL(fileURLWithPath: fullPath)

@@ -104,7 +104,7 @@ import RoostMigration
     }
 
     extension MigrationManager {
-        /// Migrates without losses, or with losses if that is refused.
+        /// Migrates a store, and tries again with losses allowed if they are refused.
         ///
         /// Sets `options.allowsLoss` for the second attempt.
         fileprivate func migrateAllowingLoss(
@@ -151,7 +151,6 @@ import RoostMigration
     /// A mapping model of the corpus, and its two model files.
     struct CorpusMapping: Sendable, CustomTestStringConvertible {
         let path: String
-        /// The names of the bundle and the version.
         let source: [String]
         let destination: [String]
 
@@ -171,7 +170,6 @@ import RoostMigration
             }
         }()
 
-        /// Returns the model of a version, from the mapping model's repository.
         func model(_ names: [String]) throws -> ManagedObjectModel {
             let repository = CorpusStore.corpusPath + "/" + (path.split(separator: "/").first ?? "")
             let all = FileManager.default.enumerator(atPath: repository)

@@ -91,7 +91,7 @@ struct DumpTests {
         #expect(report.digest == (try graph.digest.description))
         #expect(try StoreComparison.diff(original, copy) == [])
         #expect(try checkStore(copy) == [])
-        // The first line has the store's UUID, and the last one a checksum of everything.
+        // The first lines differ in the store's UUID, and the last lines in the checksum.
         #expect(try DumpText(copy).lines.dropFirst().dropLast() == dump.lines.dropFirst().dropLast())
         try original.close()
         try copy.close()

@@ -111,7 +111,6 @@ struct PartwiseReadingTests {
 }
 
 extension StoreSnapshot {
-    /// Returns the tally of `base`.
     fileprivate func computeTallyOf(_ base: any PersistentStore) throws(StoreError) -> StoreTally {
         let snapshot = try base.snapshot()
         defer { snapshot.close() }

@@ -94,7 +94,7 @@ struct GeneratedClassTests {
         """
     }
 
-    @Test("an entity without inheritance gets a final class with constant places of its fields")
+    @Test("an entity without inheritance gets a final class with constant offsets of its fields")
     func flatEntity() throws {
         let model = try Samples.music()
         let files = try ModelCode(model, source: "Music.roostmodel.json").files(.perEntity)
@@ -154,7 +154,7 @@ struct GeneratedClassTests {
     }
 
     @Test(
-        "handwritten classes have hooks and know the names of their properties",
+        "handwritten classes can have hooks, and find the names of their properties",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"))
     func handwrittenClasses() throws {
         let program = """

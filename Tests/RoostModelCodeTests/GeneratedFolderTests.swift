@@ -75,7 +75,7 @@ struct GeneratedFolderTests {
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date == old)
     }
 
-    @Test("generating files into a path that is not a directory throws its path")
+    @Test("the error for generating files into a path that is not a directory names the path")
     func notDirectory() throws {
         try directory.write("", to: "out")
         let error = try #require(throws: StoreError.self) { try folder.write(files) }

@@ -4,7 +4,6 @@ import Testing
 
 /// Models and shortcuts that several tests use.
 enum Samples {
-    /// Returns a model of flat entities.
     static func music() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
@@ -72,14 +71,12 @@ enum Samples {
         try ModelCode(model, source: source, access: access).files(layout).map(\.text)
     }
 
-    /// Returns the message of the error that generating code throws.
     static func message(_ model: ManagedObjectModel, source: String = "Music.roostmodel.json") throws -> String {
         let error = try #require(throws: StoreError.self) { try texts(model, source: source) }
         #expect(error.code == .invalidModel)
         return error.message
     }
 
-    /// Returns a model with one entity and one string attribute.
     static func attribute(_ name: String, of entity: String = "Thing") throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [EntityDescription(entity, attributes: [.string(name)])])
     }

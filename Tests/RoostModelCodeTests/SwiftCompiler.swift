@@ -29,7 +29,6 @@ struct SwiftCompiler {
         #expect(result.code == 0, "\(result.output)\n\(texts.joined(separator: "\n"))", sourceLocation: location)
     }
 
-    /// Type-checks Swift code against the module.
     static func typeCheck(_ texts: [String], options: [String] = []) throws -> (code: Int32, output: String) {
         let directory = try TemporaryDirectory()
         var files: [String] = []
@@ -47,7 +46,7 @@ struct SwiftCompiler {
         let directory = try TemporaryDirectory()
         var files: [String] = [stub]
         for (number, text) in texts.enumerated() {
-            // One module: the source of the module is compiled together with the code.
+            // The module's source is compiled together with the code, so nothing can be imported.
             try directory.write(text.replacingOccurrences(of: "\nimport Roost\n", with: "\n"), to: "\(number).swift")
             files.append(directory.file("\(number).swift"))
         }

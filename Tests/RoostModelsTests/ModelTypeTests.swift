@@ -90,7 +90,7 @@
             #expect(error?.message.contains("Scale.steps") == false)
         }
 
-        @Test("properties of types that only the compiler knows have the types of their values")
+        @Test("a property whose type only the compiler can resolve gets the matching attribute type")
         func compilerTypes() throws {
             let types: [any ManagedObjectClass.Type] = [Names.Entry.self]
             let model = try ManagedObjectModel(types: types)
@@ -109,7 +109,7 @@
             }
         }
 
-        @Test("properties of types that only the compiler knows are saved and read back")
+        @Test("properties whose types only the compiler can resolve are saved and read back")
         func savedCompilerTypes() throws {
             let types: [any ManagedObjectClass.Type] = [Names.Entry.self]
             let model = try ManagedObjectModel(types: types)

@@ -67,7 +67,6 @@
         var isKind: Bool? { get set }
     }
 
-    /// A way as an argument of tests.
     struct Way: CustomTestStringConvertible, Sendable {
         let type: any ModelWay.Type
         var testDescription: String { "\(type)" }

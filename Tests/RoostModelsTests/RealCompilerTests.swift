@@ -36,7 +36,6 @@
             var description: String { "\(line): \(severity): \(message)" }
         }
 
-        /// Returns the errors and warnings for a program.
         func diagnostics(for text: String, options: [String] = []) throws -> [Diagnostic] {
             let directory = FileManager.default.temporaryDirectory.appending(path: "macro-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

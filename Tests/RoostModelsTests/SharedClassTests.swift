@@ -5,7 +5,6 @@
     import RoostModels
     import Testing
 
-    /// Tests of classes with `@Model` and of generated classes.
     @Suite("Model classes")
     struct SharedClassTests {
         private static let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -15,7 +14,6 @@
             try ManagedObjectModel(document: Array(try Data(contentsOf: fixture)))
         }
 
-        /// Runs `body` with a container on each type of store.
         private func onEachBackend(_ way: (some ModelWay).Type, _ body: (PersistentContainer) throws -> Void) throws {
             try Backends.run { location in
                 let container = try PersistentContainer(location, model: way.model, types: way.types)

@@ -20,7 +20,6 @@
             ])
         }
 
-        /// Runs `body` with a store that is opened through a proxy.
         private func withStore(
             _ profile: PostgreSQLProfile = .postgresql, timeoutSeconds: Double = 60,
             _ body: (any PersistentStore, Proxy, StoreLocation) throws -> Void
@@ -158,7 +157,7 @@
                         acknowledged += 1
                     } catch {
                         if error.code == .outcomeUnknown { unknown += 1 }
-                        // A lease cannot be extended meanwhile either. A slow machine gets `busy`.
+                        // A lost connection cannot extend a lease either, so a slow machine can get `busy`.
                         let codes: [StoreError.Code] = [.ioFailure, .outcomeUnknown, .closed, .timedOut, .busy]
                         #expect(codes.contains(error.code), "\(error)")
                     }

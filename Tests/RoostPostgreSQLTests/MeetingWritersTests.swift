@@ -18,7 +18,6 @@
     struct MeetingWritersTests {
         private static let nodeCount: Int64 = 12
 
-        /// Returns a random change that is based on a snapshot.
         private func change(
             of store: any PersistentStore, using random: inout some RandomNumberGenerator
         ) throws(StoreError) -> ChangeSet {

@@ -26,7 +26,6 @@
             _ = try store.commit(changes)
         }
 
-        /// Returns the model of the store.
         static func model() throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
                 EntityDescription(
@@ -139,7 +138,7 @@
             let meeting = try Meeting(nodeCount: 3)
             defer { meeting.destroy() }
             let store = meeting.store
-            // The locks of an unfinished commit: place 0, node 1, and the existence of node 2.
+            // The locks of an unfinished commit: commit place 0, node 1, and the existence of node 2.
             let other = try meeting.session(
                 running:
                     "SELECT 1 FROM _roost_tallies WHERE kind = 'generation' AND place = 0 FOR UPDATE; SELECT 1 FROM \"Node\" WHERE _id = 1 FOR NO KEY UPDATE; SELECT 1 FROM \"Node\" WHERE _id = 2 FOR KEY SHARE"

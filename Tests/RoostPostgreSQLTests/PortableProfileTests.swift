@@ -106,7 +106,7 @@
             let store = try type.create(location, model: try model(), options: options)
             defer { try? type.destroy(location) }
             try store.close()
-            // The row of a program that was just killed.
+            // The lease of a program that was just killed is a row like this one.
             let row = "INSERT INTO _roost_openings VALUES (gen_random_uuid(), clock_timestamp() + interval"
             try run("\(row) '10 seconds', FALSE)", in: location)
             #expect { try type.destroy(location) } throws: { ($0 as? StoreError)?.code == .busy }

@@ -20,7 +20,6 @@
             ])
         }
 
-        /// Creates a store with three objects.
         private func makeStore(at location: StoreLocation, profile: PostgreSQLProfile) throws {
             let store = try type.create(
                 location, model: try model("name"), options: PostgreSQLServer.options(profile))

@@ -32,7 +32,6 @@
                 ] + further.map { EntityDescription($0, attributes: [.string("name")]) })
         }
 
-        /// Creates a store with twenty albums and two labels.
         private func makeStore(
             profile: PostgreSQLProfile = .postgresql, tracksHistory: Bool = false, further: [String] = []
         ) throws -> StoreLocation {
@@ -230,7 +229,7 @@
             try requireAll(at: location, countries: ["none", "none"])
         }
 
-        @Test("an entity whose array type has the name of another entity's table is migrated by a copy")
+        @Test("a migration makes a new schema if a table has the name of another table's array type")
         func arrayTypes() throws {
             let location = try makeStore(further: ["_Label"])
             defer { try? type.destroy(location) }
@@ -287,7 +286,7 @@
             let (tests, late) = (self, changes)
             let (isBegun, done, code) = (Mutex(false), DispatchSemaphore(value: 0), Mutex<StoreError.Code?>(nil))
             var options = MigrationOptions()
-            // Too short for a second attempt after a deadlock.
+            // This timeout is too short for a second attempt after a deadlock.
             options.conversion.timeoutSeconds = 0.5
             options.conversion.onProgress = { _ in
                 guard !isBegun.withLock({ $0 }) else { return }

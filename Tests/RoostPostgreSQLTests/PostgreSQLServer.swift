@@ -5,9 +5,11 @@
     import RoostPostgreSQL
     import Testing
 
-    /// The server that `ROOST_POSTGRES` names with the parameters from `Scripts/postgres start`.
+    /// The server whose connection parameters are in `ROOST_POSTGRES`.
+    ///
+    /// `Scripts/postgres start` starts such a server and prints the parameters.
     enum PostgreSQLServer {
-        /// The parameters of its connections; nil without a server.
+        /// The connection parameters; nil without a server.
         static let parameters = ProcessInfo.processInfo.environment["ROOST_POSTGRES"].flatMap { $0.isEmpty ? nil : $0 }
 
         static let host = parameters?.split(separator: " ").first { $0.hasPrefix("host=") }.map {
@@ -16,7 +18,6 @@
 
         static let missing: Comment = "ROOST_POSTGRES names no server; Scripts/postgres start starts one"
 
-        /// Returns a location with a unique schema.
         static func location(_ name: String = "store") -> StoreLocation {
             location(in: UUID().uuidString, name: name)
         }
@@ -30,7 +31,6 @@
                 type: "postgresql", path: "\(parameters ?? "") \(more) schema=test_\(String(hash, radix: 16))")
         }
 
-        /// Returns options that select a profile.
         static func options(_ profile: PostgreSQLProfile, timeoutSeconds: Double = 60) -> StoreOptions {
             StoreOptions(timeoutSeconds: timeoutSeconds, typeOptions: ["profile": profile.rawValue])
         }

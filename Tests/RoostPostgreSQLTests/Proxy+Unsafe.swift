@@ -71,7 +71,9 @@
 
         func cut() { lock.withLock { for socket in sockets { shutdown(socket, Int32(SHUT_RDWR)) } } }
 
-        /// Ends all connections after each random number of messages in `range`; nil for never.
+        /// Ends all connections repeatedly, each time after a random number of messages in `range`.
+        ///
+        /// If `range` is nil, does not end them anymore.
         func cut(every range: ClosedRange<Int>?) {
             lock.withLock { (cuts, messagesLeft) = (range, range.map { Int.random(in: $0) } ?? 0) }
         }

@@ -11,7 +11,6 @@
         let parameters: String
         private let directory = "/tmp/roost-restart-\(UInt32.random(in: .min ... .max))"
 
-        /// Starts a server with options of its command line.
         init(options: String = "") throws {
             parameters = try Self.run("start", in: directory, options: options)
         }

@@ -12,7 +12,6 @@
     struct SharedViewTests {
         private let manager = MigrationManager(registry: StoreRegistry([PostgreSQLStoreType(), MemoryStoreType()]))
 
-        /// Returns a store with three entities of ten objects each.
         private func source() throws -> any PersistentStore {
             let names = ["A", "B", "C"]
             let model = try ManagedObjectModel(

@@ -7,7 +7,6 @@
     /// `Scripts/postgres` starts servers whose log lines begin with the name of the application and
     /// the process.
     struct StatementLog {
-        /// A statement that the portable profile forbids.
         struct Violation: CustomStringConvertible {
             let reason: String
             let statement: String
@@ -65,13 +64,12 @@
             #expect(found.isEmpty, "\(found.prefix(3).map(\.description).joined(separator: "; "))")
         }
 
-        /// Returns the statements that the portable profile forbids.
         func violations() throws -> [Violation] {
             var violations: [Violation] = []
             // Whether the open transaction of each session has changed tables or rows, or is
             // read-only.
             var open: [String: (definition: Bool, data: Bool, isReadOnly: Bool)] = [:]
-            // Most texts occur thousands of times.
+            // Most texts occur thousands of times, so each is analyzed once.
             var known: [String: [Part]] = [:]
             for (session, text) in try statements() {
                 func refuse(_ reason: String) { violations.append(Violation(reason: reason, statement: text)) }

@@ -23,7 +23,6 @@ struct DamagedLinkTests {
     }
 }
 
-/// A snapshot with one damaged record.
 private final class DamagedSnapshot: ScanningSnapshot {
     let model: ManagedObjectModel
     private let base: BatchSnapshot
@@ -40,7 +39,6 @@ private final class DamagedSnapshot: ScanningSnapshot {
         return Cursor(cursor, damaged: damaged)
     }
 
-    /// A cursor whose first call fails.
     private final class Cursor: RecordCursor {
         private let base: any RecordCursor
         private let damaged: ObjectID

@@ -115,7 +115,6 @@ struct Library {
         return keys
     }
 
-    /// Returns the value of an expression for one object.
     func value(_ expression: FetchRequest.Expression, of id: ObjectID) throws -> Value {
         let evaluator = try CompiledExpression(expression, for: id.entity, model: model).evaluator(over: graph)
         var value: Value?
@@ -323,7 +322,7 @@ struct GraphPredicateTests {
             let predicate = compare(.path(of: subquery, ["@count"]), by: operation, to: .constant(number))
             #expect(try library.keys("Album", where: predicate) == expected)
         }
-        // The tracks of each album are read together: three albums, two of them with tracks.
+        // Two albums have tracks, which are read together. There are two predicates.
         #expect(library.graph.readCount == 4)
     }
 

@@ -378,7 +378,6 @@ struct ResidualFetchTests {
     }
 }
 
-/// A graph in which one object is damaged.
 private final class DamagedGraph: ObjectGraph {
     private let graph: BatchGraph
     private let damaged: Int64

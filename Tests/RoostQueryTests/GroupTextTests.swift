@@ -151,7 +151,7 @@ struct SuggestedNameTests {
         #expect(nothing.message.hasSuffix("'length'; it has albums, name."), "\(nothing.message)")
     }
 
-    @Test("a misspelled variable is refused with the nearest one")
+    @Test("a misspelled variable is refused with the nearest name")
     func variables() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

@@ -46,7 +46,6 @@ private struct Layers {
         return try records.withRecord(at: 0) { (record) throws(StoreError) in try matcher.matches(record) }
     }
 
-    /// Whether the first node meets a predicate that is written as text.
     func holds(_ text: String) throws -> Bool {
         try holds(FetchRequest.Predicate(text, for: "Node", model: model))
     }

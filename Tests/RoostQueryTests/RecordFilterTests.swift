@@ -173,7 +173,7 @@ struct RecordFilterTests {
         #expect(comparisonCount >= 2)
     }
 
-    @Test("a reference compares with an object the same on either side")
+    @Test("a comparison of a reference means the same with the reference on either side")
     func mirroredReferences() throws {
         var things = RecordBatch(model: model)
         for key: Int64 in 1...3 {

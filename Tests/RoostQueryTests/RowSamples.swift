@@ -156,7 +156,6 @@ enum RowSamples {
         return try rows(request, of: library())
     }
 
-    /// Returns the error of a request for tracks of the library.
     static func refusal(_ configure: (inout RowRequest) -> Void) throws -> StoreError {
         var request = RowRequest(FetchRequest("Track"))
         configure(&request)

@@ -19,7 +19,6 @@ private final class ListCursor: RecordCursor {
     }
 }
 
-/// The objects of a few batches.
 private final class ListGraph: ObjectGraph {
     private let batches: [RecordBatch]
     private(set) var readCount = 0

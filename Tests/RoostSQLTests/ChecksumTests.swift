@@ -55,7 +55,7 @@ struct ChecksumTests {
         try store.close()
     }
 
-    @Test("a one-sided reference is found although an object of another hierarchy with its key is damaged")
+    @Test("a check finds a one-sided reference even if an object with its key in another hierarchy is damaged")
     func damageBesideMissingReference() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("A", relationships: [.toOne("b", to: "B", inverse: "a")]),

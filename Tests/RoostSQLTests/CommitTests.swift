@@ -147,7 +147,7 @@ struct CommitTests {
         #expect(conflict.conflicts.map(\.id) == ids)
     }
 
-    @Test("a key can be inserted once in a whole hierarchy")
+    @Test("a key can be inserted only once in a whole hierarchy")
     func refusesKeyTwice() throws {
         try store.change { try $0.insert(ObjectID("Singer", key: 5), values: [:]) }
         #expect(try failure { try $0.insert(ObjectID("Drummer", key: 5), values: [:]) }.code == .duplicateObject)
@@ -294,7 +294,7 @@ struct CommitTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("a derived to-many relationship is read in the order of its links")
+    @Test("a to-many relationship with a to-one inverse is read in the order of its places")
     func readsDerivedLinksInOrder() throws {
         let tracks = RelationshipName("Album", name: "tracks")
         try store.change {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Damaged SQLite stores")
 struct DamageTests {
-    /// Any damage gives a store error, the right data or a finding, but never a signal.
+    /// Any damage gives a store error, the right data or a finding, but never a crash.
     @Test("a damaged SQLite file gives an error, a finding or the right data", arguments: 0..<4)
     func survivesDamage(part: Int) throws {
         let directory = try TemporaryDirectory()

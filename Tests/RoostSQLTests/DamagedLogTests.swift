@@ -258,7 +258,7 @@ struct DamagedLogTests {
         #expect(try FileIdentity(at: directory.file("w")).isUnchanged(since: before))
     }
 
-    @Test("damage to an unflushed log is a notice until a flushing writer has opened it")
+    @Test("damage to an unflushed log is only a notice until a writer that flushes has opened the store")
     func noticesUnflushedDamage() throws {
         let (log, ends) = try leaveLog("w", options: ["synchronous": "normal"])
         var damaged = log

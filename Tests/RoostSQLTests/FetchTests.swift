@@ -171,7 +171,6 @@ struct FetchTests {
         }
     }
 
-    /// Returns a condition on a property and a list of values.
     private static func list(_ kind: Int, using random: inout SeededRandom) -> P {
         switch kind {
         case 7:

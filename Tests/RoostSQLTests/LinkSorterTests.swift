@@ -181,7 +181,7 @@ struct LinkSorterTests {
         try store.close()
     }
 
-    @Test("building the indexes of a load has no row timeout")
+    @Test("building the indexes of a load is not limited by the row timeout")
     func buildsIndexesWithoutTimeout() throws {
         let directory = try TemporaryDirectory()
         let note = try ManagedObjectModel(entities: [

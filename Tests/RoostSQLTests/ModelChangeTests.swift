@@ -26,7 +26,6 @@ struct ModelChangeTests {
         ])
     }
 
-    /// Creates a store with three songs that share a mood.
     private func create() throws -> any ModelChangingStore {
         let store = try type.create(directory.location("a"), model: try model(), options: StoreOptions())
         try store.change { changes in
@@ -44,7 +43,6 @@ struct ModelChangeTests {
         return KeptContent(hierarchies: Set(names.compactMap { model.entity($0)?.number }), relationships: links)
     }
 
-    /// Loads songs with their links, and a mood.
     private func load(_ change: any ModelChange, songs: ClosedRange<Int64>, title: String = "song") throws {
         let model = change.store.model
         let loader = try change.store.bulkLoader(BulkLoadOptions(lastKeys: ["Song": 9]))
@@ -185,7 +183,7 @@ struct ModelChangeTests {
         #expect(try directory.bytes("a") == before)
     }
 
-    @Test("a store whose model change cannot begin can be opened by others", arguments: [true, false])
+    @Test("if a model change cannot begin, other programs can still open the store", arguments: [true, false])
     func admitsOthersAfterFailure(isWriting: Bool) throws {
         try create().close()
         let foreign = try SQLiteConnection(

@@ -557,8 +557,7 @@ struct OpeningTests {
             #expect(chmod(directory.file("a"), 0o644) == 0)
             #expect(chmod(directory.file("a.lock"), canLock ? 0o644 : 0o600) == 0)
             #expect(chmod(directory.path, 0o755) == 0)
-            // This thread has the file access of a user without rights; no library thread opens
-            // files here.
+            // `setfsuid` changes the file access of this thread only. No other thread opens files here.
             let user = setfsuid(65534)
             defer { _ = setfsuid(UInt32(bitPattern: user)) }
             let reader = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true))

@@ -3,7 +3,7 @@ import RoostCore
 import RoostSQL
 import RoostSQLite
 
-/// A directory of its own for each test, removed afterwards.
+/// A temporary directory for one test, removed on deallocation.
 final class TemporaryDirectory {
     let path: String
 

@@ -72,7 +72,6 @@ struct TwinStores {
         _ = try sql.commit(changes)
     }
 
-    /// Adds random links of albums to tags and to similar albums.
     private static func addLinks(
         count: Int64, to changes: inout ChangeSet, using random: inout SeededRandom
     ) throws {

@@ -263,7 +263,6 @@ struct WriteAheadLogTests {
         #expect(count > 30)
     }
 
-    /// Returns a log of many commits, and the end of each commit.
     private func longLog() throws -> (log: [UInt8], ends: [Int]) {
         let images = try images(11, steps: 25)
         let image = try #require(images.max { $0.commits < $1.commits })

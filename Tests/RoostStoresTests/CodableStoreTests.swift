@@ -67,7 +67,6 @@ struct CodableStoreTests {
         return (store, notes)
     }
 
-    /// Returns the name of each note's folder.
     private func folderNames(of notes: [ObjectID], in store: Store) throws -> [Value] {
         try store.read { view in
             try notes.map { id in

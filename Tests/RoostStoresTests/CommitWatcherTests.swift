@@ -55,7 +55,7 @@ private final class SignalStore: CommitReportingStore {
 struct CommitWatcherTests {
     private let folder = Result { try Folder() }
 
-    @Test("a subscription to a store that is closed when a signal arrives ends once")
+    @Test("a subscription ends once if its store is closed when a signal arrives")
     func endsInObserver() throws {
         let folder = try folder.get()
         let plain = try folder.store("memory", entities: [EntityDescription("E", attributes: [.integer32("n")])])
@@ -67,7 +67,7 @@ struct CommitWatcherTests {
             to: try Store(signalStore, registry: .standard), listener: { _ in }, end: { ends.withLock { $0 += 1 } })
         // Some systems cannot watch files.
         guard subscription.isWatched else { return }
-        // The watcher's thread does not know that this store is closed.
+        // Closing the base store does not end the subscription.
         try plain.close()
         signalStore.signal.raise()
         // The limit only prevents waiting forever.

@@ -12,10 +12,9 @@ final class MeddledStore: PersistentStore {
     ///
     /// - Parameters:
     ///   - plain: The store that the result and the other writers share.
-    ///   - before: Runs before a commit, with the store of the other writers and the number of the
-    ///     commit, from 1.
-    ///   - after: Runs after a commit.
-    /// - Returns: The store with the interrupted commits.
+    ///   - before: Runs before each commit, with `plain` and the number of the commit, from 1.
+    ///   - after: Runs after each commit.
+    /// - Returns: A store that commits to `plain`.
     /// - Throws: Errors of opening the store.
     static func store(
         _ plain: Store, before: @escaping @Sendable (Store, Int) throws(StoreError) -> Void,
@@ -34,7 +33,6 @@ final class MeddledStore: PersistentStore {
         (self.base, self.before, self.after) = (base, before, after)
     }
 
-    /// The number of commits that began.
     var commitCount: Int { commits.withLock { $0 } }
 
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {

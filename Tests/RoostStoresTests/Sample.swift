@@ -65,7 +65,7 @@ extension Store {
     }
 }
 
-/// A temporary directory that is removed with the test.
+/// A temporary directory that is removed on deallocation.
 final class Folder {
     let path: String
 

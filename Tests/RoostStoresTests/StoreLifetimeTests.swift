@@ -128,7 +128,7 @@ struct StoreLifetimeTests {
         return options
     }
 
-    @Test("opening a missing store creates nothing if the request forbids it", arguments: Sample.types, Rule.allCases)
+    @Test("a missing store is not created read-only or with the rule to fail", arguments: Sample.types, Rule.allCases)
     func missing(type: String, rule: Rule) throws {
         let location = try folder.get().location(type)
         let model = try ManagedObjectModel(entities: [Self.entity])

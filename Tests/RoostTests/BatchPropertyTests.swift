@@ -43,7 +43,7 @@ struct BatchPropertyTests {
         }
     }
 
-    @Test("a batch insert gives unnamed elements of a present composite their defaults")
+    @Test("a batch insert gives missing elements of a present composite their defaults")
     func elements() throws {
         let rows: [BatchInsertRequest.Row] = [
             ["title": "named", "label.name": "x"], ["title": "given", "label.name": "x", "label.number": 7],
@@ -59,7 +59,7 @@ struct BatchPropertyTests {
         }
     }
 
-    @Test("an object without a place comes last, when inserted and when updated")
+    @Test("an object inserted or updated without a place comes last in an ordered relationship")
     func places() throws {
         let album = Value.objectID(ObjectID("Album", key: 1))
         let rows: [BatchInsertRequest.Row] = ["a", "b", "c"].map { ["title": .string($0), "album": album] }

@@ -166,7 +166,7 @@ struct ConfigurationTests {
     #endif
 
     @Test(
-        "a wrong configuration is refused with what would be right",
+        "a wrong configuration is refused with a message that says what is expected",
         arguments: [
             ("", "line 1, column 1"), ("{", "line 1, column 2"), ("[]", "an object is expected"),
             ("{stores: {}, stores: {}}", "occurs twice"), ("{stores: 7}", "an object is expected"),

@@ -78,7 +78,7 @@ struct ConfiguredStoreTests {
             let error = error { _ = try Store.open(location, model: model, options: StoreOptions(isReadOnly: true)) }
             #expect(error?.code == .notFound)
         }
-        // Without the option, the error asks for a model.
+        // Without the read-only option, the error asks for a model.
         #expect(error { _ = try Store.open(location) }?.code == .invalidModel)
         #expect(try folder.names() == [])
     }

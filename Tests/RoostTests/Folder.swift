@@ -48,7 +48,6 @@ func model(_ attribute: String = "name") throws -> ManagedObjectModel {
     try ManagedObjectModel(entities: [EntityDescription("Artist", attributes: [.string(attribute)])])
 }
 
-/// Returns the store error that `body` throws, or nil.
 func error(_ body: () throws -> Void) -> StoreError? {
     do {
         try body()

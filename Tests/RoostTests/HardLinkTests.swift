@@ -32,7 +32,6 @@ struct HardLinkTests {
         return try snapshot.count(FetchRequest("Artist"))
     }
 
-    /// Creates and closes a store of one object.
     private func store(_ type: String, in folder: Folder, name: String = "a") throws -> StoreLocation {
         let location = StoreLocation(type: type, path: folder.file(name))
         let store = try StoreRegistry.standard.create(location, model: try model(), options: StoreOptions())

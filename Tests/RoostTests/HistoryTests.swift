@@ -308,7 +308,7 @@ struct HistoryTests {
         try first.close()
     }
 
-    @Test("an LMDB store that is open elsewhere turns its history on for both")
+    @Test("an LMDB store that is open elsewhere turns its history on for both openings")
     func openElsewhereInLMDB() throws {
         let first = try Store.open(location("lmdb"), model: model)
         let second = try Store.open(location("lmdb"), options: recording.with { $0.timeoutSeconds = 0.05 })

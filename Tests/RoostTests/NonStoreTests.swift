@@ -25,7 +25,6 @@ struct NonStoreTests {
         try FileManager.default.removeItem(atPath: path + ".lock")
     }
 
-    /// Creates `x`.
     private func make(_ kind: Kind, for type: String, in folder: Folder) throws {
         func cut(_ type: String, to count: Int) throws {
             try store(type, at: folder.file("x"))

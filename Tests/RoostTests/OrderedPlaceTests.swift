@@ -82,7 +82,7 @@ struct OrderedPlaceTests {
         #expect(places.count == 522 && Set(places).count == 522)
     }
 
-    @Test("a batch update is prepared again after its place was taken")
+    @Test("a batch update conflicts if its prepared place is taken, and succeeds when it is run again")
     func updates() throws {
         let store = try Self.create(StoreLocation(type: "memory", path: ""))
         _ = try store.execute(BatchInsertRequest("Track", rows: [["title": "alone"]]))

@@ -114,7 +114,6 @@ struct RuleViolationTests {
         try store.close()
     }
 
-    /// Inserts objects that break every rule.
     private func insertBrokenObjects(into changes: inout ChangeSet) throws {
         for key in Int64(1)...3 { try changes.insert(ObjectID("House", key: key), values: [:]) }
         for key in Int64(1)...3 { try changes.insert(ObjectID("Tool", key: key), values: [:]) }

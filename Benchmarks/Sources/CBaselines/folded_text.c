@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/// The lower-case base letters of U+00C0 to U+00FF; 0 for characters without one.
+/// The lower-case base letters of U+00C0 to U+00FF; 0 for characters without a base letter.
 static const char latin[65] = "aaaaaa\0ceeeeiiii\0nooooo\0\0uuuuy\0\0aaaaaa\0ceeeeiiii\0nooooo\0\0uuuuy\0y";
 
 int contains_folded(const char *text, size_t length, const char *folded, size_t folded_length) {

@@ -9,8 +9,8 @@ extern "C" {
 
 /// Returns whether a text contains another text, regardless of case and diacritics.
 ///
-/// `folded` is already folded. A table folds letters from U+00C0 to U+00FF with diacritics, and ß;
-/// all later characters are unchanged. Returns 0 for a text of more than 512 bytes.
+/// `folded` is already folded. Folding changes only ASCII letters, ß, and the letters with
+/// diacritics from U+00C0 to U+00FF. Returns 0 if `text` has more than 512 bytes.
 int contains_folded(const char *text, size_t length, const char *folded, size_t folded_length);
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
 
 #include "CTracks.h"
 
-/// Appends `{"id": 7, …}` to a text, without null values.
+/// Appends an object as JSON, `{"id": 7, …}`, without its null values.
 void append_json(const track &value, std::string &text);
 void append_json(const album &value, std::string &text);
 

@@ -210,7 +210,7 @@ static int add_all_played(baseline_run *run, const lmdb_store *store, MDB_txn *t
 
 static int sum(baseline_run *run) { return read_inside(run, add_all_played); }
 
-/// A note for each album, by the album's number: a mark or a count.
+/// A flag or a count of tracks for each album; the index is the album's number.
 typedef struct album_notes {
     baseline_run *run;
     uint16_t *notes;
@@ -233,7 +233,7 @@ static void count_if_of_noted(void *context, int64_t id, const uint8_t *bytes) {
     notes->run->checksum += notes->notes[lmdb_number(bytes + PACKED_ALBUM)];
 }
 
-/// Sets the notes of albums from 2020 on, then counts their tracks.
+/// Sets the note of each album from 2020 or later to 1, then counts the tracks of these albums.
 static int count_of_years(album_notes *notes, const lmdb_store *store, MDB_txn *transaction) {
     MDB_cursor *cursor = NULL;
     MDB_val key, bytes;
@@ -300,7 +300,7 @@ static int subquery(baseline_run *run) { return read_inside(run, read_subquery);
 
 enum { TOP_COUNT = 100 };
 
-/// The first tracks found so far, in order.
+/// The first tracks by title among those visited so far, in order.
 typedef struct top_tracks {
     const uint8_t *bytes[TOP_COUNT];
     int64_t ids[TOP_COUNT];

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/// The size of the address space, not of the file.
+/// The maximum size of the file. LMDB reserves only address space of this size.
 static const size_t map_bytes = (size_t)16 << 30;
 
 int lmdb_fail(baseline_run *run, int code) { return baseline_fail(run, "LMDB: %s", mdb_strerror(code)); }
@@ -312,7 +312,7 @@ static int append_titles(lmdb_writer *writer, title_entry *entries, size_t count
     TRY_LMDB(writer->run, mdb_cursor_open(writer->transaction, writer->store.tracks_by_title, &cursor));
     for (size_t index = 0; index < count; index++) {
         int is_first = index == 0 || !same_title(&entries[index], &entries[index - 1]);
-        // LMDB copies the key and does not change it.
+        // LMDB copies the key and does not change it, so the cast may remove `const`.
         MDB_val key = {entries[index].length, (void *)entries[index].title}, value = {8, &entries[index].track};
         TRY_LMDB(writer->run, mdb_cursor_put(cursor, &key, &value, is_first ? MDB_APPEND : MDB_APPENDDUP));
     }

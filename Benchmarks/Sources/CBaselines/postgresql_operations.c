@@ -130,7 +130,7 @@ static int point_read(baseline_run *run) {
     " FOR UPDATE SKIP LOCKED"
 #define BEGIN_COMMIT "BEGIN; SET LOCAL lock_timeout = 5000; " LOCK
 
-/// The parameters of an INSERT, from an encoded row of COPY.
+/// The parameters of an INSERT, which point into a row encoded for COPY.
 typedef struct row_parameters {
     char bytes[POSTGRESQL_ROW_LIMIT];
     const char *values[13];
@@ -253,7 +253,7 @@ static int transactions(baseline_run *run) {
     return result;
 }
 
-/// Reads the results of a pipeline until its end.
+/// Sends the end of a pipeline, and reads the results of all its statements.
 static int end_pipeline(baseline_run *run, PGconn *connection) {
     if (PQpipelineSync(connection) != 1) return postgresql_fail(run, connection);
     int result = 0;
@@ -334,7 +334,7 @@ static int transactions_in_pipeline(baseline_run *run) {
 
 // MARK: Converting
 
-/// Connects, to read and remove the tables.
+/// Connects, so that `close_session` can remove the tables that the conversion creates.
 static int open_connection(baseline_run *run) {
     postgresql_session *session = calloc(1, sizeof *session);
     if (session == NULL) return baseline_fail(run, "out of memory");

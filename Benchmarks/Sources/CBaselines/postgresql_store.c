@@ -68,7 +68,8 @@ int postgresql_remove(baseline_run *run, PGconn *connection) {
 
 // MARK: Rows
 
-/// Appends the first four columns of every table. A number replaces Roost's checksum.
+/// Appends the column count, and the first four columns of every table. An arbitrary number
+/// replaces Roost's checksum.
 static char *append_head(char *out, int16_t column_count, int64_t id, int64_t entity) {
     out = append_int16(out, column_count);
     out = append_long(out, id);
@@ -109,7 +110,7 @@ static int16_t copy_bytes(const PGresult *result, int row, int column, void *out
 
 void postgresql_read_track(const PGresult *result, int row, track *out) {
     out->id = read_long(PQgetvalue(result, row, 0));
-    // Entity, version and checksum are read too, as by Roost.
+    // Roost reads the entity, version and checksum too.
     volatile int64_t head = read_long(PQgetvalue(result, row, 1)) + read_long(PQgetvalue(result, row, 2))
         + read_long(PQgetvalue(result, row, 3));
     (void)head;
@@ -180,7 +181,7 @@ int postgresql_send_all(baseline_run *run, PGconn *connection, const object_sink
 
 // MARK: Loading
 
-/// The number of bytes that libpq gets at a time.
+/// The number of buffered bytes from which on rows are sent.
 #define CHUNK (256 << 10)
 
 int postgresql_begin_copy(baseline_run *run, postgresql_copy *copy, PGconn *connection, const char *sql) {
@@ -329,6 +330,6 @@ const store_kind postgresql_kind = {
 };
 
 #else
-/// A placeholder, because without libpq the file has no declarations.
+/// A placeholder, because C requires a declaration in every file.
 typedef int postgresql_store_is_empty;
 #endif

@@ -23,7 +23,7 @@ typedef struct postgresql_copy {
     char bytes[(256 << 10) + POSTGRESQL_ROW_LIMIT];
 } postgresql_copy;
 
-/// Connects to the server in the environment variable ROOST_POSTGRES.
+/// Connects to the server that the environment variable ROOST_POSTGRES names.
 int postgresql_open(baseline_run *run, PGconn **out);
 void postgresql_close(PGconn *connection);
 /// Stores the connection's error message in the run, and returns -1.
@@ -35,20 +35,20 @@ int postgresql_execute(baseline_run *run, PGconn *connection, const char *sql);
 /// Removes the tables.
 int postgresql_remove(baseline_run *run, PGconn *connection);
 
-/// Creates the tables again, then loads them by COPY in one transaction. The album index is last.
+/// Creates the tables again, and loads them by COPY in one transaction; creates the index last.
 int postgresql_load(
     baseline_run *run, PGconn *connection, const album *albums, int64_t album_count, const track *tracks,
     int64_t track_count);
 
-/// The kind that writes new tables. It cannot read.
+/// The operations on PostgreSQL tables. There is no `read_all`.
 extern const store_kind postgresql_kind;
 
 int postgresql_begin_copy(baseline_run *run, postgresql_copy *copy, PGconn *connection, const char *sql);
 int postgresql_copy_track(baseline_run *run, postgresql_copy *copy, const track *value);
 int postgresql_end_copy(baseline_run *run, postgresql_copy *copy);
 
-/// Encodes a row for COPY: the number of columns, then each with its length. Returns the byte
-/// count.
+/// Encodes a row for COPY: the number of columns, then the length and bytes of each. Returns the
+/// byte count.
 size_t postgresql_encode_track(char *out, const track *value);
 size_t postgresql_encode_album(char *out, const album *value);
 

@@ -52,7 +52,7 @@ static int count_rows(baseline_run *run, sqlite3 *database, sqlite3_stmt *statem
     return sqlite3_reset(statement) == SQLITE_OK ? 0 : sqlite_fail(run, database);
 }
 
-/// Runs a query once for each number from a scattered sequence up to `key_count`, all in one read transaction.
+/// Runs a query `repetitions` times in one read transaction, with scattered keys up to `key_count`.
 static int query_by_key(baseline_run *run, const char *sql, int64_t key_count) {
     sqlite3 *database = database_of(run);
     sqlite3_stmt *statement = NULL;

@@ -24,7 +24,7 @@ int sqlite_finish_step(baseline_run *run, sqlite3 *database, sqlite3_stmt *state
 /// Stores the message of the database's last error in the run, and returns -1.
 int sqlite_fail(baseline_run *run, sqlite3 *database);
 
-/// Binds the columns of a track, starting at parameter 1. Its texts must live until the step.
+/// Binds the columns of a track, starting at parameter 1. The track must stay valid until the step.
 void sqlite_bind_track(sqlite3_stmt *statement, const track *value);
 
 /// Reads the columns of a track from the current row.

@@ -24,8 +24,8 @@ typedef struct write_options {
     int is_unpublished;
     /// Whether the titles of tracks have an index too.
     int indexes_title;
-    /// The number of objects in one durable transaction, with the album index from the beginning;
-    /// 0 for one transaction, with the indexes at the end.
+    /// The number of objects in each durable transaction; the album index is then created first.
+    /// 0 for a single transaction; indexes are then built after it.
     int64_t commit_count;
 } write_options;
 
@@ -48,7 +48,7 @@ int convert_store(baseline_run *run, const store_kind *source, const store_kind 
 
 extern const store_kind sqlite_kind, core_data_kind, lmdb_kind, json_kind, memory_kind;
 
-/// Creates the only library in memory, from which `memory_kind` reads.
+/// Creates the objects in memory from which `memory_kind` reads.
 int memory_open_library(baseline_run *run);
 
 /// Frees the store that `memory_kind` wrote last.

@@ -99,7 +99,7 @@ static int index_lmdb(baseline_run *run) { return build_indexes(run, &lmdb_kind)
 static void close_unindexed_sqlite(baseline_run *run) { close_unindexed(run, &sqlite_kind); }
 static void close_unindexed_lmdb(baseline_run *run) { close_unindexed(run, &lmdb_kind); }
 
-// MARK: Making a store that others then read
+// MARK: Making stores for other benchmarks
 
 static int make_store(baseline_run *run, const store_kind *kind, int indexes_title) {
     object_sink sink;

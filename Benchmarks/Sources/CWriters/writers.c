@@ -56,7 +56,7 @@ static int prepare(writers_run *run, PGconn *connection, const char *name, const
 }
 
 /// Runs a prepared statement with numbers, and stores the first number of the first row in `out`.
-/// Without `out`, the statement must change one row.
+/// If `out` is NULL, the statement must change one row.
 static int run_prepared(
     writers_run *run, PGconn *connection, const char *name, int count, const int64_t *numbers, int64_t *out
 ) {

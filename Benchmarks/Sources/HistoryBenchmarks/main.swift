@@ -4,8 +4,8 @@ import RoostCore
 
 // Compares durable commits to a store with a history and to a store without one.
 //
-// The commits alternate, so that disturbances of the disk affect both. The program prints medians in
-// microseconds and their ratio, and marks a ratio above the limit.
+// The commits to the two stores alternate, so that a slow disk affects both. The program prints medians
+// in microseconds and their ratio, and marks a ratio above the limit.
 
 /// The maximum time of a commit with a history, as a multiple of a commit without one.
 let limit = 1.25
@@ -21,7 +21,7 @@ let model = try ManagedObjectModel(entities: [
     ).with { $0.fetchIndexes = [FetchIndexDescription("byTitle", on: "title")] }
 ])
 
-/// One of the two stores, with its times.
+/// One of the two stores, with the times of its commits.
 final class Side {
     let store: any PersistentStore
     let path: String

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Roost
 
-/// Measures single operations of Roost's objects, with their limits.
+/// Measures single operations of Roost's objects, with time limits for some of them.
 struct ObjectCosts {
     let layer: RoostLayer
     let count: Int
@@ -11,7 +11,6 @@ struct ObjectCosts {
         (self.layer, self.count, self.rounds) = (layer, count, rounds)
     }
 
-    /// One line of the table.
     struct Line {
         let name: String
         let nanoseconds: Double
@@ -42,8 +41,7 @@ struct ObjectCosts {
         let albums = try albums(context)
         guard let first = albums.first else { return [] }
         var sum = 0
-        // Each title has at most 13 bytes, so that a read allocates no memory.
-        /// Times a loop whose sum stays in a register.
+        /// Times a loop that adds to a local sum, which can stay in a register.
         func clockSum(_ body: (inout Int) -> Void) -> Duration {
             var own = 0
             let time = Self.clock { body(&own) }
@@ -56,6 +54,7 @@ struct ObjectCosts {
         let all = try measure(per: count) {
             clockSum { sum in for album in albums { sum &+= Int(album.year) } }
         }
+        // Each title has at most 13 bytes, so that a read allocates no memory.
         let text = try measure(per: count) {
             clockSum { sum in for album in albums { sum &+= album.title?.utf8.count ?? 0 } }
         }
@@ -171,7 +170,7 @@ struct ObjectCosts {
         var (times, texts) = (SaveTimes(), SaveTimes())
         for round in 0..<rounds {
             let plays = Int64(round) * 2 + 1
-            // The order alternates in each round.
+            // The order of the two alternates from round to round.
             if round % 2 == 0 { try commit(plays, addingTo: &times) }
             try save(&times) { $0.plays = plays + 1 }
             if round % 2 == 1 { try commit(plays, addingTo: &times) }

@@ -2,7 +2,8 @@ internal import Foundation
 internal import Roost
 
 extension ObjectCosts {
-    /// Measures results that follow changes, and repeated fetches, in nanoseconds per event.
+    /// Measures updates of fetched results after changes, and repeated fetches, in nanoseconds per
+    /// event.
     func results() throws -> [Line] {
         let context = layer.container.makeContext()
         let shown = min(count, 100_000)
@@ -12,7 +13,7 @@ extension ObjectCosts {
         var window = request
         (window.request.fetchLimit, window.request.fetchOffset) = (50, count / 2)
         var reported = 0
-        /// Measures the handling of events, without the changes of objects that cause them.
+        /// Measures the handling of an event with `changed` objects, but not their changes.
         func follow(_ changed: Int, in request: Fetch<Album>, sections: String? = nil) throws -> Double {
             let controller = try FetchedResultsController(request, in: context, sections: sections)
             controller.onChange = { reported += $0.updated.count + $0.moved.count + $0.inserted.count }

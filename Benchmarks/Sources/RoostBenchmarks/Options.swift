@@ -30,7 +30,6 @@ struct Options {
         Exit codes: 0 measured, 1 something could not be measured or did not do the same, 2 wrong usage.
         """
 
-    /// The action of the program.
     enum Mode {
         case compare, scaling, memory, list, help
         case profile(Side)
@@ -84,7 +83,9 @@ struct Options {
         return number
     }
 
-    /// Returns the operations that ``names`` selects (default: `standard`, or all if it is empty).
+    /// Returns the operations that ``names`` selects.
+    ///
+    /// Without names, uses those in `standard`, and without these, returns all operations.
     ///
     /// Throws for an unknown name.
     func operations(standard: [String] = []) throws -> [Operation] {
@@ -100,7 +101,7 @@ struct Options {
         operation.name == name || operation.group == name || operation.name.hasSuffix("/" + name)
     }
 
-    /// Returns the numbers of tracks of a run over several sizes.
+    /// Returns numbers of tracks from `smallest` to ``largest``, each ten times the previous one.
     func sizes(from smallest: Int) -> [Int] {
         Array(sequence(first: smallest) { $0 * 10 <= largest ? $0 * 10 : nil })
     }

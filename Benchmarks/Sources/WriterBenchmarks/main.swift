@@ -4,8 +4,8 @@
     import Roost
     import RoostCore
 
-    // Measures durable commits of 1, 2, 4 and 8 threads to one store on a PostgreSQL server, beside a
-    // C program that writes the same rows.
+    // Measures durable commits of 1, 2, 4 and 8 threads to one store on a PostgreSQL server, and
+    // compares them with a C program that writes the same rows.
     //
     // Each commit increments a counter or inserts an object. Both programs alternate, and the order
     // of each pair of runs is reversed. The median of the pairs' ratios counts, because other work of

@@ -5,7 +5,6 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// Inserting objects.
     static let insertion: [GraphCheck] = [
         GraphCheck("insert.defaults", "awakeFromInsert sees the model's defaults. It is called once.", .apple) {
             bench in
@@ -54,7 +53,6 @@ extension GraphCheck {
         },
     ]
 
-    /// Setting properties.
     static let changing: [GraphCheck] = [
         GraphCheck(
             "change.same-value",

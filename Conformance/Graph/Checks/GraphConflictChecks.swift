@@ -45,7 +45,6 @@ extension GraphCheck {
         }
     }
 
-    /// Conflicts of two contexts.
     static let conflicts: [GraphCheck] = [
         GraphCheck(
             "merge.error",
@@ -302,7 +301,6 @@ extension GraphCheck {
         .error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
     ]
 
-    /// Conflicts over unique values.
     static let constraintConflicts: [GraphCheck] = [
         GraphCheck(
             "merge.unique",

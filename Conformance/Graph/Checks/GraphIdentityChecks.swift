@@ -166,7 +166,7 @@ extension GraphCheck {
                 let lazy = container.makeContext().object(with: ObjectID(entity, key: key))
                 try expect(lazy is Clip, "object(with:) of \(entity) gives a Clip", otherwise: "\(type(of: lazy))")
             }
-            // The event began before the insert, so the object's entity is not known yet.
+            // This context's event begins before the insert, so the context cannot know the object's entity yet.
             let early = container.makeContext()
             _ = try early.count(FetchRequest("Asset"))
             try bench.change(container) { context in

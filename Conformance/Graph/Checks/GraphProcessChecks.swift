@@ -34,8 +34,8 @@ extension GraphCheck {
             var notices = try container.saves.makeAsyncIterator()
             while imported < total / 2 {
                 imported = Int(try require(try peer.acknowledged(), "a part of the import"))
-                // Waits only for notices of reported saves, because the other process may wait
-                // until its answers are read.
+                // Waits only for saves that the other process has reported, because that process may block until its
+                // answers are read.
                 context.processPendingChanges()
                 while list.controller.count < imported {
                     _ = try require(await notices.next(), "a notice")

@@ -4,7 +4,6 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// Relationships and their inverses.
     static let relations: [GraphCheck] = [
         GraphCheck(
             "relations.inverse-to-one",
@@ -353,7 +352,6 @@ extension GraphCheck {
         },
     ]
 
-    /// Ordered relationships.
     static let orderedRelations: [GraphCheck] = [
         GraphCheck(
             "relations.ordered",

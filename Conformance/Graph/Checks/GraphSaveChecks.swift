@@ -6,7 +6,6 @@ internal import RoostQuery
 internal import RoostStores
 
 extension GraphCheck {
-    /// Saving.
     static let saving: [GraphCheck] = [
         GraphCheck(
             "save.order-of-hooks",

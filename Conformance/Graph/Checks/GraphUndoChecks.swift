@@ -4,7 +4,6 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// Undo and redo.
     static let undoing: [GraphCheck] = [
         GraphCheck("undo.none", "Without a stack, undo is nil and nothing is recorded.", .apple) { bench in
             let container = try bench.makeContainer()

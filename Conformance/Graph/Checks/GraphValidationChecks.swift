@@ -5,7 +5,6 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// Validation before a save.
     static let validation: [GraphCheck] = [
         GraphCheck(
             "validation.each-reason",

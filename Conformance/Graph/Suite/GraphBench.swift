@@ -41,7 +41,7 @@ package final class GraphBench {
 
     /// Closes the store of a container and opens it again, in a new container.
     ///
-    /// A store stays open if closing would discard its content.
+    /// If closing would discard the store's content, the store stays open.
     func reopen(_ container: PersistentContainer) throws -> PersistentContainer {
         let store = try require(container.stores.first, "a store in the container")
         return try self.container(for: try workbench.reopen(store.persistentStore))

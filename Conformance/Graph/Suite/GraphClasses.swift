@@ -7,7 +7,6 @@ internal import RoostSystem
 // by name.
 
 extension GraphCheck {
-    /// The classes of the suite.
     static let types: [any ManagedObjectClass.Type] = [
         Person.self, Artist.self, Album.self, Track.self, Genre.self, Playlist.self, Asset.self, Image.self, Video.self,
         Clip.self, Draft.self, Everything.self,

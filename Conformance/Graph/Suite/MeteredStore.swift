@@ -2,7 +2,7 @@ package import RoostCore
 internal import RoostQuery
 internal import RoostSystem
 
-/// A meter that counts a store's calls and can make them fail.
+/// A meter that counts the calls to a store and can make them fail.
 package final class StoreMeter: Sendable {
     /// The calls since the last start of ``counting(_:)``.
     struct Counts: Equatable {
@@ -116,7 +116,7 @@ package final class StoreMeter: Sendable {
     }
 }
 
-/// A store that counts its calls.
+/// A store that reports its calls to a ``StoreMeter``.
 package final class MeteredStore: CommitReportingStore {
     private let base: any PersistentStore
     private let meter: StoreMeter
@@ -159,7 +159,7 @@ package final class MeteredStore: CommitReportingStore {
     package func close() throws(StoreError) { try base.close() }
 }
 
-/// A snapshot that counts its calls.
+/// A snapshot that reports its reads to a ``StoreMeter``.
 private final class MeteredSnapshot: IDListingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot {
     private let base: any StoreSnapshot
     private let meter: StoreMeter
@@ -223,7 +223,7 @@ private final class MeteredSnapshot: IDListingSnapshot, GroupedLinkSnapshot, Gra
     func makeObjectGraph() -> any ObjectGraph { MeteredGraph(base.objectGraph(), meter: meter) }
 }
 
-/// A graph that counts its calls.
+/// A graph that reports its reads to a ``StoreMeter``.
 private final class MeteredGraph: ObjectGraph {
     private let base: any ObjectGraph
     private let meter: StoreMeter

@@ -65,7 +65,7 @@ struct JSONOpening {
             try requireOneName()
             let document = try DocumentFile(at: path)
             // The journal is opened after the document. If the document's path still refers to the
-            // same file, the journal belongs to it.
+            // same file, the journal belongs to the document.
             let hasJournal = try openJournal().identity != nil
             if !hasJournal, try FileIdentity(at: path) == document.identity,
                 document.byteCount <= settings.maximumDocumentBytes, let stream = try DocumentStream(document),
@@ -94,7 +94,8 @@ struct JSONOpening {
         try JournalRecovery.requireJournal(besideStoreAt: path)
         let document = try DocumentFile(at: path)
         do throws(StoreError) { try DocumentReader.requireRecognized(document) } catch {
-            // If another process is writing the document, the file is checked again under the lock.
+            // If another process changed the document meanwhile, the document is checked again
+            // later, under the lock.
             guard try !document.isUnchanged() else { throw error }
         }
     }
@@ -247,13 +248,13 @@ struct JSONOpening {
                 try adopt(state, files: &files)
             }
         }
-        // This check precedes the creation of the storage, whose deallocation would release the
+        // This check comes before the storage is created. Deallocating a storage would release the
         // locks that the next attempt needs.
         try requireUnchanged(document)
         if !settings.isReadOnly {
             StoreFile.sweepTemporarySiblings(of: path, companions: [JournalFile.suffix])
-            // The directory entry may not be durable yet, if the program that created it crashed
-            // right after.
+            // If the program that created the document crashed right after, the directory entry may
+            // not be durable yet.
             try StoreFile.syncDirectory(of: path)
         }
         return (loaded, files)

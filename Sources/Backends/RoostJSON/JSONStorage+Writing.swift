@@ -15,8 +15,8 @@ final class JSONLongWrite: KeyValueLongWrite {
     init(_ storage: JSONStorage, base: any KeyValueLongWrite) {
         self.storage = storage
         self.base = base
-        // A transaction above the journal's limit is written as a new document, so further
-        // operations are not recorded.
+        // A transaction above the journal's limit is written as a new document, so its operations
+        // need not be recorded.
         operations = Mutex(JournalOperations(limit: storage.settings.isUnpublished ? 0 : storage.journalLimit))
     }
 
@@ -57,7 +57,7 @@ extension JSONStorage {
         files.withLock { settings.journalLimit($0?.document.file.byteCount ?? 0) }
     }
 
-    /// Makes a transaction durable (unless the store is unpublished), then visible.
+    /// Makes a transaction durable, unless the store is unpublished, and then visible.
     ///
     /// - Throws: Errors of the system, `storeReplaced`, `hasOtherNames` or `limitExceeded`. The
     ///   transaction is then not visible.
@@ -162,7 +162,7 @@ extension JSONStorage {
 
     /// Publishes a document that a load wrote to an unpublished store.
     ///
-    /// The first request reads the document.
+    /// Later requests read the document.
     func publishLoaded(_ draft: DocumentDraft) throws(StoreError) {
         try withFiles { (files) throws(StoreError) in
             try publish(draft, files: &files)

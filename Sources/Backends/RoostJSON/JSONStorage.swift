@@ -7,9 +7,9 @@ internal import RoostMemory
 ///
 /// FORMAT.md describes both. In a store open for writing, creating a snapshot costs O(1) and waits
 /// for no commit. A commit appends its changes to the journal. If the journal would exceed its
-/// limit, or is unusable after an error, the commit writes a new document instead. Then the commit
-/// is durable and visible. Commits to an unpublished store stay in memory until ``sync()`` or
-/// ``close()``. The storage is safe for use from any thread.
+/// limit, or is unusable after an error, the commit writes a new document instead. In both cases,
+/// the commit is then durable and visible. Commits to an unpublished store stay in memory until
+/// ``sync()`` or ``close()``. The storage is safe for use from any thread.
 final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The document's path with symbolic links resolved.
     let path: String
@@ -17,7 +17,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     let storeUUID: StoreUUID
     /// The committed contents.
     ///
-    /// Nil after a load wrote the document, until the first request reads the document.
+    /// Nil after a load wrote the document, until a request reads the document into memory.
     private let contents: Mutex<MemoryStorage?>
     /// The files, or nil after they were closed.
     ///
@@ -73,7 +73,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         return contents.withLock { $0 == nil }
     }
 
-    /// Drops the contents in memory, because a new document replaces them.
+    /// Drops the contents in memory.
     func forgetContents() {
         let forgotten = contents.withLock { $0.take() }
         // Views of the contents keep the data that they need.
@@ -117,8 +117,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         /// The document as it was last read or written.
         var document: DocumentState
         var journal: JournalFile?
-        /// Whether the document already contains the journal's frames and only the file could not
-        /// be removed.
+        /// Whether the document already contains the journal's frames, but the journal file still
+        /// exists.
         var isJournalFolded = false
         /// The number of journal bytes that a reader has read; 0 for a writer.
         var readByteCount = 0
@@ -158,7 +158,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The maximum size of a key: 511 bytes, as in LMDB.
     var maximumKeyByteCount: Int { MemoryStorage.maximumKeyByteCount }
 
-    /// The current version of the document format.
+    /// The format version of documents that require no features.
     var formatVersion: Int { DocumentFormat.version }
 
     /// Always true, because the checksums of the document and of the journal's frames are compared
@@ -210,7 +210,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Reads the commits that were appended to the journal since it was last read.
     ///
-    /// - Returns: False if the journal was replaced or is damaged.
+    /// - Returns: False if everything must be read again, for example because the journal was
+    ///   replaced.
     private func readOn(
         _ journal: FileIdentity, known: FileIdentity, files: inout StoreFiles
     ) throws(StoreError) -> Bool {

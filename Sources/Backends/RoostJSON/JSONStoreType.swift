@@ -77,7 +77,7 @@ package struct JSONStoreType: FileStoreType {
 
     /// Checks, before a store is removed, that the journal beside it belongs to the store.
     ///
-    /// If the store is kept, the caller opens it, which checks more.
+    /// Checks nothing if the store is kept, because opening the store then checks more.
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         if !isKept { try JournalRecovery.requireOwnToRemove(besideStoreAt: path) }
     }

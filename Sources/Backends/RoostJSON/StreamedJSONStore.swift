@@ -4,8 +4,8 @@ internal import RoostKeyValue
 
 /// A JSON store that is opened to be read once.
 ///
-/// Its document is read when needed. It is kept in memory only after an operation that needs the
-/// whole document.
+/// Its document is read when needed. The contents are kept in memory only after an operation that
+/// needs the whole document.
 final class StreamedJSONStore: IntegrityCheckingStore {
     private struct State {
         var isClosed = false

@@ -102,7 +102,9 @@ package struct MemoryStoreType: PersistentStoreType {
         }
     }
 
-    /// Renames the source store, and replaces the destination.
+    /// Renames the source store to the destination's name.
+    ///
+    /// An existing destination is replaced if `overwriting` is true.
     package func replace(
         _ destination: StoreLocation, with source: StoreLocation, overwriting: Bool
     ) throws(StoreError) {

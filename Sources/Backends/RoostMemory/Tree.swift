@@ -215,7 +215,8 @@ struct Tree: Sendable {
         }
     }
 
-    /// Merges the children at `index` and `index + 1` if both fit into three quarters of a page.
+    /// Merges the children at `index` and `index + 1` if both together fit into three quarters of a
+    /// page.
     private func merge(_ node: TreeNode, at index: Int, transaction: UInt64) {
         let (left, right) = (node.children[index], node.children[index + 1])
         guard left.liveByteCount + right.liveByteCount <= TreeNode.capacityBytes * 3 / 4,

@@ -137,7 +137,7 @@ final class TreeNode: @unchecked Sendable {
     /// Prefetches the child at a position, if any.
     func prepareChild(_ index: Int) {
         guard index < children.count else { return }
-        // The prefetch loads the child's reference count, so the count is not changed here.
+        // Retaining the child here would wait for its reference count, which the prefetch is loading.
         croost_prefetch(Unmanaged.passUnretained(children[index]).toOpaque())
     }
 

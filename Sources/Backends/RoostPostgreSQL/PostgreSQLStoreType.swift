@@ -14,7 +14,7 @@
         /// The name of the type, `postgresql`.
         package var name: String { "postgresql" }
 
-        /// All capabilities except files and ordered generations (commits are concurrent).
+        /// All capabilities except files and, because commits are concurrent, ordered generations.
         package var capabilities: StoreCapabilities {
             StoreCapabilities(
                 .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
@@ -99,7 +99,7 @@
             }
         }
 
-        /// Returns a backup location in the same database: the store's name and a random number.
+        /// Returns a backup location in the same database, with a random number in its schema name.
         package func backupLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation {
             let place = try PostgreSQLLocation(location.path)
             // The name of the backup must fit without truncation.

@@ -1,2 +1,2 @@
-// The lock for backends.
+// Exports the lock that backends use.
 @_exported public import class RoostSystem.Mutex

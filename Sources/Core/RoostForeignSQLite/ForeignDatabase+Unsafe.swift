@@ -139,7 +139,8 @@
             while try statement.step() {}
         }
 
-        /// Returns the first value of a statement as a whole number; nil without a row or for null.
+        /// Returns the first value of a statement as a whole number; nil if the statement returns
+        /// nothing or the value is null.
         package func integer(_ sql: String) throws(StoreError) -> Int64? {
             let statement = try prepare(sql)
             guard try statement.step(), !statement.isNull(0) else { return nil }

@@ -21,10 +21,8 @@ struct JSONKeyStack {
     /// Indexes into `entries`, or −1.
     private var slots: [Int32] = []
 
-    /// Begins an object.
     mutating func push() { frames.append((entries.count, bytes.count)) }
 
-    /// Ends the innermost object.
     mutating func pop() {
         guard let frame = frames.popLast() else { return }
         while entries.count > frame.entries, let entry = entries.popLast() { slots[entry.slot] = -1 }
@@ -134,7 +132,6 @@ package final class JSONNameTable: Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether both buffers have the same bytes.
     func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         guard count > 0, let left = baseAddress, let right = other.baseAddress else { return true }

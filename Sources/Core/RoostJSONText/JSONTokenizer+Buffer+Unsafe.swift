@@ -85,7 +85,6 @@ extension JSONTokenizer {
         return count > 0
     }
 
-    /// Discards the first `count` bytes of the buffer.
     private mutating func discard(_ count: Int) {
         guard count > 0 else { return }
         check(upTo: count)
@@ -115,7 +114,6 @@ extension JSONTokenizer {
         capacity = larger
     }
 
-    /// The error for a token that is too long.
     var tooLong: JSONSyntaxError {
         let what = tokenByteLimit == limits.keyByteCount ? "a key" : "a value"
         return error("\(what) is longer than \(tokenByteLimit) bytes", reason: .limitExceeded)

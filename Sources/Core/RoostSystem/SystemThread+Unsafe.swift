@@ -3,7 +3,6 @@
 /// Foundation's `Thread` does not report failures, so a caller could wait forever for a thread that
 /// never started.
 package enum SystemThread {
-    /// The name and the closure of a new thread.
     private final class Work {
         let name: String
         let body: @Sendable () -> Void
@@ -45,7 +44,6 @@ package enum SystemThread {
     /// Has an effect only with glibc. Call this before the program starts a second thread.
     package static func spareAddressSpace() { croost_spare_address_space() }
 
-    /// Runs the work of a new thread.
     private static func run(_ work: UnsafeMutableRawPointer?) {
         guard let work else { return }
         // SAFETY: `start` retained the object for exactly this call.

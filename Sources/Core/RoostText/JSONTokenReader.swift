@@ -188,7 +188,6 @@ package struct JSONTokenReader: ~Copyable {
         return error("\(expected) is expected, and \(tokens.descriptionOfWrongInteger)")
     }
 
-    /// The error for a key that occurs twice.
     var repeatedKey: StoreError { located(tokens.repeatedKey, code: nil) }
 
     @inline(never)

@@ -6,7 +6,6 @@ package import RoostCore
 package struct RecordColumns: Sendable {
     /// One column.
     package struct Column: Sendable {
-        /// The content of a column.
         enum Content: Sendable {
             case key, version, entity
             /// The field by entity number; nil for entities that are not requested.

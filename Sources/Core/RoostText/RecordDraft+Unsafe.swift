@@ -68,7 +68,6 @@ final class RecordDraft {
         set(key, field: field)
     }
 
-    /// Sets a decimal field.
     func set(_ value: DecimalNumber, field: borrowing RecordLayout.Field) {
         let offset = field.byteOffset
         record.storeBytes(
@@ -79,7 +78,6 @@ final class RecordDraft {
         set(UInt64(truncatingIfNeeded: value.mantissa), field: field)
     }
 
-    /// Marks a composite as present.
     func setPresent(_ field: borrowing RecordLayout.Field) { clearNull(field.index) }
 
     /// Sets a UUID field to the 16 bytes that `body` writes; returns false if `body` returns false.

@@ -94,7 +94,6 @@ package struct RecordTextWriter: Sendable {
         let field: RecordLayout.Field
         /// The text before the value: `, "name": `.
         let prefix: [UInt8]
-        /// The elements of a composite.
         let elements: [Member]
 
         init(_ field: RecordLayout.Field, key: String, elements: [Member]) {

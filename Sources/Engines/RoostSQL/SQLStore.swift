@@ -170,8 +170,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     /// Runs `body` in a write transaction during which other transactions may write.
     ///
     /// On return, all changes are durable; an error (except `outcomeUnknown`) undoes them. `body`
-    /// must lock the rows that it relies on when it reads them. It runs again if it failed because
-    /// of concurrent writes. If the store allows only one writer at a time, this method is
+    /// must lock the rows that it relies on when it reads them. `body` runs again if it failed
+    /// because of concurrent writes. If the store allows only one writer at a time, this method is
     /// equivalent to ``writing(_:)``.
     func writingBesideOthers<Result>(
         _ body: (SQLWriter) throws(StoreError) -> Result
@@ -197,9 +197,9 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// Runs a transaction, and repeats it if it failed because of concurrent writes.
     ///
-    /// Repeats until the store's timeout, because a slow program would use up any number of attempts
-    /// if many commits change one row. If `codes` is given, repeats only after errors with one of
-    /// these codes.
+    /// Repeats until the store's timeout, but at least ``minimumRepetitionCount`` times. The limit
+    /// is a time, because a slow program would use up any number of attempts if many commits change
+    /// one row. If `codes` is given, repeats only after errors with one of these codes.
     private func repeating<Result>(
         after codes: Set<StoreError.Code>?, _ transaction: (_ isRepeated: Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

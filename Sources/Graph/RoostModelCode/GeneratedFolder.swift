@@ -10,11 +10,11 @@ package struct GeneratedFolder {
     package struct Finding: Sendable, Hashable, CustomStringConvertible {
         /// The kinds of difference.
         package enum Kind: String, Sendable {
-            /// A file has other contents.
+            /// A file differs from the generated text.
             case stale
             /// A file does not exist.
             case missing
-            /// A file was generated from the model before, but no longer is.
+            /// A file was generated from an earlier version of the model.
             case superfluous
         }
 
@@ -28,9 +28,7 @@ package struct GeneratedFolder {
         package var writtenDescription: String { "\(kind == .superfluous ? "removed" : "wrote") \(name)" }
     }
 
-    /// The path of the directory.
     let path: String
-    /// The name of the model file.
     let source: String
 
     /// Prepares to check or write a directory.

@@ -2,7 +2,6 @@ internal import RoostCore
 
 /// The names of the generated types of a model.
 struct ModelNames {
-    /// The name of the enum with the model.
     let modelEnum: String
     /// The names of the classes, by entity number.
     let classes: [String]
@@ -82,8 +81,8 @@ struct ModelNames {
         }
     }
 
-    /// Returns the class name in the model without its module, or, if it is missing or unusable,
-    /// the entity's name.
+    /// Returns the class name in the model without its module, or the entity's name if the class
+    /// name is missing or unusable.
     private static func className(of entity: EntityDescription) -> String {
         guard let text = entity.managedObjectClassName else { return entity.name }
         let name = text.split(separator: ".", omittingEmptySubsequences: false).last.map(String.init) ?? text

@@ -37,7 +37,7 @@ struct ModelSections {
             name: names.modelEnum, text: Self.modelEnum(code, names: names), usesFoundation: false)
     }
 
-    /// Returns the entities by their number of superentities, then by name.
+    /// Returns the entities, sorted by their number of superentities, then by entity number.
     private static func superentitiesFirst(_ model: ManagedObjectModel) -> [ManagedObjectModel.Entity] {
         func depth(_ entity: ManagedObjectModel.Entity) -> Int {
             var (depth, next) = (0, entity.superentity)
@@ -148,7 +148,7 @@ struct ModelSections {
 
     /// Returns the constants of a class.
     ///
-    /// They are outside of the class, so that they are not its members.
+    /// The constants are outside of the class, so that they are not its members.
     private static func constantsText(
         _ name: String, entity: ManagedObjectModel.Entity, className: String, all: [PropertyCode]
     ) -> String {

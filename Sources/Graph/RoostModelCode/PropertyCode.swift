@@ -127,8 +127,8 @@ struct PropertyCode {
                 type: "[String: Value]", name: "composite", suffix: "Composite", hasConstantForm: false,
                 isAlwaysOptional: true)
         case .transformable:
-            // Archived Foundation classes are not Codable, so the property contains the encoded
-            // bytes.
+            // Without a class name, the type is unknown. Archived Foundation classes are not Codable. In both cases,
+            // the property contains the encoded bytes.
             guard let type = attribute.attributeValueClassName, !type.hasPrefix("NS") else {
                 return Access(type: "Data", name: "data", suffix: "Data", hasConstantForm: false)
             }

@@ -27,7 +27,6 @@ enum SwiftText {
         keywords.contains(identifier) ? "`\(identifier)`" : identifier
     }
 
-    /// Returns a string literal with the given text.
     static func literal(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {

@@ -10,8 +10,8 @@
     public struct ModelDescription: Sendable {
         /// The parts of the description.
         ///
-        /// Each insertion copies the description to read the entity's name. One object makes this
-        /// cheap.
+        /// Each insertion copies the description to read the entity's name. Copying one reference
+        /// is cheap.
         private final class Parts: Sendable {
             let name: EntityName
             let entity: EntityDescription

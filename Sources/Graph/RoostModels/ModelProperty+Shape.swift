@@ -3,7 +3,7 @@
     internal import RoostGraph
 
     extension ModelProperty {
-        /// The property as the class expects it.
+        /// The property's entry in the shape of the class.
         var shape: ClassShape.Property {
             switch content {
             case .attribute(let attribute) where attribute.isTransient:

@@ -19,11 +19,12 @@ enum RoostTool {
     ]
 
     static func main() {
-        // Called first: a file opened while a standard stream is closed would take its number.
+        // Called first, because a file opened while a standard stream is closed would get the stream's
+        // descriptor.
         Console.fillStandardDescriptors()
         SystemThread.spareAddressSpace()
         Interruption.shared.install()
-        // Limits SQLite's memory, which a damaged or hostile file could exhaust, to eight times the
+        // A damaged or hostile file could make SQLite use all memory. The limit is eight times the
         // default limit of a value.
         limitLibraryMemory(toByteCount: 2 << 30)
         do throws(UsageError) {

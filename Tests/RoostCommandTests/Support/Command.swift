@@ -29,7 +29,7 @@ struct CommandResult {
     }
 }
 
-/// A directory of its own for one test, in which the `roost` program runs.
+/// A temporary directory for one test, in which the `roost` program runs.
 final class Workplace: Sendable {
     let path: String
 
@@ -39,7 +39,7 @@ final class Workplace: Sendable {
     }
 
     deinit {
-        // If the removal fails, the system removes the files.
+        // If the removal fails, the system later clears its temporary directory.
         try? FileManager.default.removeItem(atPath: path)
     }
 
@@ -48,14 +48,14 @@ final class Workplace: Sendable {
     func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: file(name))) }
     func write(_ bytes: Data, to name: String) throws { try bytes.write(to: URL(fileURLWithPath: file(name))) }
 
-    /// The program, beside the tests in the directory of build products, if it was built.
+    /// The path of the program, which is built beside the tests; nil if the program was not built.
     static let program: String? = {
         let candidates = [Bundle.main.executableURL, URL(fileURLWithPath: CommandLine.arguments[0])].compactMap { $0 }
         return candidates.map { $0.deletingLastPathComponent().appendingPathComponent("roost").path }
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }()
 
-    /// Starts the program with arguments, in this directory.
+    /// Starts the program in this directory, with the words of `wrapper` before its path.
     func start(
         _ arguments: [String], through wrapper: [String] = [], input: Any = FileHandle.nullDevice
     ) throws -> RunningCommand {
@@ -64,20 +64,20 @@ final class Workplace: Sendable {
             input: input)
     }
 
-    /// Runs the shell with a script as its standard input.
+    /// Runs `roost shell` with a script as its standard input.
     func shell(_ script: String, on store: String = "store", options: String...) throws -> CommandResult {
         try write(Data(script.utf8), to: "script")
         let input = try FileHandle(forReadingFrom: URL(fileURLWithPath: file("script")))
         return try start(["shell", store] + options, input: input).wait()
     }
 
-    /// Starts the shell on the store `store`; the caller writes the script to `input`.
+    /// Starts `roost shell` on the store `store`, to which the caller writes through `input`.
     func startShell() throws -> (run: RunningCommand, input: FileHandle) {
         let pipe = Pipe()
         return (try start(["shell", "store"], input: pipe), pipe.fileHandleForWriting)
     }
 
-    /// Runs the program with arguments, in this directory, to its end.
+    /// Runs the program in this directory, and waits for its end.
     @discardableResult
     func roost(_ arguments: String..., through wrapper: [String] = []) throws -> CommandResult {
         try start(arguments, through: wrapper).wait()
@@ -138,7 +138,6 @@ final class RunningCommand {
         }
     }
 
-    /// Returns the standard output until now.
     func outputSoFar() throws -> String { String(decoding: try Data(contentsOf: output), as: UTF8.self) }
 
     func wait() throws -> CommandResult {

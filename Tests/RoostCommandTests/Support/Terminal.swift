@@ -1,15 +1,16 @@
 import Foundation
 import Testing
 
-/// A pseudo-terminal in which a command runs, in a session of its own, so that Ctrl-C works.
+/// A pseudo-terminal in which a command runs.
+///
+/// It is the controlling terminal of the command's own session, so Ctrl-C works.
 final class Terminal {
-    /// The program that gives a command a session of its own on the terminal.
     private static let sessionProgram = "/usr/bin/setsid"
     static let isAvailable = FileManager.default.isExecutableFile(atPath: sessionProgram)
 
     private let primary: Int32
     private let process = Process()
-    /// The text that was shown since the last match.
+    /// The output since the last match of ``expect(_:at:)``.
     private var pending = ""
     private(set) var shown = ""
 

@@ -63,7 +63,7 @@ struct ArticleTests {
         var known: Set<String> = []
         for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
             for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
-                // `Type.member(label:): declaration`
+                // A line has the form `Type.member(label:): declaration`.
                 guard let end = line.range(of: ": ") else { continue }
                 let name = line[..<end.lowerBound]
                 let member = name.split(separator: ".").last.map(String.init) ?? String(name)

@@ -368,7 +368,7 @@ struct InPlaceMigrationTests {
         let directory = try TemporaryDirectory()
         let location = location(type, in: directory)
         try Notes.store(location).close()
-        // With a backup, the file is replaced. A migration in one transaction excludes other programs.
+        // Keeping a backup requires a new file. A migration in one transaction would exclude other programs.
         let options = MigrationOptions(
             conversion: ConversionOptions(onProgress: { progress in
                 guard progress.phase == .verifying else { return }

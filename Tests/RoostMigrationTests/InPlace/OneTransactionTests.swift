@@ -40,7 +40,8 @@ struct OneTransactionTests {
 
     // MARK: Comparison with a new file
 
-    /// Migrates a random evolution in its SQLite file and into a new file, and compares both.
+    /// Migrates one copy of a random store in its SQLite file and another into a new file, and
+    /// compares both.
     ///
     /// - Returns: The path of the first migration; nil if both failed equally.
     private func compare(_ seed: Int) throws -> MigrationPath? {

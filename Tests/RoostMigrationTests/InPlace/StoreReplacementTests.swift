@@ -13,9 +13,9 @@ struct StoreReplacementTests {
 
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Two processes that close a store at the same time each see the other, so the log remains.
+    /// If two processes close a store at the same time, each sees the other, so the log remains.
     @Test(
-        "locking a store for replacement settles the store again if a log appears meanwhile",
+        "locking a store for replacement repeats the removal of the log if a log appears meanwhile",
         arguments: ["-wal", "-shm", "-journal"])
     func settledAgain(suffix: String) throws {
         let directory = try TemporaryDirectory()
@@ -36,7 +36,7 @@ struct StoreReplacementTests {
         #expect(throws: StoreError.self) { try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0) }
     }
 
-    @Test("locking a store for replacement succeeds after five attempts to settle a log that remains")
+    @Test("locking a store for replacement succeeds after five attempts to remove a log that remains")
     func foreign() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("store")

@@ -475,7 +475,7 @@ struct MappingInferenceTests {
         #expect(problems.map(\.entity) == ["Draft", "Note"])
     }
 
-    @Test("inference copies the entity that keeps its name, and removes an entity with that renaming identifier")
+    @Test("inference copies an entity that keeps its name, and removes one whose renaming identifier is that name")
     func merges() throws {
         let merged = try MappingModel.inferred(from: notesAndDrafts(), to: model(EntityDescription("Note")))
         #expect(merged.entityMappings.map(\.name) == ["IEM_Copy_Note", "IEM_Remove_Draft"])

@@ -136,7 +136,7 @@ struct RelationshipInferenceTests {
         let new = try models(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
         let many = try models(.toOne("b", to: "B", inverse: "as"), .toMany("as", to: "A", inverse: "b"))
         try expectDemand(many, to: new, keeping: "b")
-        // First the inverse is renamed, then it keeps its name.
+        // In the next case, the inverse is renamed. In the case after that, it keeps its name.
         var renamed = R.toOne("a", to: "A", inverse: "b")
         renamed.renamingIdentifier = "as"
         try expectDemand(many, to: try models(.toOne("b", to: "B", inverse: "a"), renamed), keeping: "b")

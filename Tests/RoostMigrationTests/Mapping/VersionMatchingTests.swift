@@ -11,7 +11,7 @@ struct VersionMatchingTests {
         try ManagedObjectModel(entities: entities)
     }
 
-    @Test("a mapping document with version 1 hashes fits only the models it was made for")
+    @Test("a mapping model with version 1 hashes fits only the models that have these hashes")
     func mappingsOfOldRecipe() throws {
         let (old, new) = (
             try model(EntityDescription("Track", attributes: [.date("seen").transient()])),

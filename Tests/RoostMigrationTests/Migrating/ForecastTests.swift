@@ -213,7 +213,7 @@ struct ForecastTests {
         return store
     }
 
-    /// A limit of the written size is accepted, and a slightly smaller limit is refused.
+    /// A limit equal to the written size is accepted, and a slightly smaller limit is refused.
     @Test(
         "the forecast size of a document includes links, metadata and the model",
         arguments: [

@@ -17,7 +17,7 @@ import RoostMigration
         ]
 
         @Test(
-            "each step through a chain of versions gives the content of a plain migration", arguments: chains,
+            "each step through a chain of versions gives the same content as PlainMigration", arguments: chains,
             Sample.writingTypes)
         func chain(path: String, type: String) throws {
             let versions = try Self.versions(path)
@@ -62,7 +62,7 @@ import RoostMigration
                 Self.explain(
                     report, before: tally, after: try store.snapshot().computeTally(), old: old, new: version.model,
                     mapping: mapping)
-                // A mandatory relationship that is new stays empty.
+                // A new mandatory relationship stays empty, which a check reports.
                 let findings = try checkStore(store).filter { $0.kind != "mandatory" }
                 #expect(findings == [], "\(version.name): \(findings.prefix(3))")
             }
@@ -87,8 +87,8 @@ import RoostMigration
                     let to = mapping.destinationEntity.flatMap(new.entity)
                 else { continue }
                 #expect(before.entities[from.number].count == after.entities[to.number].count)
-                // The first subentity of an entity adds entity numbers to the entity's records and to
-                // references to it.
+                // If only the new entity has subentities, its records and the references to it also
+                // store entity numbers.
                 let (fields, newFields) = (from.layout.fields, to.layout.fields)
                 let namesOthers = fields.contains { $0.kind == .polymorphicReference || $0.kind == .objectID }
                 guard from.number == to.number, !namesOthers, fields.map(\.kind) == newFields.map(\.kind) else {

@@ -35,7 +35,7 @@ struct MigrationEstimateTests {
         #expect(seconds() > seconds(verifies: false))
         #expect(seconds(to: "sqlite") > seconds(to: "lmdb"))
         #expect(seconds(from: "coredata") > 1.5 * seconds())
-        // Unknown types are not faster than known ones.
+        // A type without known costs is assumed to be slower than SQLite.
         #expect(seconds(to: "other") > seconds(to: "sqlite"))
         // A million objects take a few seconds.
         #expect((0.3...10).contains(seconds(1_000_000)))

@@ -182,7 +182,7 @@ struct MigrationMappingTests {
         #expect(report.links == 5)
     }
 
-    @Test("a to-one relationship becomes to-many, and its inverse follows in order")
+    @Test("a to-one relationship becomes to-many, and its inverse keeps its order")
     func widens() throws {
         let (store, report) = try migrate(
             [

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Random migrations in one pass")
 struct MigrationPropertyTests {
-    @Test("a random migration in memory gives the content of a plain migration", arguments: 0..<200)
+    @Test("a random migration in memory gives the same content as PlainMigration", arguments: 0..<200)
     func inMemory(seed: Int) throws {
         try compare(seed, from: "memory", to: "memory")
     }
 
-    @Test("a random migration of a file gives the content of a plain migration", arguments: 200..<212, Sample.fileTypes)
+    @Test("a random migration of a file gives the content of PlainMigration", arguments: 200..<212, Sample.fileTypes)
     func inFiles(seed: Int, type: String) throws {
         try compare(seed, from: type, to: type)
     }

@@ -10,7 +10,6 @@ import RoostMigration
 /// It is deliberately simple: it ignores layouts and batches, and considers how stores represent
 /// relationships only when it reads and writes pairs.
 struct PlainMigration {
-    /// An object in a hierarchy.
     struct Place: Hashable {
         var root: Int
         var key: Int64

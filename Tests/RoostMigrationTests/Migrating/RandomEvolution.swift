@@ -10,7 +10,7 @@ import RoostMigration
 struct RandomEvolution {
     let old: ManagedObjectModel
     let new: ManagedObjectModel
-    /// `old` and its successors, each inferred from the previous model, usually up to `new`.
+    /// `old` and later versions, each inferable from the previous version, usually up to `new`.
     let versions: [ManagedObjectModel]
     private var generator: SeededGenerator
 
@@ -42,7 +42,6 @@ struct RandomEvolution {
 
     // MARK: Content
 
-    /// Creates a store of the old model in memory.
     mutating func store() throws -> any PersistentStore {
         var values: [ObjectID: [String: Value]] = [:]
         for root in old.roots {

@@ -211,7 +211,7 @@ struct RelationshipChangeTests {
 
     // MARK: The source
 
-    @Test("a check reports references of a relationship to itself that the other object does not return")
+    @Test("a check reports a reference that is not returned by a relationship that is its own inverse")
     func findsUnansweredReferencesToItself() throws {
         let own = try Self.store(
             try Self.nodes(.toOne("s", to: "A", inverse: "s")), count: 6, s: [1: 2, 2: 3, 3: 2, 4: 4, 5: 6])
@@ -222,7 +222,7 @@ struct RelationshipChangeTests {
             ])
     }
 
-    @Test("a check reports one-to-one references that the inverse does not return")
+    @Test("a check reports a one-to-one reference if the other object does not refer back")
     func findsUnansweredReferences() throws {
         let model = try Self.two(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
         let two = try Scenario.store(

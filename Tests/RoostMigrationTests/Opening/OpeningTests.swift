@@ -84,7 +84,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a store of another format version, in use or not readable is never recreated",
+        "a store that has another format version, is in use or is not readable is never recreated",
         arguments: [StoreError.Code.unsupportedVersion, .busy, .permissionDenied])
     func sound(code: StoreError.Code) throws {
         let directory = try TemporaryDirectory()
@@ -106,7 +106,6 @@ struct OpeningTests {
 
     // MARK: Other processes
 
-    /// Returns and clears the flag.
     private static func takeFirst(_ flag: Mutex<Bool>) -> Bool {
         flag.withLock { flag in
             defer { flag = false }

@@ -42,7 +42,6 @@ final class ClosurePolicy: EntityMigrationPolicy {
     override func end(_ mapping: EntityMapping, in session: MigrationSession) throws { try onEnd?(session) }
 }
 
-/// Migrations of the sample with policies.
 enum PolicySample {
     /// Returns the sample's inferred mapping, with a policy for each entity mapping.
     static func mapping(_ policy: String = "P") throws -> MappingModel {

@@ -2,7 +2,7 @@ import Roost
 import RoostCore
 import RoostMigration
 
-/// Cats and dogs of two hierarchies, which become pets of one.
+/// Cats and dogs in two hierarchies, which become pets in one hierarchy.
 enum PetFixture {
     /// Creates a store of two cats and two dogs with homes and tags.
     static func store(_ type: String, at path: String) throws -> any PersistentStore {

@@ -6,7 +6,6 @@ import Testing
 
 /// Stores for scenarios, and their content.
 enum Scenario {
-    /// The types of the sources and the destinations of scenarios.
     static let types = ["sqlite", "lmdb", "json", "memory"]
 
     struct Object {
@@ -19,7 +18,6 @@ enum Scenario {
         }
     }
 
-    /// Creates a store with these objects and links.
     static func store(
         _ type: String, at path: String, model: ManagedObjectModel, objects: [Object],
         links: [(RelationshipName, Link)] = []

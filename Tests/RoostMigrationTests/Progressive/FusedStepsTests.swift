@@ -95,7 +95,7 @@ struct FusedStepsTests {
         )
     }
 
-    @Test("fused random steps give the content of the single steps", arguments: 0..<150)
+    @Test("fused random steps give the same content as the single steps", arguments: 0..<150)
     func random(seed: Int) throws {
         var evolution = try RandomEvolution(seed: seed)
         let source = try evolution.store()

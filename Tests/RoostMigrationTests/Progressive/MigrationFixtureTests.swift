@@ -4,7 +4,7 @@ import RoostConformance
 import RoostMigration
 import Testing
 
-/// The helper for a program's own tests, used as a program would.
+/// `MigrationFixture`, the helper for a program's own tests, used as a program would use it.
 @Suite("Fixtures of migrations")
 struct MigrationFixtureTests {
     private func fixture(_ directory: TemporaryDirectory) throws -> MigrationFixture {
@@ -64,7 +64,7 @@ struct MigrationFixtureTests {
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test("a fixture lists every difference, with the digest to record")
+    @Test("a fixture lists every difference and the digest that it found")
     func differences() throws {
         let directory = try TemporaryDirectory()
         let fixture = try fixture(directory)
@@ -91,7 +91,7 @@ struct MigrationFixtureTests {
         #expect(unchanged.count == 1 && unchanged[0].contains("does not have the model"), "\(unchanged)")
     }
 
-    @Test("a fixture's expectation with an unknown entity or property throws")
+    @Test("comparing a fixture with an expectation of an unknown entity or property throws")
     func senseless() throws {
         let directory = try TemporaryDirectory()
         let fixture = try fixture(directory)

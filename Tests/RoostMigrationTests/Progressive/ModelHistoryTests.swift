@@ -117,7 +117,7 @@ struct ModelHistoryTests {
         #expect(same.steps == ["v1-v3"] && same.losses == [])
     }
 
-    @Test("a history infers no step across or beside a mapping model")
+    @Test("a history does not replace a mapping model on its path by an inferred step")
     func mappingsAreNotEvaded() throws {
         let models = try (1...6).map { number in
             try note((1...number).map { .string("a\($0)") })
@@ -148,7 +148,7 @@ struct ModelHistoryTests {
         #expect(refused?.message.contains("inference is off") == true)
     }
 
-    @Test("a history names a newer version and the version nearest to an unknown model")
+    @Test("the errors of a history name a newer version, and the version nearest to an unknown model")
     func unknown() throws {
         let history = try Notes.history()
         let newer = error { _ = try chain(history, from: Notes.v3(), to: Notes.v1()) }
@@ -195,7 +195,7 @@ struct ModelHistoryTests {
         #expect(error { try history.add(mapping, from: "v2", to: "v3") }?.code == .invalidMappingModel)
         let nowhere = error { try history.add(try Notes.withoutRatings()) }
         #expect(nowhere?.code == .invalidMappingModel && nowhere?.message.contains("matches no pair") == true)
-        // Without version hashes, a mapping of tags alone fits everything.
+        // Without version hashes, a mapping of tags alone fits every pair of versions.
         let tags = MappingModel([
             EntityMapping(
                 "TagToTag", type: .transform, from: "Tag", to: "Tag",

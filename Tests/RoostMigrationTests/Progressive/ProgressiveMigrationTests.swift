@@ -175,7 +175,7 @@ struct ProgressiveMigrationTests {
         try destroy(old, new)
     }
 
-    @Test("a first stage's code changes a copy, whose skipped objects are reported")
+    @Test("the first stage's code changes a copy of the source, and the report names objects that the copy skipped")
     func stagedCopy() throws {
         let source = try Notes.store(StoreLocation(type: "memory", path: ""))
         var changes = ChangeSet(model: source.model)

@@ -30,7 +30,7 @@ struct VersionPathTests {
         #expect(VersionPath.shortest(from: 0, to: 2, steps: steps + [mapping(0, to: 3)]) == Array(steps[..<2]))
     }
 
-    @Test("a path through versions prefers custom mappings, and the first of equal ones")
+    @Test("a path through versions prefers mapping models, and equally short paths have a fixed order")
     func preferences() {
         #expect(
             VersionPath.shortest(

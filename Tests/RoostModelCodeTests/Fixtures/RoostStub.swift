@@ -1,7 +1,7 @@
 // swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
-// The part of the module Roost that generated classes use, without bodies: tests type-check generated
-// code against it. It must declare what Sources/Graph/RoostGraph declares.
+// The declarations of the module Roost that generated classes use, with bodies that do nothing.
+// Tests type-check generated code against them. They must match Sources/Graph/RoostGraph.
 
 import Foundation
 

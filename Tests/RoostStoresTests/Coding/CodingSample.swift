@@ -41,7 +41,6 @@ enum CodingSample {
     static let uuid = UUID()
     static let decimal = Decimal(string: "12345678901234567890.123456789") ?? 0
 
-    /// Values for each attribute of a thing.
     static let values: [String: Value] = [
         "small": -7, "middle": 70_000, "large": .int(.max), "flag": true, "double": 0.1, "float": 0.5,
         "decimal": .decimal(decimal), "text": "e\u{301}, \0 and 🎷", "date": .date(date),

@@ -183,7 +183,7 @@ struct RecordDecoderTests {
         }
     }
 
-    @Test("an enumeration is decoded from its raw value; errors hide an unknown one") func enumerations() throws {
+    @Test("an enumeration is decoded from its raw value; errors hide unknown raw values") func enumerations() throws {
         struct Row: Decodable { let text: Kind, small: Rank?, middle: Rank? }
         let row = try CodingSample.decode(Row.self, values: ["text": "blues", "small": 5])
         #expect((row.text, row.small, row.middle) == (.blues, .high, nil))
@@ -338,7 +338,7 @@ struct RecordDecoderTests {
     }
 
     @Test(
-        "decoding with a container that a record does not have names the property",
+        "decoding from a container that a record does not have fails and names the property",
         arguments: [
             (Wrong(Lists.self), "'Lists.text' asks for a list of values, which 'Thing.text' (string) does not have."),
             (
@@ -399,7 +399,7 @@ struct RecordDecoderTests {
         }
     }
 
-    @Test("an error of a program's initializer is the underlying error of one that names the property") func ownErrors()
+    @Test("an error of a program's initializer is kept in an error that names the property") func ownErrors()
         throws
     {
         struct Row: Decodable { let small: Checked }
@@ -427,7 +427,7 @@ struct RecordDecoderTests {
         #expect((row.small, row.text) == (-7, "none"))
     }
 
-    @Test("a program's DecodingError is the underlying error of one that names the property") func decodingErrors()
+    @Test("a program's DecodingError is kept in an error that names the property") func decodingErrors()
         throws
     {
         struct Row: Decodable {

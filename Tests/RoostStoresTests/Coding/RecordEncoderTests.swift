@@ -183,7 +183,7 @@ struct RecordEncoderTests {
     }
 
     @Test(
-        "encoding with a container that a row does not have names the property",
+        "encoding into a container that a row does not have fails and names the property",
         arguments: [
             (Lists(), "'Lists.text' asks for a list of values, which 'Thing.text' (string) does not have."),
             (Bytes(), "'Bytes.data' asks for a list of values, which 'Thing.data' (binaryData) does not have."),
@@ -207,7 +207,7 @@ struct RecordEncoderTests {
 
     struct Odd: Error, Equatable {}
 
-    @Test("an error of a program's encode(to:) is the underlying error of one that names the property") func ownErrors()
+    @Test("an error of a program's encode(to:) is kept in an error that names the property") func ownErrors()
         throws
     {
         struct Checked: Encodable {

@@ -7,7 +7,7 @@ import Testing
 struct DerivedAttributeTests {
     private let folder = Result { try Folder() }
 
-    /// Opens a store with an A, whose derived attributes read its Bs, and returns both.
+    /// Opens a store with one A, whose derived attributes read its Bs.
     private func numbers(
         _ type: String, number: AttributeDescription, _ derived: AttributeDescription...
     ) throws -> (Store, ObjectID) {

@@ -13,7 +13,7 @@ struct DerivedRaceTests {
         var tags: [ObjectID]?
     }
 
-    /// Returns a store of albums, and the same store that runs `meanwhile` before its first commit.
+    /// Returns a store of albums, and a wrapper that runs `meanwhile` before its first commit.
     private func albums(
         _ type: String, meanwhile: @escaping @Sendable (Store) throws(StoreError) -> Void
     ) throws -> (plain: Store, meddled: Store) {
@@ -48,7 +48,6 @@ struct DerivedRaceTests {
         return (plain, meddled)
     }
 
-    /// Inserts a track of the only album.
     private static func insertTrack(_ store: Store, plays: Value = .null) throws(StoreError) {
         guard let album = try store.fetch("Album").first else { return }
         try store.insert("Track", rows: [["plays": plays, "album": .objectID(album.id)]])
@@ -60,7 +59,7 @@ struct DerivedRaceTests {
         return names.map { albums[0][$0] }
     }
 
-    @Test("a track that another writer inserts gets the new title of its album", arguments: Sample.types)
+    @Test("a track that another writer inserts during a rename gets its album's new title", arguments: Sample.types)
     func rename(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in try Self.insertTrack(store) }
         try plain.insert("Album", rows: [["title": "old"]])
@@ -119,7 +118,7 @@ struct DerivedRaceTests {
         #expect(try plain.check().isEmpty)
     }
 
-    @Test("an upsert whose list changes nothing keeps the object that another writer adds", arguments: Sample.types)
+    @Test("an upsert with an unchanged list keeps the object that another writer adds to it", arguments: Sample.types)
     func unchangedList(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in
             try Self.insertTrack(store, plays: 9)
@@ -130,7 +129,7 @@ struct DerivedRaceTests {
         #expect(try plain.count("Track", where: "album != nil") == 1)
     }
 
-    @Test("an upsert whose list changes its owner removes the object that another writer adds", arguments: Sample.types)
+    @Test("an upsert with a changed list removes the object that another writer adds to it", arguments: Sample.types)
     func changedList(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in
             try Self.insertTrack(store, plays: 9)

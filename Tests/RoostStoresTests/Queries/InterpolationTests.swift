@@ -1,7 +1,7 @@
 import Roost
 import Testing
 
-// Besides Testing, only Roost is imported: programs need nothing else for literals.
+// Only Roost and Testing are imported, because programs need only Roost for literals.
 
 /// A store of tracks with given titles, in a temporary folder.
 struct TextStore {
@@ -24,7 +24,7 @@ struct TextStore {
         _ = try store.commit(changes)
     }
 
-    /// Returns the keys as text, or the error, because a LIKE pattern can be too long.
+    /// Returns the keys or the error as text, because some LIKE patterns are too long.
     func outcome(_ predicate: FetchRequest.Predicate) -> String {
         do { return "\(try keys(predicate))" } catch { return "\(error)" }
     }
@@ -56,7 +56,7 @@ struct InterpolationTests {
         #expect(try requests.map { try snapshot.objectIDs($0).count } == [2, 2, 2, 2, 2, 2, 2, 2])
     }
 
-    /// A request of each kind with a text that cannot be read.
+    /// The kinds of requests that contain text.
     enum Request: String, CaseIterable, CustomTestStringConvertible {
         case fetch, count, objectIDs, explain, rows, columns, groups, having, update, values, delete
 
@@ -144,7 +144,7 @@ enum Hostile {
         "\\(…)", "\\(title)", "…", "*", "?", "\\*", "[a-z]", "_", "''", "\u{10FFFF}", "\u{7F}", "ﬁ", "ß", "İ",
     ]
 
-    /// More than 300 different strings: each piece alone, doubled, and followed by another piece.
+    /// At least 300 different strings, made of the pieces.
     static let strings: [String] = {
         var strings =
             pieces + ["", " ", String(repeating: "'\\", count: 2_000), String(repeating: "x' OR '", count: 1_000)]
@@ -159,7 +159,7 @@ enum Hostile {
 
 @Suite("Injection")
 struct InjectionTests {
-    /// A comparison with a value: interpolated, and built.
+    /// A comparison with a string, once interpolated and once built in Swift.
     struct Comparison: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let interpolated: @Sendable (String) -> FetchRequest.Predicate

@@ -11,7 +11,7 @@ struct CountRuleTests {
 
     private struct Tag: Codable, Sendable { var name: String, notes: [ObjectID] }
 
-    /// Opens a store of notes that have one or two tags each, and returns three tags.
+    /// Opens a store in which a note needs one or two tags, and inserts three tags.
     private func notes(_ type: String) throws -> (Store, [ObjectID]) {
         let store = try folder.get().store(
             type,
@@ -29,7 +29,7 @@ struct CountRuleTests {
         return (store, try store.ids("Tag", rows: [["name": "a"], ["name": "b"], ["name": "c"]]))
     }
 
-    /// Expects failures of the notes' `tags`, and no change of the store.
+    /// Expects that `body` throws failures of `tags` and does not change the store.
     private func expect(
         _ expected: [(ValidationFailure.Subject, ValidationFailure.Kind)], in store: Store,
         sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
@@ -65,7 +65,7 @@ struct CountRuleTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("a list set from the other end is refused if it breaks a count", arguments: Sample.types)
+    @Test("a list is refused if it breaks a minimum or maximum of the inverse relationship", arguments: Sample.types)
     func inverseLists(type: String) throws {
         let (store, tags) = try notes(type)
         try store.insert([Note(title: "x", tags: [tags[0]]), Note(title: "y", tags: [tags[0], tags[1]])])

@@ -65,7 +65,7 @@ struct DeletedReferenceTests {
         #expect(try objects.store.check().isEmpty)
     }
 
-    @Test("deleting an object clears the inverse references and links that it had", arguments: Sample.types)
+    @Test("deleting an owner clears the inverse references and deletes its links", arguments: Sample.types)
     func owner(type: String) throws {
         let objects = try objects(type)
         #expect(try objects.values("twin").prefix(2) == [.objectID(objects.a[1]), .objectID(objects.a[0])])

@@ -56,7 +56,7 @@ struct MemberListTests {
     }
 
     @Test(
-        "an object named by several lists of an upsert belongs to the last one", arguments: Sample.types, [false, true])
+        "an object in several lists of an upsert gets the last list's owner", arguments: Sample.types, [false, true])
     func lastList(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered: isOrdered)
         for (first, last) in [(0, 1), (1, 0)] {
@@ -84,7 +84,7 @@ struct MemberListTests {
 
     // MARK: Links
 
-    @Test("a many-to-many relationship with itself can be set from both objects at once", arguments: Sample.types)
+    @Test("a relationship that is its own inverse can be set from both objects at once", arguments: Sample.types)
     func bothSides(type: String) throws {
         let (sample, n) = try sample(type)
         try sample.save(
@@ -206,7 +206,7 @@ struct MemberListTests {
     }
 
     @Test(
-        "the later of two lists that contradict each other decides about a link", arguments: Sample.types,
+        "if two lists contradict each other, the later list decides about a link", arguments: Sample.types,
         [false, true])
     func contradiction(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered: isOrdered)

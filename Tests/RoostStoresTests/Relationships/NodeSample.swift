@@ -51,11 +51,10 @@ struct NodeSample {
         try store.insert(values, onConflict: .update, result: .objectIDs)
     }
 
-    /// Returns the numbers of the nodes in a relationship of a node, sorted.
+    /// Returns the sorted indexes in `nodes` of the related nodes.
     func numbers(_ name: String, of number: Int) throws -> [Int] { try order(name, of: number).sorted() }
 
-    /// Returns the numbers of the nodes in a relationship of a node, in the order of the
-    /// relationship.
+    /// Returns the indexes in `nodes` of the related nodes, in the order of the relationship.
     func order(_ name: String, of number: Int) throws -> [Int] {
         try store.members(name, of: nodes[number]).map { id in try #require(nodes.firstIndex(of: id)) }
     }

@@ -42,7 +42,7 @@ struct PairTests {
             }
         }
 
-        /// Expects an inverse of each reference, and the other's name in derived attributes.
+        /// Checks the inverse of each reference, and the partner's name in derived attributes.
         func verify(sourceLocation: SourceLocation = #_sourceLocation) throws {
             for (entity, property, inverse, name) in [
                 ("Person", "spouse", "spouse", "spouseName"), ("Person", "pass", "holder", "passName"),
@@ -141,7 +141,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("the last row for an object sets its partner; with skipping, the first row does", arguments: Sample.types)
+    @Test("the last row for an object sets its partner; with .skip, the first row does", arguments: Sample.types)
     func sameObject(type: String) throws {
         let sample = try sample(type)
         try sample.save(("a", 2), ("a", 1))
@@ -219,7 +219,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("an object can be deleted after the object whose mandatory partner it was", arguments: Sample.types)
+    @Test("an object can be deleted when it is no longer a mandatory partner", arguments: Sample.types)
     func freed(type: String) throws {
         let sample = try passes(type)
         try sample.store.delete("Pass")

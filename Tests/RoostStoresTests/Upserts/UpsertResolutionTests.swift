@@ -188,7 +188,7 @@ struct UpsertResolutionTests {
                     .integer32("x"),
                 ], uniquenessConstraints: [["c.a", "c.b"], ["code", "c.a"]]))
         try store.insert("E", rows: [["code": "1", "c": .composite(["a": 1])]])
-        // The composite as a whole has a null for 'b', so only the second constraint identifies objects.
+        // This composite has a null for 'b', so only the second constraint identifies objects.
         let rows: [[String: Value]] = [["code": "2", "c": .composite(["a": 1])]]
         #expect(try store.insert("E", rows: rows, onConflict: .update).count == 1)
         #expect(try values(store, "code", "c.a", "c.b") == [["1", 1, .null], ["2", 1, .null]])

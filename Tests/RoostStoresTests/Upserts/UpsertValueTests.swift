@@ -146,7 +146,7 @@ struct UpsertValueTests {
 
     // MARK: Mandatory elements
 
-    /// Opens a store with an object whose composite, which has a mandatory element, is null.
+    /// Stores an object with a null for a composite that has a mandatory element.
     private func numberedPlaces(_ type: String) throws -> Store {
         let store = try open(
             type,
@@ -181,7 +181,7 @@ struct UpsertValueTests {
     }
 
     @Test(
-        "setting an element of a null composite fails without its mandatory element", arguments: Sample.types,
+        "a request that leaves a composite without its mandatory element is refused", arguments: Sample.types,
         IncompleteRequest.allCases)
     func incompleteComposites(type: String, request: IncompleteRequest) throws {
         let store = try numberedPlaces(type)

@@ -25,7 +25,7 @@ typedef struct baseline_run {
     /// The number of objects in one transaction.
     int64_t batch_size;
 
-    /// The amount of work done, in the unit of the benchmark.
+    /// The work done, in the benchmark's unit: objects or transactions.
     uint64_t unit_count;
     /// The sum of the checksums of the objects that were read or written.
     uint64_t checksum;
@@ -35,8 +35,7 @@ typedef struct baseline_run {
     void *state;
 } baseline_run;
 
-/// One baseline. Only `run` is measured. `open` and `run` return 0, or -1 with a message in
-/// `error`.
+/// Only `run` is measured. `open` and `run` return 0, or -1 with a message in `error`.
 typedef struct baseline {
     const char *name;
     int (*open)(baseline_run *run);

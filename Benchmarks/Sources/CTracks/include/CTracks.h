@@ -65,8 +65,8 @@ int64_t tracks_random_key(uint64_t index, int64_t count);
 /// Both texts end with a zero.
 void tracks_title_range(uint64_t index, int64_t track_count, char *lower, char *upper);
 
-/// Returns element `index`, below `count`, of a fixed, scattered order of the numbers from 1 to
-/// `count`.
+/// Returns element `index`, which must be below `count`, of a fixed permutation of the numbers from
+/// 1 to `count`.
 int64_t tracks_distinct_key(uint64_t index, int64_t count);
 
 /// Returns the new play count in the benchmark "update": one more than before.

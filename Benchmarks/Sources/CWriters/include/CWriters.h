@@ -9,8 +9,8 @@ typedef struct writers_run {
     /// The parameters of the connections.
     const char *parameters;
     int thread_count;
-    /// The number of commits of each thread. They alternate: an increment of one of the thread's
-    /// counters, then an insertion.
+    /// The number of commits of each thread, which alternately increments one of its counters and
+    /// inserts an object.
     int64_t commit_count;
     /// The error message if a function did not return 0.
     char error[400];
@@ -19,7 +19,7 @@ typedef struct writers_run {
 /// Creates the tables, with 1 000 counters. Returns 0, or -1 with a message.
 int writers_prepare(writers_run *run);
 
-/// Commits, which is the measured part. Returns 0, or -1 with a message.
+/// Runs all commits, which is the measured part. Returns 0, or -1 with a message.
 int writers_commit(writers_run *run);
 
 /// Compares the counters, objects and tallies with the commits, and removes the tables.

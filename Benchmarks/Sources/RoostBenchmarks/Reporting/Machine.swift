@@ -9,7 +9,6 @@ struct Machine: Codable {
     /// The libraries that the stores use, with their versions.
     var libraries: [String]
 
-    /// This machine.
     static var current: Machine {
         let libraries = StoreRegistry.standard.all.flatMap(\.libraries).map { "\($0.name) \($0.version)" }
         return Machine(
@@ -30,7 +29,7 @@ struct Machine: Codable {
         #endif
     }
 
-    /// Returns the value that follows a name in a file of lines.
+    /// Returns the text after the separator in the first line of a file that begins with `name`.
     private static func value(of name: String, in path: String, separator: Character) -> String? {
         guard let data = FileManager.default.contents(atPath: path) else { return nil }
         for line in String(decoding: data, as: UTF8.self).split(separator: "\n") where line.hasPrefix(name) {

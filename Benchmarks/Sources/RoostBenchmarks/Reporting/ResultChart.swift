@@ -22,7 +22,6 @@ struct ResultChart {
         exponents = min(-1, (logarithms.min() ?? 0).rounded(.down))...max(1, (logarithms.max() ?? 0).rounded(.up))
     }
 
-    /// The document.
     var svg: String {
         let height = Self.headHeight + Double(results.operations.count) * Self.rowHeight + 16
         let width = Self.labelWidth + Self.plotWidth + Self.valueWidth

@@ -46,7 +46,6 @@ struct ResultTable {
             "\(machine.processor), \(machine.cores) cores, \(machine.system), \(libraries); commit \(results.commit); medians of \(results.rounds) rounds."
     }
 
-    /// The table as Markdown.
     var markdown: String {
         let rule = "|---|" + String(repeating: "--:|", count: header.count - 1)
         let lines = ([header] + rows).map { "| " + $0.joined(separator: " | ") + " |" }

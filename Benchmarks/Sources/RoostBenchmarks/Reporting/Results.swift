@@ -38,7 +38,7 @@ extension Results {
         }
         var lines = ["time within its target: \(withTarget.count - over.count) of \(withTarget.count)"]
         if !over.isEmpty { lines.append("  over: " + over.joined(separator: ", ")) }
-        // Migrations are left out, because they add to the objects.
+        // Migrations are left out, because they add values and objects that the baseline lacks.
         let stores = operations.filter { $0.unit == .object && $0.baselineTitle == Operation.Baseline.c("").title }
         let large = stores.filter { ($0.diskRatio ?? 0) > Self.diskTarget }
             .map { "\($0.name) \(String(format: "%.2f", $0.diskRatio ?? 0))" }
@@ -83,13 +83,11 @@ struct OperationResult: Codable {
         guard let mine = roost.diskBytes, let other = baseline.diskBytes, other > 0 else { return nil }
         return Double(mine) / Double(other)
     }
-    /// Returns the median time of one unit.
     func nanosecondsPerUnit(_ side: Side) -> Double {
         let seconds = side == .roost ? roost.medianSeconds : baseline.medianSeconds
         return unitCount > 0 ? seconds / Double(unitCount) * 1e9 : 0
     }
 
-    /// Returns the median processor time of a round.
     func medianCPUSeconds(_ side: Side) -> Double {
         side == .roost ? roost.medianCPUSeconds : baseline.medianCPUSeconds
     }
@@ -177,7 +175,6 @@ extension [Double] {
 }
 
 extension Double {
-    /// Returns the number with this many decimal places.
     func rounded(toPlaces places: Int) -> Double {
         let factor = (0..<places).reduce(1.0) { factor, _ in factor * 10 }
         return (self * factor).rounded() / factor

@@ -3,7 +3,6 @@ internal import Roost
 
 /// The stores that operations read or copy, one for each side, type, form and size.
 struct Fixtures {
-    /// The directory of the stores.
     let directory: String
 
     /// Returns the path of a store, and creates it if it is missing or older than this program.
@@ -32,7 +31,7 @@ struct Fixtures {
         (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
     }
 
-    /// Creates a store in a worker, at another path until it is complete.
+    /// Creates a store in a worker; the store gets its final path only when it is complete.
     static func make(_ arguments: ArraySlice<String>) throws {
         let words = Array(arguments)
         guard words.count == 5, let side = Side(rawValue: words[0]), let form = TrackForm(rawValue: words[2]),

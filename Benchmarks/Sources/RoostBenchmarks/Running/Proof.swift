@@ -38,7 +38,7 @@ enum Proof {
         guard let relationship = store.model.relationship(TrackSchema.tagsOfTrack),
             case .links(let owner, let isFlipped) = relationship.storage
         else { return sum }
-        // Links are read from their owning end, in the order of the store.
+        // Stores return links from the owning end, so a flipped link has the tag as its source.
         var links = LinkBatch(relationship: owner)
         let cursor = try snapshot.links(of: store.model.relationships[owner].name, after: nil)
         while try cursor.next(into: &links) {

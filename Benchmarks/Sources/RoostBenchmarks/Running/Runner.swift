@@ -65,7 +65,7 @@ struct Runner {
         try worker.close()
     }
 
-    /// Returns the request for a worker; creates its store first if necessary.
+    /// Returns the request for a worker; first creates the store that the worker reads, if missing.
     private func request(_ operation: Operation, side: Side, workload: Workload) throws -> WorkerRequest {
         var fixture = ""
         if let type = operation.source.fileType {

@@ -15,7 +15,7 @@ struct Scale: Sendable {
     /// Returns the operation's workload without its files.
     func workload(of operation: Operation) -> Workload {
         let tracks = max(1000, trackCount ?? operation.trackCount / divisor)
-        // Reads are scaled with the number of tracks. Transactions have their own number.
+        // The number of tracks does not change the number of transactions.
         let repetitions =
             operation.unit == .transaction
             ? max(10, operation.repetitions / (divisor == 1 ? 1 : 3))

@@ -118,7 +118,6 @@ struct Worker {
             peakPrivateBytes: peak, diskBytes: operation.makesFile || operation.source.fileType != nil ? bytes : nil)
     }
 
-    /// Closes the subject if it is open.
     mutating func close() throws {
         guard isOpen else { return }
         isOpen = false

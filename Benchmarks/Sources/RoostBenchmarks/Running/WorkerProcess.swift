@@ -19,7 +19,6 @@ final class WorkerProcess {
 
     deinit { end() }
 
-    /// Sends one line.
     func send(_ line: String) throws { try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8)) }
 
     /// Requests a round and waits for the reply.
@@ -40,7 +39,7 @@ final class WorkerProcess {
 
     /// Waits for the end of a worker that was started for one task.
     ///
-    /// Throws its output unless its exit code is 0.
+    /// Throws the worker's output as an error unless the exit code is 0.
     func waitForSuccess() throws {
         try input.fileHandleForWriting.close()
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)

@@ -47,10 +47,10 @@ final class ConversionSubject: Subject {
         }
         var options = ConversionOptions().with {
             $0.verifies = verifies
-            // A round replaces the store of the last round, as in C.
+            // Each round replaces the store of the previous round, as in C.
             $0.overwrites = destination == BenchmarkServer.type
         }
-        // The store of Core Data has no embedded model that can be read.
+        // The Core Data fixture contains no model.
         if source == "coredata" { options.sourceModel = schema.model }
         let report = try MigrationManager(registry: .standard).convert(from: from, to: to, options: options)
         return Outcome(unitCount: report.objects)

@@ -23,8 +23,10 @@ final class LoadingSubject: Subject {
         if type == BenchmarkServer.type { try BenchmarkServer.clear() }
     }
 
-    /// Loads as a conversion does, into a hidden store that is then renamed, unless the store is in
-    /// memory or the workload has a batch size.
+    /// Loads into a hidden store and then renames it, as a conversion does.
+    ///
+    /// A store in memory is loaded directly. If the workload has a batch size, commits objects
+    /// instead.
     func run(proving: Bool) throws -> Outcome {
         guard let library else { throw BenchmarkError("the objects to load are missing") }
         if type == BenchmarkServer.type {

@@ -12,7 +12,6 @@ enum MigrationKind: String, Sendable, CaseIterable {
     /// A policy looks up the performer of each track by name, and creates missing ones.
     case lookups
 
-    /// A description in a few words.
     var title: String {
         switch self {
         case .inferred: "inferred migration"

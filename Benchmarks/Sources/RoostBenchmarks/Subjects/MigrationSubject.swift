@@ -6,7 +6,6 @@ final class MigrationSubject: Subject {
     private let destination: StoreLocation
     private let model: ManagedObjectModel
     private let options: MigrationOptions
-    /// The number of objects of the source.
     private var objectCount = 0
 
     init(from source: String, to destination: String, kind: MigrationKind, workload: Workload) throws {

@@ -11,7 +11,7 @@ final class StoreSubject: Subject {
         case records
         /// Reads every track as a `Codable` struct.
         case structs
-        /// Inserts rows durably; if `isRuled`, the model has limits, lengths and a pattern.
+        /// Inserts rows durably; if `isRuled`, the model has validation rules.
         case rows(isRuled: Bool)
         /// Inserts `Codable` structs durably.
         case encoded
@@ -51,7 +51,7 @@ final class StoreSubject: Subject {
         store = nil
     }
 
-    /// Returns the model with rules, which version hashes do not include.
+    /// Returns the model with validation rules, which do not change the version hashes.
     private static func ruled(_ model: ManagedObjectModel) throws -> ManagedObjectModel {
         try ManagedObjectModel(
             entities: model.entityDescriptions.map { entity in

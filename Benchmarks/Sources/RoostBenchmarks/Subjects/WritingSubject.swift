@@ -82,7 +82,7 @@ final class WritingSubject: Subject {
                 number += 1
                 let checksum = Tracks.make(number, albumCount: workload.albumCount, into: &value)
                 outcome.checksum = (outcome.checksum ?? 0) &+ checksum
-                // Stores may leave gaps between the keys that they reserve.
+                // The key can differ from the number, because stores may leave gaps between reserved keys.
                 value.id = key
                 try schema.append(value, to: &changes.inserts)
             }

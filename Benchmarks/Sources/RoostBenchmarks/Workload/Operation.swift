@@ -1,6 +1,5 @@
 /// An operation of Roost, and the baseline that it is compared with.
 struct Operation: Sendable {
-    /// The unit of an operation.
     enum Unit: String, Codable, Sendable {
         case object, transaction
     }
@@ -24,7 +23,6 @@ struct Operation: Sendable {
         /// A store that the side creates for each round, because the operation changes it.
         case anew
 
-        /// The type of the file, if any.
         var fileType: String? {
             switch self {
             case .shared(let type), .indexed(let type), .tagged(let type), .copied(let type): type
@@ -70,7 +68,6 @@ struct Operation: Sendable {
 
     /// The name on the command line: the backend or the pair, a slash, and the action.
     let name: String
-    /// A description in a few words.
     let title: String
     let unit: Unit
     let source: Source

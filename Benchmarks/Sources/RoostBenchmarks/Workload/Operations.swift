@@ -42,7 +42,7 @@ enum Operations {
     // MARK: Reading
 
     private static func reading(_ type: String) -> [Operation] {
-        // The content of a JSON document is in memory after it was read.
+        // An open JSON store has its content in memory, so it has the baselines of a memory store.
         let held = type == "json" ? "memory" : type
         func operation(
             _ name: String, title: String, repetitions: Int = 0, baseline: String? = nil,

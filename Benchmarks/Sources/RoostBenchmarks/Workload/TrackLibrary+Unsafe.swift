@@ -2,7 +2,7 @@ internal import CTracks
 internal import Roost
 import RoostCore
 
-/// All objects of the workload, in memory before the write as in the C baselines.
+/// All objects of the workload, created in memory before the write, as in the C baselines.
 final class TrackLibrary {
     let albums: UnsafeMutableBufferPointer<album>
     let tracks: UnsafeMutableBufferPointer<track>
@@ -65,14 +65,14 @@ final class TrackLibrary {
         if !links.isEmpty { try loader.append(links) }
     }
 
-    /// Returns each track with each of its tags, by track.
+    /// Returns a pair for each tag of each track, ordered by track.
     private func tagsByTrack(_ tagCount: Int) -> any Sequence<(source: Int64, target: Int64)> {
         tracks.indices.lazy.flatMap { index in
             Tracks.tags(of: index + 1, tagCount: tagCount).map { (Int64(index + 1), $0) }
         }
     }
 
-    /// Returns each tag with each of its tracks, by tag.
+    /// Returns a pair for each track of each tag, ordered by tag.
     private func tracksByTag(_ tagCount: Int) -> any Sequence<(source: Int64, target: Int64)> {
         var tracksOfTags = [[Int64]](repeating: [], count: tagCount)
         for index in tracks.indices {

@@ -22,7 +22,7 @@ extension TrackSchema {
         try batch.setDouble(value.duration, for: fields.duration)
         try batch.setDouble(value.date, for: fields.date)
         try batch.setInteger(Int64(value.loved), for: fields.loved)
-        // The other fields in the layout's order: the UUID, texts by name, then data.
+        // The other fields follow in the layout's order: the UUID, texts by name, then data.
         try withUnsafeBytes(of: value.uuid) { (bytes) throws(StoreError) in try batch.setUUID(bytes, for: fields.uuid) }
         try Self.set(value.artist, length: value.artist_length, field: fields.artist, in: &batch)
         try Self.set(value.title, length: value.title_length, field: fields.title, in: &batch)
@@ -32,7 +32,7 @@ extension TrackSchema {
 
     /// Appends the record of a track with the changes of the benchmark "update" at `index`.
     ///
-    /// As in C, it is a copy with two new values.
+    /// As in C, copies the record and replaces two values.
     func appendUpdate(of record: RecordReader, at index: Int, to batch: inout RecordBatch) throws(StoreError) {
         let fields = trackFields
         batch.beginRecord(copying: record)
@@ -41,7 +41,6 @@ extension TrackSchema {
         batch.endRecord()
     }
 
-    /// Appends an album of the workload.
     func append(_ value: borrowing album, to batch: inout RecordBatch) throws(StoreError) {
         batch.beginRecord(albumLayout, key: value.id, version: 1)
         batch.setInteger64(value.year, for: albumFields.year)
@@ -73,7 +72,6 @@ extension TrackSchema {
         out.thumb_length = Self.copy(record, field: fields.thumb, to: &out.thumb)
     }
 
-    /// Reads every field of an album's record.
     func read(_ record: RecordReader, into out: inout album) {
         out.id = record.key
         out.year = record.integer(albumFields.year)
@@ -95,7 +93,7 @@ extension TrackSchema {
         }
     }
 
-    /// Returns the sum of the checksums of all records of a batch of tracks, with all fields.
+    /// Returns the sum of the checksums of all records of a batch of tracks.
     func checksum(_ batch: RecordBatch) -> UInt64 {
         var value = track()
         var sum: UInt64 = 0

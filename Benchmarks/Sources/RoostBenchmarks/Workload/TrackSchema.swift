@@ -14,7 +14,7 @@ enum TrackForm: String, Sendable, Hashable {
     case migrated
 }
 
-/// The model of the workload, with every field resolved once.
+/// The model of the workload, with its record layouts and fields.
 struct TrackSchema {
     static let trackEntity: EntityName = "Track"
     static let albumEntity: EntityName = "Album"
@@ -43,7 +43,6 @@ struct TrackSchema {
     /// Stores keep an index over every to-one relationship, so the index over the album is not
     /// declared.
     ///
-    /// - Parameter form: The form of the workload.
     /// - Throws: `invalidModel`, which would be a mistake of the benchmark.
     init(_ form: TrackForm = .plain) throws {
         self.form = form

@@ -1,15 +1,16 @@
 internal import CTracks
 
-/// The content of the workload, computed by the C code that both sides share; only tags are not.
+/// The content of the workload.
+///
+/// Except for tags, C code that both sides share computes the content.
 enum Tracks {
-    /// Returns the number of albums for this many tracks.
     static func albumCount(trackCount: Int) -> Int { Int(tracks_album_count(Int64(trackCount))) }
 
     /// Returns element `index` of a scattered sequence of numbers from 1 to `count`, with
     /// repetitions.
     static func randomKey(_ index: Int, count: Int) -> Int64 { tracks_random_key(UInt64(index), Int64(count)) }
 
-    /// Returns element `index` of a scattered order of the numbers from 1 to `count`.
+    /// Returns element `index` of a permutation of the numbers from 1 to `count`.
     static func distinctKey(_ index: Int, count: Int) -> Int64 { tracks_distinct_key(UInt64(index), Int64(count)) }
 
     /// Returns element `index` of a scattered sequence of ranges of titles: from the first text to
@@ -32,7 +33,6 @@ enum Tracks {
         return Set((0..<5).map { Int64((first + 7 * $0) % tagCount + 1) }).sorted()
     }
 
-    /// Returns the title of the tag with this number.
     static func tagTitle(_ number: Int) -> String { "Tag \(number)" }
 
     /// Returns the checksum of a track and one of its tags.

@@ -56,7 +56,7 @@ final class CSVStore: ReadOnlyPersistentStore {
 
     func metadata() throws(StoreError) -> StoreMetadata {
         try requireOpen()
-        // A CSV file has no identity. The path and the columns determine the UUID.
+        // A CSV file contains no UUID, so the path and the columns determine it.
         let uuid = StoreUUID(derivedFrom: Array("\(location) \(columns)".utf8))
         return StoreMetadata(type: type.name, formatVersion: 1, storeUUID: uuid, model: model)
     }

@@ -38,7 +38,7 @@ struct CSVReadingTests {
         ])
     }
 
-    @Test("rows of a CSV file are objects of entity Row, quoted as in RFC 4180")
+    @Test("CSV rows, quoted as in RFC 4180, are read as objects of entity Row")
     func quoting() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try open("name,note\r\nAda,\"one, \"\"two\"\"\nthree\"\r\n,\r\nBob,last")
@@ -60,7 +60,7 @@ struct CSVReadingTests {
         #expect(try store.metadata() == store.metadata())
     }
 
-    @Test("a CSV file opened with a model has its types and answers fetches")
+    @Test("a CSV file opened with a model has the model's types and answers fetches")
     func types() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let text = "capital,name,north,people\ntrue,Paris,48.86,2103000\nfalse,Lyon,45.76,522250\n,Ys,,\n"
@@ -76,7 +76,7 @@ struct CSVReadingTests {
         #expect(try snapshot.count(FetchRequest("City")) == 3)
     }
 
-    @Test("a CSV file loses only the rows that do not fit its model")
+    @Test("reading a CSV file reports each row that does not fit the model, and returns all others")
     func damage() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let text = "capital,name,north,people\n,A,,1\n,B,,many\n,C,,3\n,D\n,E,,5000000000\n,F,,6\n"
@@ -110,7 +110,7 @@ struct CSVReadingTests {
         #expect(error { _ = try CSVStoreType().open(missing, options: StoreOptions()) }?.code == .notFound)
     }
 
-    @Test("a CSV store refuses writes, and after its close every call but close")
+    @Test("a CSV store refuses writes and, when closed, every call except close")
     func lifeCycle() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try open("name\nAda\nBob\n")
@@ -130,7 +130,7 @@ struct CSVReadingTests {
         #expect(error { _ = try store.integrityFindings() }?.code == .closed)
     }
 
-    @Test("a CSV store whose file gets other columns fails with code storeReplaced")
+    @Test("a CSV store gives no snapshot after its file's columns change, and throws storeReplaced")
     func replaced() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try open("name\nAda\n")

@@ -3,7 +3,7 @@ import Roost
 
 /// A note.
 ///
-/// The generated class `_Note` has its properties. This class adds a rule.
+/// The generated class `_Note` declares the properties. This class trims the text.
 final class Note: _Note {
     override class var validatedProperties: [String] { ["text"] }
 

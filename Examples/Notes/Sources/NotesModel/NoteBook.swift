@@ -2,7 +2,8 @@ public import Roost
 
 /// The notes of one container, in a separate context.
 ///
-/// A call changes and saves, or throws an error and changes nothing. ``undo()`` reverts a change.
+/// Each method saves its changes, or throws an error and changes nothing. ``undo()`` reverts a
+/// change.
 ///
 /// A book and its context stay in one isolation, because neither is `Sendable`.
 public final class NoteBook {
@@ -146,7 +147,6 @@ public final class NoteBook {
         }
     }
 
-    /// Inserts a note.
     func insert(
         _ text: String, tags: [String], numberedFrom least: Int64 = 1, in pad: ManagedObjectContext
     ) throws(StoreError) -> Note {

@@ -132,7 +132,7 @@ struct NotesTests {
         #expect(try second.list().map(\.text) == ["b", "d"])
     }
 
-    @Test("undo restores notes from the store, and redo changes them again", arguments: types)
+    @Test("undo reverts saved changes and redo repeats them, and both are saved", arguments: types)
     func undoing(type: String) throws {
         let store = try TestStore(type)
         let book = NoteBook(store.container)

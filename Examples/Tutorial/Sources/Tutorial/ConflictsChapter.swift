@@ -75,7 +75,7 @@ struct ConflictsChapter {
         print("\(view.mergePolicy.name): \(employee.salary)")
     }
 
-    /// Saves a new department with the name of a stored one, and gets the stored one instead.
+    /// Saves a new department with the name of a stored department, which then replaces it.
     private func unify() throws {
         let view = stack.view
         let stored: Department = try view.insert()

@@ -47,12 +47,12 @@ package enum CoreDataModelReader {
     /// Returns the names of the versions in the bundle at `path`, from oldest to newest according
     /// to their names.
     ///
-    /// The names are without `.xcdatamodel` or `.mom`. A single model has one version; for a model
-    /// that is a file, this is the file's name with its extension.
+    /// The names are without `.xcdatamodel` or `.mom`. A single model has one version. If that
+    /// model is a file, the name includes the file's extension.
     ///
-    /// The order is natural: "Model 2" precedes "Model 10". A version that begins with another word
-    /// than the current version comes first, because the model was renamed. Among the later
-    /// versions, a current version without a number follows the others without a number.
+    /// The order is natural: "Model 2" precedes "Model 10". If a name begins with another word than
+    /// the current version's name, that version comes first, because the model was renamed since.
+    /// Among the other versions, a current version without a number follows all others without one.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `outOfResources`, `ioFailure`, `invalidModel`,
     ///   `corrupted`, `limitExceeded`.

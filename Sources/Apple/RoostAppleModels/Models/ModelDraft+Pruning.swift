@@ -6,8 +6,9 @@ extension ModelDraft {
 
     /// Removes parts that make the model invalid but do not affect stored data.
     ///
-    /// These are limits, defaults, derivations, indexes, constraints, fetched properties, members
-    /// of configurations and stored requests. Each removed part causes a warning.
+    /// These are validations, default values, derivations, indexes, constraints, fetched
+    /// properties, members of configurations and stored requests. Each removed part causes a
+    /// warning.
     ///
     /// A part is removed only if its removal solves a problem. Building the model then reports the
     /// remaining problems.

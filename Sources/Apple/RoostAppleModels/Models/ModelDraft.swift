@@ -16,8 +16,8 @@ package struct ModelDraft {
     ///
     /// Corrects parts that Core Data allows but a Roost model does not.
     ///
-    /// Each correction causes a warning, except naming an unnamed fetch index and removing an
-    /// identical one.
+    /// Each correction causes a warning, except when it names an unnamed fetch index or removes a
+    /// duplicate index.
     ///
     /// - Throws: `invalidModel`, with the file name.
     package func build(warnings: inout [ModelImportWarning], file: String) throws(StoreError) -> ManagedObjectModel {
@@ -61,7 +61,6 @@ package struct ModelDraft {
                 let back = lineage(relationship.destinationEntityName).lazy
                     .compactMap { number in positions[number][inverse].map { entities[number].relationships[$0] } }
                     .first
-                // The inverse must refer back to this relationship.
                 let pointsBack = back.map {
                     $0.inverseName == relationship.name && lineage($0.destinationEntityName).contains(entity)
                 }
@@ -83,7 +82,7 @@ package struct ModelDraft {
     private mutating func separateIndexes(_ warnings: inout [ModelImportWarning], file: String) {
         for entity in entities.indices {
             var kept: [FetchIndexDescription] = []
-            // The kept indexes with the names in the file.
+            // The kept indexes, with their original names.
             var known: [FetchIndexDescription] = []
             for var index in entities[entity].fetchIndexes {
                 if index.name.isEmpty { index.name = "index" }

@@ -18,7 +18,7 @@ package struct VersionOrder {
         ///
         /// The reason also applies if the newer version is current and neither name has a number.
         case currentVersion
-        /// A store is to be migrated from the older version to the newer one.
+        /// A store of the older version is to be migrated to the newer version.
         ///
         /// If their first words differ, the reason also applies to other versions that begin with
         /// these words.
@@ -33,9 +33,10 @@ package struct VersionOrder {
 
     /// The names in natural order.
     private let names: [String]
-    /// For each position, the positions that come later, each with a reason.
+    /// For each position in ``names``, the positions of later versions, each with a reason.
     ///
-    /// Positions greater than the names' positions are boundaries between groups of versions.
+    /// Further positions are boundaries: each is after all versions of one group and before all
+    /// versions of another.
     private var later: [[(position: Int, reason: Reason)]]
 
     /// Creates an order without evidence.
@@ -51,7 +52,7 @@ package struct VersionOrder {
     ///   - current: The version that the bundle names as current.
     ///   - stated: Versions in the order of their creation.
     ///   - mappings: The source and destination versions of mapping models.
-    ///   - store: The version of a store to migrate, and its target version.
+    ///   - store: The version of a store, and the version to which the store is to be migrated.
     package init(
         _ names: [String], current: String?, stated: [String] = [], mappings: [(older: String, newer: String)] = [],
         store: (older: String, newer: String)? = nil

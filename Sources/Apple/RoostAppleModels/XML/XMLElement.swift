@@ -12,7 +12,6 @@ package struct XMLElement {
     /// The value of the attribute with the given name.
     package subscript(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
 
-    /// Returns the children with the given name.
     package func children(_ name: String) -> [XMLElement] { children.filter { $0.name == name } }
 
     /// Reads a whole document.

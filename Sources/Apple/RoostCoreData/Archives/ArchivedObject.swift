@@ -53,7 +53,7 @@ struct ArchivedObject {
 
     /// Returns the members of this object, a dictionary.
     ///
-    /// The object is an ordinary dictionary, or a Core Data dictionary with known keys.
+    /// The object is an ordinary dictionary, or a Core Data dictionary with a fixed set of keys.
     ///
     /// - Throws: `corrupted` if the numbers of keys and values differ.
     func pairs() throws(StoreError) -> [(key: String, value: KeyedArchive.Node)] {
@@ -78,7 +78,7 @@ struct ArchivedObject {
         }
         var pairs: [(key: String, value: KeyedArchive.Node)] = []
         for (key, value) in zip(keys, values) {
-            // A slot without a value has a placeholder.
+            // A key without a value is stored with a placeholder.
             if let empty, value.string == empty { continue }
             if let name = key.string { pairs.append((name, value)) }
         }
@@ -96,7 +96,6 @@ struct ArchivedObject {
         }
     }
 
-    /// Returns the wrapped value.
     func plainNode() throws(StoreError) -> KeyedArchive.Node {
         for name in ["NS.string", "NS.bytes", "NS.data", "NS.intval", "NS.dblval", "NS.boolval"] {
             guard let field = fields[name] else { continue }

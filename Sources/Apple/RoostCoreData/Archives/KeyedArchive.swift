@@ -58,7 +58,6 @@ final class KeyedArchive {
         self.root = root
     }
 
-    /// Returns the archive's root object.
     func rootObject() throws(StoreError) -> ArchivedObject {
         guard case .object(let object) = try node(uid: root) else {
             throw StoreError(.corrupted, "\(file) is an archive without an object.")

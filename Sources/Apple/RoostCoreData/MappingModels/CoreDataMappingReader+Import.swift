@@ -170,10 +170,10 @@ struct MappingImport {
         return mapping
     }
 
-    /// Returns the model without property mappings in entity mappings that only copy.
+    /// Returns the mapping model without property mappings in entity mappings that only copy.
     ///
-    /// An entity mapping of type `copy` becomes a transformation if a relationship mapping does
-    /// more than copy.
+    /// If a relationship mapping does more than copy, the type of its entity mapping changes from
+    /// `copy` to `transform`.
     private func settlingCopies(in model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var settled = model
@@ -195,14 +195,14 @@ struct MappingImport {
     /// Records a property mapping for which the file has no expression, key path or name of an
     /// entity mapping.
     ///
-    /// The import creates its expression.
+    /// The import creates the expression for such a mapping.
     private mutating func note(_ object: XMLStoreObject, property: String, of mapping: String) {
         guard object["valueexpressiondata"] == nil, object["sourcekeypath"] == nil, object["sourcemappingname"] == nil
         else { return }
         made[mapping, default: [:]][property] = object
     }
 
-    /// Returns the model without inferred expressions that are invalid for the two models.
+    /// Returns the mapping model without inferred expressions that are invalid for the two models.
     ///
     /// Each removed expression causes a warning.
     ///
@@ -314,7 +314,7 @@ struct MappingImport {
         else {
             throw failure(object, place: place, what: what)
         }
-        // The field's name depends on the version of Foundation. Only one field is a function.
+        // The name of the field depends on the version of Foundation, so all fields are examined.
         for name in fetch.fields.keys.sorted() where name != "$class" {
             guard let function = try fetch.object(name),
                 try function.string("NSSelectorName") == "fetchRequestForSourceEntityNamed:predicateString:"

@@ -4,7 +4,6 @@ package import RoostMigration
 
 /// The result of reading one of Apple's mapping models.
 package struct CoreDataMappingModel: Sendable {
-    /// The mappings.
     package var mapping: MappingModel
     /// The path of the source model in the project, as recorded in the file, for example
     /// `App/Model.xcdatamodeld/Model 2.xcdatamodel`.

@@ -111,7 +111,7 @@ extension ModelArchive {
         }
     }
 
-    /// Returns the default value, or nil if it is missing or does not fit the type.
+    /// Returns a default value or a limit, or nil if it is missing or does not fit the type.
     func value(_ node: KeyedArchive.Node, type: AttributeType) throws(StoreError) -> Value? {
         switch (type, node) {
         case (_, .null): return nil

@@ -54,8 +54,8 @@ internal import RoostForeignSQLite
             let number = fileNumbers[relationship.source]
             var candidates = tables.candidates("Z\(number)\(name)", in: table).map(\.name)
             if candidates.isEmpty {
-                // The number is only a hint. A column with another number is used if no other
-                // column has the name.
+                // The number may differ. A column with another number is used if it is the only
+                // column with this name.
                 candidates = (tables.columns[table] ?? []).map(\.name).filter {
                     Self.isNumbered($0, prefix: "Z", name: name)
                 }
@@ -81,7 +81,8 @@ internal import RoostForeignSQLite
         /// one for the order.
         ///
         /// A column `Z_<number><NAME>` contains keys of the entity with that number. NAME is the
-        /// relationship through which the other side refers to it. Duplicate names get digits.
+        /// relationship through which the other side refers to that entity. Duplicate names get
+        /// digits.
         private mutating func joinQuery(
             _ relationship: ManagedObjectModel.Relationship, inverse: ManagedObjectModel.Relationship,
             database: ForeignDatabase

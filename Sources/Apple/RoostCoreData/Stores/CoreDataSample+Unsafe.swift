@@ -16,12 +16,10 @@
         /// The links by the number of the owning relationship.
         package var links: [Int: [Link]] = [:]
 
-        /// Creates a sample without objects.
         package init(model: ManagedObjectModel, userMetadata: [String: MetadataValue]) {
             (self.model, self.userMetadata) = (model, userMetadata)
         }
 
-        /// Writes the sample to a new file.
         package func write(to path: String) throws { try Self.write(sql(), to: path) }
 
         private static func write(_ sql: String, to path: String) throws {

@@ -3,7 +3,7 @@ internal import RoostForeignSQLite
 
 #if SQLite
 
-    /// The tables, columns and numbers of a model in one Core Data file, resolved once when the
+    /// The tables, columns and entity numbers of a model in one Core Data file, determined when the
     /// store is opened.
     struct CoreDataSchema: Sendable {
         /// A rule for reading one field of a record from a row.
@@ -71,7 +71,7 @@ internal import RoostForeignSQLite
         /// The notices about columns that no property uses; empty if the model matches the file.
         let unusedColumns: [String]
 
-        /// Resolves a model against a file.
+        /// Finds the tables and columns of a model in a file.
         ///
         /// - Throws: `modelMismatch` if entities, tables or columns are missing, or an entity of
         ///   the file is not in the model; `corrupted`.
@@ -276,8 +276,8 @@ internal import RoostForeignSQLite
     }
 
     extension ManagedObjectModel {
-        /// Returns the number of the entity that declares a property: `number`, or one of its
-        /// superentities.
+        /// Returns the number of the entity that declares a property: entity `number` itself, or a
+        /// superentity.
         ///
         /// Returns nil for an unknown property.
         func declaringEntity(of name: String, in number: Int) -> Int? {

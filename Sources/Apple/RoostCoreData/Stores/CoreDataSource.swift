@@ -10,8 +10,8 @@ internal import RoostForeignSQLite
     /// a connection without locks, with the log index in memory. No new file appears in their
     /// directory, so the directory may be read-only. A store with a rollback journal is copied, and
     /// the copy is rolled back. Because nothing is locked, the files are compared after every read.
-    /// If they changed, the result is discarded and `busy` is thrown. If they changed since the
-    /// copy was begun, no connection is opened and `storeReplaced` is thrown.
+    /// If they changed, the result is discarded and `busy` is thrown. If copied files have changed,
+    /// no further connection is opened and `storeReplaced` is thrown.
     ///
     /// Closing a file releases the POSIX locks that other connections of the same process hold on
     /// it. So this type refuses a file that is open as one of Roost's own stores. A program must

@@ -23,9 +23,7 @@
             }
         }
 
-        /// The store's registered type.
         package let type: any PersistentStoreType
-        /// The location of the store.
         package let location: StoreLocation
         /// The model that the store was created with, as given or as stored in the file.
         package var model: ManagedObjectModel { schema.model }

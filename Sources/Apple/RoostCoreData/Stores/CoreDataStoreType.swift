@@ -17,10 +17,8 @@
     ///   Data store in the file.
     /// - The model in the file.
     package struct CoreDataStoreType: ReadOnlyPersistentStoreType, ModelMatchingStoreType {
-        /// Creates the type.
         package init() {}
 
-        /// The name of the type, `coredata`.
         package var name: String { "coredata" }
 
         /// The capabilities: stores are files that outlive the process and cannot be written.

@@ -5,7 +5,6 @@ internal import RoostCore
 
     /// The files in which Core Data stores large values.
     final class ExternalData {
-        /// The path of the store.
         let storePath: String
         private var directory: BundleDirectory?
         private var isOpened = false
@@ -25,7 +24,6 @@ internal import RoostCore
             return try directory?.read(name, limit: RecordLayout.maximumByteCount, refusal: .corrupted)
         }
 
-        /// Returns whether a data file exists.
         func exists(_ name: String) throws(StoreError) -> Bool { try directoryNames().contains(name) }
 
         private var names: Set<String>?

@@ -20,7 +20,7 @@ struct DocumentDraft: Sendable {
     /// - Parameters:
     ///   - reader: A consistent view of the storage.
     ///   - path: The path of the store's document.
-    ///   - settings: The maximum size of a document.
+    ///   - settings: The store's settings, which limit the size of a document.
     ///   - journal: The checksum of the last merged journal frame, or nil without a journal.
     /// - Returns: The document. The caller publishes or discards it.
     /// - Throws: `noSpace`, `ioFailure` or `limitExceeded`, after removing the new file.
@@ -38,9 +38,9 @@ struct DocumentDraft: Sendable {
         }
     }
 
-    /// Reads the document back and compares its content with the written content.
+    /// Reads the document back and compares its tally with the tally of the written content.
     ///
-    /// - Throws: `verificationFailed` if they differ, or the document cannot be read.
+    /// - Throws: `verificationFailed` if the tallies differ or the document cannot be read.
     func verify() throws(StoreError) {
         let found: StoreTally
         do throws(StoreError) {
@@ -122,8 +122,8 @@ final class DocumentOutput {
     /// The buffered text that is not written yet.
     ///
     /// After appending, call ``flushIfFull()``.
-    // One thread uses an output, and code that appends to the text never calls the output, so
-    // accesses cannot overlap.
+    // Only one thread uses an output, and code that appends to the text never calls the output, so accesses cannot
+    // overlap.
     @exclusivity(unchecked) var text: TextBuffer
 
     init(at path: String, limit: Int, documentPath: String) throws(StoreError) {

@@ -2,14 +2,14 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostKeyValue
 
-/// A bulk load that writes the document directly, without a tree in memory, as long as its input is
-/// in document order.
+/// A bulk load that writes the document directly, without a tree in memory.
 ///
-/// The store must be empty and unpublished. If the model has subentities, records have another
-/// order in documents than in other stores, so the loader first sorts the records as text. Unique
-/// values are compared by their hashes. Sorting and comparing use bounded memory. If a batch is out
-/// of order or invalid, the key-value engine's loader reads the document written so far and
-/// continues the load.
+/// The store must be empty and unpublished. In a model with subentities, documents order records
+/// differently from other stores, so the loader sorts the text of the records first. Unique values
+/// are compared by their hashes. Sorting and comparing use bounded memory.
+///
+/// If a batch is out of order or invalid, the loader passes the document written so far to the
+/// key-value engine's loader, which continues the load.
 final class DocumentLoader: BulkLoader {
     /// The state of the load.
     private enum State {
@@ -114,7 +114,7 @@ final class DocumentLoader: BulkLoader {
         }
     }
 
-    /// Returns whether `records` follow everything that was written, in the document's order.
+    /// Returns whether `records` follow everything appended so far, in the required order.
     private func follow(_ records: RecordBatch) -> Bool {
         guard lastLink == nil else { return false }
         if let sorter { return sorter.follow(records) }
@@ -140,8 +140,8 @@ final class DocumentLoader: BulkLoader {
         }
     }
 
-    /// Returns the normalized links if they follow everything that was written, in the document's
-    /// order, otherwise nil.
+    /// Returns the normalized links, or nil if they are invalid or do not follow all earlier links
+    /// in the document's order.
     private func following(_ links: LinkBatch) -> (ManagedObjectModel.Relationship, LinkBatch)? {
         let relationships = metadata.model.relationships
         guard relationships.indices.contains(links.relationship), relationships[links.relationship].ownsLinks else {

@@ -15,8 +15,8 @@ struct LoadedDocument: Sendable {
 
 /// Reads a document from its first to its last byte, into trees in memory or into a given loader.
 ///
-/// Errors in the document are reported with line and column if possible, and nothing is repaired.
-/// Reading into trees needs memory for them, one batch and the engine's sorting.
+/// Nothing is repaired. Errors are reported with line and column if possible. Reading into trees
+/// needs memory for the trees, for one batch and for the engine's sorting.
 struct DocumentReader: ~Copyable {
     private let file: DocumentFile
     private let location: StoreLocation
@@ -55,7 +55,8 @@ struct DocumentReader: ~Copyable {
         return tally
     }
 
-    /// Passes the records and links of a newly written document to a loader, without finishing it.
+    /// Passes the records and links of a newly written document to a loader, without finishing the
+    /// load.
     ///
     /// - Throws: `corrupted` if the document cannot be read or has no checksum; errors of the
     ///   loader.

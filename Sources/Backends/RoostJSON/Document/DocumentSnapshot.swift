@@ -214,7 +214,7 @@ private struct DocumentPass {
         stream = nil
         try reading.enter(list)
         try body(reading)
-        // Reading the last batch moved the stream to the next list.
+        // Reading the last batch of a list moves the stream to the next list.
         guard reading.next == list else {
             snapshot.giveBack(reading)
             return false

@@ -4,8 +4,9 @@ internal import RoostText
 
 /// Reads a document's lists in their order, in constant memory.
 ///
-/// The document must have a checksum, because manual edits may reorder the lists. At the end of the
-/// document, the checksum and the tally are compared.
+/// The document must have a checksum. A document without one may have been edited by hand, so its
+/// lists may have another order. At the end of the document, the checksum and the tally are
+/// compared.
 final class DocumentStream {
     /// A list of records or links.
     ///
@@ -20,7 +21,7 @@ final class DocumentStream {
     /// The counts, digests and last keys at the end of the document.
     let tail: DocumentTail
     private let file: DocumentFile
-    // One thread uses a stream, and its methods call no code that uses the stream, so accesses
+    // Only one thread uses a stream, and its methods call no code that uses the stream, so accesses
     // cannot overlap.
     @exclusivity(unchecked) private var text: JSONTokenReader
     @exclusivity(unchecked) private var records: RecordTextReader
@@ -63,7 +64,7 @@ final class DocumentStream {
         tally = StoreTally(model: model)
         tally.generation = head.generation
         do throws(StoreError) { try advance() } catch { throw try Self.explain(error, file: file) }
-        // A later stream of the same file must read the same contents.
+        // The file must be unchanged, because a later stream must read the same contents.
         try file.requireUnchanged()
     }
 
@@ -176,8 +177,7 @@ final class DocumentStream {
             if try text.nextKey() {
                 let list = try self.list()
                 guard isBefore(list) else { throw unordered("lists") }
-                // Every list must have a count, so that a reader of all counted lists reads all
-                // lists.
+                // Readers skip a list without a count in the tally, so such a list is an error.
                 guard tail.count(of: list) > 0 else { throw DocumentTail.mismatch(file) }
                 try text.expect(.beginArray, "a list")
                 next = list

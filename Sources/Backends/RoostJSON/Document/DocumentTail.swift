@@ -3,7 +3,7 @@ internal import RoostJSONText
 internal import RoostSystem
 internal import RoostText
 
-/// The counts and keys at the end of a document, which can be read without the rest of it.
+/// The last keys and the tally at the end of a document.
 struct DocumentTail: Sendable {
     /// The maximum distance from the tail's beginning to the file's end.
     private static let maximumByteCount = 1 << 18
@@ -79,13 +79,13 @@ struct DocumentTail: Sendable {
 
     /// Reads the tail of a document with a checksum.
     ///
-    /// Returns nil without a valid tail. The contents can be trusted only after the rest of
-    /// the document and the checksum confirm them.
+    /// Returns nil if the tail is missing or invalid. The contents can be trusted only after the
+    /// rest of the document and the checksum confirm them.
     init?(_ file: DocumentFile, model: ManagedObjectModel, generation: Generation) throws(StoreError) {
         let start = max(0, file.byteCount - Self.maximumByteCount)
         let bytes = try file.read(at: start, count: file.byteCount - start)
-        // Strings contain no line breaks, so this text occurs only where a member begins: this one,
-        // or one inside the model.
+        // Strings contain no line breaks, so this text occurs only where a member begins. The model may have such
+        // a member too, but comes earlier.
         let line = Array("\n\"\(DocumentFormat.Member.lastKeys.key)\": ".utf8)
         guard let place = bytes.indices.last(where: { bytes[$0] == line[0] && bytes[$0...].starts(with: line) }) else {
             return nil

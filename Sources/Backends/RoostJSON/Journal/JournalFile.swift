@@ -75,7 +75,7 @@ final class JournalFile {
         }
         do throws(StoreError) { try file.sync() } catch {
             failure = error
-            // Makes it less likely, without a guarantee, that a crash restores this failed commit.
+            // Truncating the file makes it less likely that a crash restores this failed commit.
             try? file.setByteCount(endOffset)
             throw error
         }

@@ -157,14 +157,14 @@ struct JournalRecovery: ~Copyable {
     /// Returns whether one of the journal's frames, or its header, has a given check.
     private func contains(_ wanted: UInt64, chain: UInt64) throws(StoreError) -> Bool {
         var state = JournalState(relation: .folded, endOffset: JournalHeader.byteCount, chain: chain)
-        // Frames after the last merged frame were never acknowledged.
+        // Frames after the one with this check were never acknowledged, so they need not be read.
         while state.chain != wanted { guard try next(&state) != nil else { return false } }
         return true
     }
 
     // MARK: Frames
 
-    /// Returns the payload of the frame at the end of `state` and moves `state` past it.
+    /// Returns the payload of the frame at the end offset of `state` and moves `state` past it.
     ///
     /// Returns nil at the end of the journal.
     private func next(_ state: inout JournalState) throws(StoreError) -> [UInt8]? {

@@ -10,7 +10,7 @@ internal import RoostSystem
 /// a damaged or hostile file can only cause an error. The check accepts only the files of the LMDB
 /// backend: 64-bit, little-endian, without `MDB_DUPSORT`. Every page after the meta pages must
 /// occur once, in a tree or in the free list. The result is valid only if no process writes to the
-/// file meanwhile. Each branch and leaf page is read once: about 0.4 ms per MB.
+/// file during the check. Each branch and leaf page is read once: about 0.4 ms per MB.
 final class LMDBFileCheck {
     private let file: RegularFile
     private let byteCount: UInt64
@@ -18,12 +18,13 @@ final class LMDBFileCheck {
     private var filePages: UInt64 = 0
     private var lastPage: UInt64 = 0
     private var transaction: UInt64 = 0
-    /// One bit for each page: whether a tree reaches it, and whether the free list has it.
+    /// One bit for each page: in `used`, whether a tree reaches the page; in `freed`, whether the
+    /// free list has the page.
     private var used: [UInt64] = []
     private var freed: [UInt64] = []
     /// One page buffer for each level of the trees.
     ///
-    /// The levels of a database follow the level of the leaf that refers to it.
+    /// The levels of a database follow the level of the leaf that refers to the database.
     private var pages: [UnsafeMutableRawBufferPointer] = []
     /// Memory that is reused for each page, see ``LMDBTreePage``.
     private var ends: [UInt16] = []
@@ -164,8 +165,8 @@ final class LMDBFileCheck {
             guard a & 1 == 0, b & 1 == 1 || (a == 0 && b == 0), max(a, b) - min(a, b) <= 1 else {
                 throw LMDBDamage("the transaction numbers \(a) and \(b) of the meta pages do not follow each other")
             }
-            // A bit for each page must fit in memory. Pages beyond the end of the file cannot be
-            // live.
+            // The number of pages is limited, because one bit for each page must fit in memory.
+            // Pages beyond the end of the file cannot be live.
             guard max(first.lastPage, second.lastPage) <= max(filePages * 2, filePages + 1_048_576) else {
                 throw LMDBDamage("the file was truncated to \(filePages) pages")
             }

@@ -83,8 +83,9 @@ enum EnvironmentRegistry {
         }
     }
 
-    /// Adds a user to the slot of a file and returns the slot, or nil while another file is open
-    /// with the same path.
+    /// Adds a user to the slot of a file and returns the slot.
+    ///
+    /// Returns nil, without adding a user, while another file is open with the same path.
     private static func slot(_ key: Key, path: String) -> Slot? {
         entries.withLock { entries in
             // LMDB derives the path of its lock file from the file's path. With one lock file for

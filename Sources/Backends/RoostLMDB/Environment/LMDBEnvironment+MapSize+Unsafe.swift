@@ -43,8 +43,8 @@ extension LMDBEnvironment {
     /// Enlarges the map to the size that the file can reach on its disk, unless a transaction is
     /// open.
     ///
-    /// Transactions that cannot be run again use this method. They fail if the map is full. If the
-    /// process's address space is limited, the map becomes as large as fits.
+    /// A long transaction calls this method first, because it cannot run again if the map becomes
+    /// full. If the process's address space is limited, the map becomes as large as fits.
     func growMapForLongWrite() throws(StoreError) {
         var wishes = settings
         wishes.initialMapByteCount = nil

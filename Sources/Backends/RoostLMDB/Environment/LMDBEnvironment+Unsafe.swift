@@ -7,9 +7,9 @@ internal import RoostSystem
 
 /// The LMDB environment of an open file, shared by all stores of this process that use the file.
 ///
-/// The gate counts open transactions. The map is moved and the handle is replaced only inside the
-/// gate while the count is zero. LMDB itself does not wait for readers, whose pointers would
-/// dangle.
+/// The gate counts open transactions. The map is moved and the handle is replaced only under the
+/// gate's lock, while the count is zero. LMDB itself does not wait for readers, so a moved map
+/// would leave them dangling pointers.
 final class LMDBEnvironment: Sendable {
     /// The handle and the state that depends on it.
     struct Gate {
@@ -111,8 +111,7 @@ final class LMDBEnvironment: Sendable {
             writerLock.withLock { $0 = lock }
         }
         try handleCheck.verify()
-        // The directory entry may not be durable yet, if the program that created it crashed right
-        // after.
+        // If the program that created the store crashed right after, the directory entry may not be durable yet.
         if settings.isWritable { try StoreFile.syncDirectory(of: path) }
     }
 
@@ -424,8 +423,7 @@ final class LMDBEnvironment: Sendable {
 
     /// Releases the lock that serializes the writers of all processes.
     func unlockAfterWriting() {
-        // An open lock file can always be unlocked. If that fails nevertheless, closing the store
-        // releases the lock.
+        // If unlocking fails, closing the store releases the lock.
         writerLock.withLock { try? $0?.unlock() }
     }
 }

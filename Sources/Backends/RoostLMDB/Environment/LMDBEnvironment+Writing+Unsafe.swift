@@ -80,7 +80,8 @@ extension LMDBEnvironment {
 
     /// Begins a write transaction, which belongs to the calling thread.
     ///
-    /// Returns nil if another process has enlarged the map, which must be adopted first.
+    /// Returns nil if another process has enlarged the map. The caller must then adopt the new size
+    /// first.
     ///
     /// The caller calls ``leave()`` after the transaction has ended.
     func beginWrite() throws(StoreError) -> LMDBTransaction? {

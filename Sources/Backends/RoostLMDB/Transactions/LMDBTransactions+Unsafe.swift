@@ -106,7 +106,7 @@ final class LMDBTransaction {
 extension MDB_val {
     /// Creates a value for LMDB from bytes.
     ///
-    /// LMDB only reads them, although its type is mutable.
+    /// LMDB only reads the bytes, although `mv_data` is a mutable pointer.
     init(_ bytes: UnsafeRawBufferPointer) {
         self.init(mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
     }

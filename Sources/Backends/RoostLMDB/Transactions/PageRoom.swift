@@ -3,8 +3,8 @@ internal import RoostKeyValue
 /// Leaves free space in the pages of an index that is loaded in order.
 ///
 /// Appending entries makes LMDB fill pages completely. A later entry between them would split a
-/// page, which costs several times as much as the entry and writes two pages instead of one. So a
-/// placeholder is appended after every nine tenths of a page. It is removed before the next
+/// page, which takes several times as long as adding the entry and writes two pages instead of one.
+/// So a placeholder is appended after every nine tenths of a page. It is removed before the next
 /// placeholder is appended. By then, LMDB appends to a later page, so the space stays free.
 struct PageRoom {
     let space: KeySpace
@@ -23,9 +23,9 @@ struct PageRoom {
         interval = pageByteCount - placeholderByteCount
     }
 
-    /// Returns whether a space leaves free space in its pages.
+    /// Returns whether the pages of a key space keep free room.
     ///
-    /// New entries of an index come between the old ones, but new records come after all others.
+    /// In an index, new entries come between the old ones. New records come after all others.
     static func isLeft(in space: KeySpace) -> Bool { space != .records && space != .meta }
 
     /// Counts an entry.

@@ -3,8 +3,8 @@
     package import RoostCore
     internal import RoostSQL
 
-    // Messages whose answers are read later. Only one kind can be pending: a FETCH sent ahead, a
-    // COPY, or statements in libpq's pipeline mode. See
+    // Messages whose answers are read later. Only one kind can be pending at a time: a FETCH sent
+    // ahead, a COPY, or statements in libpq's pipeline mode. See
     // <https://www.postgresql.org/docs/15/libpq-pipeline-mode.html>.
 
     extension PostgreSQLConnection: SQLDeferringConnection {
@@ -64,7 +64,8 @@
         /// Deferred statements run first.
         ///
         /// - Parameters:
-        ///   - statements: The statements, which stay prepared. Only the first can have a parameter.
+        ///   - statements: The statements, which stay prepared. Only the first can have a
+        ///     parameter.
         ///   - value: The value of the first statement's parameter, if it has one.
         ///   - what: The action, for messages.
         /// - Returns: The results that were still pending, then those of the statements.
@@ -96,8 +97,7 @@
             guard PQpipelineSync(connection) == 1 else { throw lost(what) }
             var results: [PostgreSQLResult] = []
             var failure: PostgreSQLError?
-            // Each statement has a result and an end mark. The last result is the
-            // synchronization's.
+            // Each statement has a result and an end mark. The last result is that of the synchronization.
             var endCount = 0
             while true {
                 guard let result = try next(what) else {

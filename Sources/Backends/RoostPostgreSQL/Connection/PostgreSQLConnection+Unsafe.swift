@@ -84,7 +84,7 @@
             (openCopy, ahead, deferredCount) = (nil, nil, 0)
         }
 
-        /// Whether the connection is open, and libpq has reported no error of it.
+        /// Whether the connection is open and, according to libpq, usable.
         var isSound: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
 
         /// Whether a transaction is open and has no error, or a command is running.
@@ -201,8 +201,8 @@
                     .unsupported,
                     "The server of '\(name)' has version \(serverVersion); stores need PostgreSQL 12 or later.")
             }
-            // The server looks up names in the system schema, then in the store's schema. A commit
-            // is durable on return.
+            // With these settings, the server looks up names in the system schema, then in the
+            // store's schema. A commit is durable on return.
             let schema = try literal(PostgreSQLDialect().quote(location.schema))
             let sql =
                 "SELECT set_config('search_path', \(schema), false), set_config('standard_conforming_strings', 'on', false), set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false), set_config('row_security', 'off', false), set_config('default_transaction_isolation', '\(settings.isolation)', false), set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false), current_setting('server_encoding')"

@@ -89,7 +89,7 @@
 
         /// Abandons the open COPY, if any.
         ///
-        /// Its transaction fails.
+        /// The transaction of the COPY fails.
         func abandonCopy() {
             guard openCopy != nil else { return }
             openCopy = nil

@@ -69,7 +69,6 @@
                 "INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES (\(parameters)) ON CONFLICT (\(key.joined(separator: ", "))) DO UPDATE SET \(settings)"
         }
 
-        /// The number of writer places.
         static let placeCount = 32
         /// The number of writer places, 32.
         package var writerPlaceCount: Int { Self.placeCount }
@@ -80,7 +79,7 @@
         /// Returns FOR KEY SHARE, FOR SHARE, FOR NO KEY UPDATE or FOR UPDATE.
         ///
         /// The portable profile has FOR UPDATE for rows that the transaction writes, and otherwise
-        /// an empty text. Its transactions are `SERIALIZABLE`.
+        /// an empty text, because its transactions are `SERIALIZABLE`.
         ///
         /// See <https://www.postgresql.org/docs/15/explicit-locking.html#LOCKING-ROWS>.
         package func rowLock(_ lock: SQLRowLock) -> String {
@@ -153,7 +152,7 @@
 
         /// Returns `lower` of a text, and a condition that is true if the text is not ASCII.
         ///
-        /// `lower` changes at least the ASCII letters of an ASCII text.
+        /// In an ASCII text, `lower` changes all uppercase letters.
         package func lowercasedASCII(_ text: String) -> (text: String, isOther: String) {
             ("lower(\(text))", "octet_length(\(text)) <> char_length(\(text))")
         }
@@ -173,7 +172,7 @@
 
         /// Returns the values as an array in one parameter.
         ///
-        /// Returns nil for no values, and unless all are integers or all are texts.
+        /// Returns nil unless `values` contains only integers or only texts, at least one.
         package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
             var text: [UInt8] = [UInt8(ascii: "{")]
             var type: String?

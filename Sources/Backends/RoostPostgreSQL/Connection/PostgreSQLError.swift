@@ -29,8 +29,8 @@
         /// Whether the transaction failed because of concurrent transactions, and may succeed on a
         /// retry.
         ///
-        /// In the portable profile, a lack of memory for locks is also transient, because the end
-        /// of other transactions frees some.
+        /// In the portable profile, a lack of memory for locks is also transient, because other
+        /// transactions free memory when they end.
         func isTransient(in profile: PostgreSQLProfile) -> Bool {
             ["40001", "40P01"].contains(state) || profile == .portable && state == "53200"
         }

@@ -18,7 +18,7 @@
         static let foreignSchema = "public"
         /// The maximum length of the schema name of a new store, except for temporary names.
         private static let longestSchema = 38
-        /// The text between the schema name of a store and the number of a temporary store for it.
+        /// The text in a temporary schema name between the store's schema name and a number.
         static let temporaryMark = "~roost~"
 
         /// The parameters for libpq.
@@ -47,8 +47,7 @@
 
         private init(_ path: String, isForeign: Bool) throws(StoreError) {
             guard !path.utf8.contains(0) else { throw Self.malformed("it has a character U+0000") }
-            // The location of `postgresql:///database` has one slash, because two slashes were
-            // removed.
+            // The path of `postgresql:///database` has only one slash, because its first two slashes were removed.
             let path = path.hasPrefix("/") && !path.hasPrefix("//") ? "//" + path : path
             isURI = path.hasPrefix("//")
             let found: String?
@@ -148,7 +147,7 @@
 
         /// The schema name after publication.
         ///
-        /// It equals `schema` unless that is a temporary name.
+        /// It equals `schema` unless `schema` is a temporary name.
         var publishedSchema: String {
             String(schema[..<(schema.firstRange(of: Self.temporaryMark)?.lowerBound ?? schema.endIndex)])
         }

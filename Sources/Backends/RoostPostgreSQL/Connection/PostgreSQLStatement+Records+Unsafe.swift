@@ -11,7 +11,6 @@
             while !batch.isFull {
                 guard try step() else { return .end }
                 let (result, row) = try current()
-                // The rows of the result that have not been read.
                 for next in row..<result.rowCount {
                     self.row = next
                     if let error = append(

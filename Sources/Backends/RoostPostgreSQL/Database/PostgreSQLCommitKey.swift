@@ -51,7 +51,7 @@
         func commit(
             _ connection: PostgreSQLConnection, what: String, fencedBy fence: String? = nil
         ) throws(StoreError) {
-            // If the connection is used only once, no statement is prepared.
+            // A connection may be used only once, so no statement is prepared in its first transaction.
             guard connection.transactionCount > 1 else {
                 try connection.query(
                     [insertion, fence, "COMMIT"].compactMap(\.self).joined(separator: "; "), what: what)

@@ -5,14 +5,15 @@
     extension PostgreSQLDatabase: SQLRebuilding {
         private static let tallies = "_roost_tallies"
 
-        /// False in the portable profile, in which a transaction changes tables or rows, never both.
+        /// False in the portable profile, in which a transaction changes tables or rows, never
+        /// both.
         var canRebuild: Bool { settings.profile == .postgresql }
 
         /// Begins a transaction in which new tables are created in another schema.
         ///
         /// A dropped or renamed table would lock out this store's own snapshots. So the old tables
         /// stay until ``finishRebuilding(_:to:on:)``. The table of tallies is also created again,
-        /// so that a program that has lost its lock finds another store
+        /// so that a program that has lost its lock notices the replacement
         /// (``PostgreSQLIncarnation``).
         ///
         /// Returns nil if a needed name is in use or too long, or if the server's table of locks is
@@ -25,8 +26,8 @@
                 })
             else { return nil }
             do throws(StoreError) {
-                // Otherwise, a program that has lost its lock could lock a row of the table, and the
-                // table could not be dropped.
+                // Without this lock, a program that has lost its own lock could lock a row of the
+                // table. Then the table could not be dropped.
                 try connection.query("LOCK TABLE \(Self.tallies) IN EXCLUSIVE MODE")
                 // Fails early if objects of other programs depend on the old tables.
                 try connection.query("SAVEPOINT dropping")

@@ -86,8 +86,8 @@
                 return nil
             }
             let what = "Sharing a snapshot of"
-            // An error would end the transaction, so a query first checks the function. Its result
-            // is null if the function is missing.
+            // An error would end the transaction, so a query first checks that the function exists
+            // and may be called.
             let canExport =
                 "SELECT has_function_privilege(to_regprocedure('pg_catalog.pg_export_snapshot()')::oid, 'EXECUTE')"
             guard try connection.query(canExport, what: what).text(0, column: 0) == "t" else { return nil }
@@ -96,7 +96,7 @@
 
         func beginReading(view name: String) throws(StoreError) -> any SQLConnection {
             do throws(StoreError) { return try begin(.readingView(name)).connection } catch {
-                // The states differ between versions of the server.
+                // The SQLSTATE of this error differs between versions of the server.
                 guard let state = (error.underlying as? PostgreSQLError)?.state,
                     ["22023", "42704", "55000"].contains(state)
                 else { throw error }
@@ -125,7 +125,7 @@
         /// the caller then closes the store. The transaction gets a new connection, because pooled
         /// ones could have statements for the old tables.
         ///
-        /// - Parameter isPossible: Returns whether to begin, before the lock is taken.
+        /// - Parameter isPossible: A closure that returns whether to take the lock.
         /// - Returns: The connection; nil if `isPossible` returned false.
         /// - Throws: `busy` if another program has the store open, or if a transaction writes.
         func beginWritingAlone(
@@ -160,8 +160,8 @@
         ///
         /// In the portable profile, also returns true if memory for more locks is exhausted.
         func isTransient(_ error: StoreError) -> Bool {
-            // Errors with other codes may come from resolving a commit. Their underlying error is
-            // the error of the last attempt.
+            // Errors with other codes may come from `PostgreSQLCommitKey.resolve`. Their underlying
+            // error does not show whether the commit failed.
             guard [.busy, .duplicateObject, .constraintViolation, .outOfResources].contains(error.code),
                 let error = error.underlying as? PostgreSQLError
             else { return false }
@@ -230,8 +230,8 @@
             case writingBesideOthers
             /// Writing without waiting for other transactions.
             ///
-            /// A transaction that waited would hold its shared lock and keep all others from
-            /// writing alone.
+            /// A waiting transaction would hold its shared lock, so no other transaction could
+            /// write alone.
             case writingAlone
 
             var isReading: Bool {
@@ -250,8 +250,8 @@
             let places = isReading ? readers : writers
             try enter()
             var timeout = DispatchTime.now() + .milliseconds(Int(min(settings.timeoutSeconds * 1000, 1e9)))
-            // The reader that exported the view may use the last connection, and wait for this
-            // call.
+            // The reader that exported the view may hold the last connection while it waits for
+            // this call. So this call must not wait.
             if case .readingView = purpose { timeout = .now() }
             guard places.wait(timeout: timeout) == .success else {
                 leave()
@@ -263,11 +263,12 @@
                 )
             }
             do throws(StoreError) {
-                // Another commit may have returned a connection since the pool was emptied.
+                // A transaction that writes alone takes no pooled connection. Another commit may
+                // have returned one since the pool was emptied.
                 while purpose != .writingAlone, let pooled = takeIdle(isReading: isReading) {
                     do throws(StoreError) { return (pooled, try begin(purpose, on: pooled)) } catch {
                         pooled.close()
-                        // The server ended the connection while it was idle.
+                        // If the server ended the connection while it was idle, another connection is tried.
                         guard (error.underlying as? PostgreSQLError)?.isConnectionLoss == true else { throw error }
                         try state.withLock({ $0.lock })?.renewIfLost()
                     }
@@ -283,8 +284,8 @@
 
         /// Begins a transaction.
         ///
-        /// - Returns: The row of the transaction's writer place; for other transactions, any
-        ///   place's row.
+        /// - Returns: The row of the transaction's writer place, or of any place if the transaction
+        ///   has none.
         private func begin(
             _ purpose: Purpose, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLIncarnation.Row {
@@ -293,16 +294,16 @@
             var pause: UInt32 = 1000
             while true {
                 do throws(StoreError) { return try beginOnce(purpose, on: connection) } catch {
-                    // In the portable profile, another transaction with the same writer place was
-                    // committed.
+                    // In the portable profile, the transaction fails if another one with the same
+                    // writer place was committed.
                     guard (error.underlying as? PostgreSQLError)?.isTransient(in: settings.profile) == true,
                         start.duration(to: .now) < settings.timeout, (try? connection.query("ROLLBACK")) != nil
                     else {
                         connection.close()
                         throw error
                     }
-                    // A commit ends all transactions that wait for its place. If they returned at
-                    // once, most of them would be ended again.
+                    // A commit ends all transactions that wait for its place. If they began again
+                    // at once, most of them would be ended again.
                     pause = min(pause * 2, Self.longestPauseMicroseconds)
                     usleep(.random(in: 0...pause))
                 }
@@ -354,8 +355,8 @@
                 row = try waitForPlace(on: connection)
             }
             if isLocked, row == nil, !isPortable {
-                // A view from before the lock shows no rows of a table that has taken the name
-                // since.
+                // Another table may have taken the name since the view began. The view shows none
+                // of that table's rows.
                 let found = try connection.query(PostgreSQLIncarnation.tableNumber, what: what).text(0, column: 0)
                 guard found == String(incarnation.tableNumber) else { throw .postgreSQLStoreReplaced(name) }
             }

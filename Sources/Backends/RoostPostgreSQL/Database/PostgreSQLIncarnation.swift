@@ -20,7 +20,7 @@
         /// The SELECT statement of the rows that a transaction reads first, one for each writer
         /// place.
         static let select = "SELECT \(columns) \(rows)"
-        /// The statement ``select`` for any row.
+        /// The statement ``select`` for any one row.
         static let selectAny = "\(select) LIMIT 1"
         /// The SELECT statement of the sum that forms the generation, as a decimal number.
         static let sum = "SELECT SUM(count) \(rows)"

@@ -5,8 +5,9 @@
 
     /// A row that marks a store as open, on a server without advisory locks.
     ///
-    /// A lease expires unless the program extends it. To remove or rename a store, or to switch its
-    /// history, a program takes an exclusive lease. Other programs cannot open the store then.
+    /// A lease expires unless the program extends it. To remove or rename a store, or to turn its
+    /// history on or off, a program takes an exclusive lease. Other programs cannot open the store
+    /// then.
     struct PostgreSQLLease: Sendable {
         static let table = "_roost_openings"
         static let creation =
@@ -15,7 +16,7 @@
         static let seconds = 20
         /// The duration of an exclusive lease, in seconds.
         ///
-        /// It is never extended.
+        /// An exclusive lease is never extended.
         static let secondsAlone = 30
         /// The time after which a lease is extended.
         static let pause = DispatchTimeInterval.seconds(5)

@@ -24,7 +24,7 @@
         private let channel: String
         /// The lock of the store.
         ///
-        /// Its session sends the notifications.
+        /// The session of the lock sends the notifications.
         private let lock: PostgreSQLStoreLock
         /// Whether the profile has notifications.
         ///

@@ -4,7 +4,8 @@
     internal import RoostCore
     internal import RoostSystem
 
-    /// The lock of an open store, which prevents other programs from removing or renaming it.
+    /// The lock of an open store, which prevents other programs from removing or renaming the
+    /// store.
     ///
     /// It is a shared advisory lock on the store's name, which a session holds until the session
     /// ends.
@@ -32,9 +33,10 @@
 
         /// Takes the shared lock of a store.
         ///
-        /// - Throws: `busy` if the store was just created, or is being removed or renamed for longer
-        ///   than the timeout; `invalidRequest` if the store has another profile than requested;
-        ///   `notFound`; `notAStore`; `permissionDenied`; `outOfResources`; errors of connecting.
+        /// - Throws: `busy` if the store was just created, or is being removed or renamed for
+        ///   longer than the timeout; `invalidRequest` if the store has another profile than
+        ///   requested; `notFound`; `notAStore`; `permissionDenied`; `outOfResources`; errors of
+        ///   connecting.
         static func acquire(_ opening: PostgreSQLOpening) throws(StoreError) -> PostgreSQLStoreLock {
             let (location, settings) = (opening.location, opening.settings)
             let connection = try PostgreSQLConnection(location, settings: settings)
@@ -163,7 +165,7 @@
                         guard let self else { return }
                         var isRenewed = (try? renew()) != nil
                         if !isRenewed, (try? renewIfLost()) != nil { isRenewed = (try? renew()) != nil }
-                        // For example, the server restarts.
+                        // A renewal fails, for example, while the server restarts.
                         pause = isRenewed ? PostgreSQLLease.pause : PostgreSQLLease.pauseAfterFailure
                     }
                 }
@@ -207,7 +209,7 @@
         ///
         /// - Throws: `busy` if one of the stores is open anywhere.
         static func takeAlone(_ schemas: [String], in connection: PostgreSQLConnection) throws(StoreError) {
-            // The server notices the end of a closed session slightly later.
+            // The server may notice the end of a closed session only after a short time.
             let deadline = ContinuousClock.now + .milliseconds(500)
             for schema in schemas.sorted() {
                 let sql = "SELECT pg_try_advisory_xact_lock(\(try key(schema, connection: connection)))"

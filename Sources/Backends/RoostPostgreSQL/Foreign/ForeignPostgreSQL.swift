@@ -4,7 +4,8 @@
     /// A PostgreSQL database of another program, read in one transaction and never changed.
     ///
     /// Use it from one thread at a time. The session finds only the names of the system schema, so
-    /// every other name needs its schema. Texts, dates and numbers have one form on every server.
+    /// every other name needs its schema. Texts, dates and numbers have the same form on every
+    /// server.
     package final class ForeignPostgreSQL {
         /// The maximum number of columns of a statement.
         ///
@@ -27,9 +28,9 @@
         ///   - path: The path of the location: the database, and a schema (default: `public`).
         ///   - timeoutSeconds: The maximum time to wait for a lock.
         ///   - checkCancellation: Called while a statement runs. An error ends the statement.
-        /// - Throws: `invalidRequest` for an invalid path, a path with a password, or a Roost store;
-        ///   `notFound` for a missing database or schema; `ioFailure`, `permissionDenied`, `busy`,
-        ///   `unsupported`; errors of `checkCancellation`.
+        /// - Throws: `invalidRequest` for an invalid path, a path with a password, or a Roost
+        ///   store; `notFound` for a missing database or schema; `ioFailure`, `permissionDenied`,
+        ///   `busy`, `unsupported`; errors of `checkCancellation`.
         package init(
             _ path: String, timeoutSeconds: Double,
             checkCancellation: @escaping () throws(StoreError) -> Void
@@ -115,7 +116,8 @@
             let calls = settings.map { "set_config('\($0.0)', '\($0.1)', true)" }
             try run("SELECT \(calls.joined(separator: ", "))")
             if connection.serverVersion >= 170_000 { try run("SET LOCAL transaction_timeout = 0") }
-            // SQL_ASCII allows bytes of any encoding, which the server would otherwise refuse.
+            // SQL_ASCII allows bytes of any encoding. With another client encoding, the server
+            // would refuse such bytes.
             guard try query("SELECT current_setting('server_encoding')") == [["SQL_ASCII"]] else { return }
             try run("SET LOCAL client_encoding = 'SQL_ASCII'")
         }

@@ -208,8 +208,10 @@
             }
         }
 
-        /// Returns the requested profile, the profile of the store to replace, or that of the
-        /// server.
+        /// Returns the requested profile.
+        ///
+        /// By default, it is the profile of the store to replace or, if no such store exists, that
+        /// of the server.
         private func profileForCreating(_ connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLProfile {
             if let wanted = settings.wantedProfile { return wanted }
             if let found = try PostgreSQLProfile.found(location.publishedSchema, on: connection) { return found }
@@ -218,7 +220,7 @@
 
         /// Creates a store with separate transactions for tables and rows.
         ///
-        /// A published store has a temporary name until its rows exist.
+        /// A store that is published at once has a temporary name until its rows exist.
         private func createByParts(_ schema: SQLSchema, connection: PostgreSQLConnection) throws(StoreError) {
             let order = try connection.query("SELECT 'B' < 'a' AND 'a' < 'b' AND 'z' < 'é'")
             guard order.text(0, column: 0) == "t" else {

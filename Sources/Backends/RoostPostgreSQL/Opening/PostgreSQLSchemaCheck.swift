@@ -13,15 +13,16 @@
         static let tableComment = "A table of a Roost store"
         private static let prefix = "Roost store; do not change its tables. "
 
-        /// Marks tables by comments in the transaction that created or changed them and, unless the
-        /// profile is portable, records their hash.
+        /// Marks tables by comments and, unless the profile is portable, records their hash.
+        ///
+        /// Call this method in the transaction that created or changed the tables.
         static func record(
             _ schema: SQLSchema, location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) {
             try comment(
                 schema.items.filter { !$0.isIndex }.map(\.name) + own(connection.settings.profile), on: connection)
-            // The portable profile records no hash: databases describe tables differently, and
-            // perhaps not yet in the transaction that creates them.
+            // The portable profile records no hash: databases describe tables differently, and may
+            // describe a new table only after its transaction.
             guard connection.settings.profile == .postgresql else { return }
             let number = number(of: try lines(schema, location: location, on: connection).found)
             try connection.query(

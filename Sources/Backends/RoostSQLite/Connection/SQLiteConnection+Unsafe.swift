@@ -184,8 +184,8 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// Returns a statement for this text, from the connection's cache if it has an idle one.
     package func statement(_ sql: String) throws(StoreError) -> any SQLStatement { try prepare(sql) }
 
-    /// Returns the same as ``statement(_:)``, with a type that also has the names and the number of
-    /// columns.
+    /// Returns the statement of ``statement(_:)`` with its own type, which also has the names and
+    /// the number of columns.
     package func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {
         guard !isClosed else { throw StoreError(.closed, "The connection to '\(path)' was closed before.") }
         let slot = slots[SQLiteStatement.Text(sql)] ?? SQLiteStatement.Slot()

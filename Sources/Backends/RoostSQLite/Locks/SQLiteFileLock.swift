@@ -14,7 +14,7 @@ final class SQLiteFileLock: Sendable {
     private let lock: FileRangeLock
     /// Whether the lock prevents all new connections.
     ///
-    /// If not, it only prevents changes without a log.
+    /// If not, the lock only prevents changes that do not use a log.
     let keepsOthersOut: Bool
 
     private init(_ lock: FileRangeLock, keepsOthersOut: Bool) {

@@ -8,13 +8,13 @@ struct CheckpointTimeout {
     let deadline: ContinuousClock.Instant
     let isCancelled: () -> Bool
 
-    /// Waits a moment.
+    /// Waits half a millisecond.
     ///
     /// After the deadline or a cancellation, interrupts the checkpoint and returns false.
     func wait() -> Bool {
         guard ContinuousClock.now < deadline, !isCancelled() else {
-            // Otherwise, SQLite would continue as PASSIVE. An interrupted checkpoint moves nothing
-            // more.
+            // Without the interrupt, SQLite would continue as PASSIVE. An interrupted checkpoint
+            // moves nothing more.
             sqlite3_interrupt(handle)
             return false
         }

@@ -56,8 +56,8 @@ enum SQLiteSettling {
                 try requireOwn(check, path: path)
                 try moveBesideOthers(path, settings: settings)
             }
-            // Two users that close at the same time block each other. After both released their
-            // locks, the last one gets the exclusive lock.
+            // If two users close at the same time, neither can make its lock exclusive. After both
+            // released their locks, the last one gets the exclusive lock.
             lock.release()
             own = try? StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
             guard own != nil else { return }
@@ -148,7 +148,7 @@ enum SQLiteSettling {
         }
     }
 
-    /// Moves the log into the database and removes it.
+    /// Moves the log into the database and removes the log.
     ///
     /// The caller holds the store's lock exclusively.
     ///

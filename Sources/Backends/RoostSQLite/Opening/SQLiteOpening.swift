@@ -94,7 +94,7 @@ struct SQLiteOpening {
                 )
             }
             guard let fileLock = try lockFile() else { throw error }
-            // This removes the log that the attempt created.
+            // This removes the log that the failed attempt created.
             SQLiteSettling.removeEmptyLog(path, under: fileLock)
             return try open(
                 type: type, location: location, lock: lock, check: check, isLinked: isLinked, fileLock: fileLock)

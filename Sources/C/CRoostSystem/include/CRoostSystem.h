@@ -19,8 +19,8 @@ enum croost_lock { croost_lock_none, croost_lock_shared, croost_lock_exclusive }
 /// Sets the lock that an open file has on the byte at `region`, without waiting.
 ///
 /// The lock belongs to the open file, not to the process. Two `open` calls for one file have
-/// separate locks: these can conflict, and closing one file does not release the lock of the other.
-/// Returns 0; EWOULDBLOCK if the lock is held elsewhere; or the errno value.
+/// separate locks. The two locks can conflict, and closing one descriptor does not release the
+/// other lock. Returns 0; EWOULDBLOCK if a conflicting lock is held; or the errno value.
 int croost_set_lock(int descriptor, int region, enum croost_lock lock);
 
 /// Sets the lock that an open file has on `length` bytes from `start`, without waiting. The lock
@@ -71,8 +71,8 @@ void croost_unwatch_file(int watch, int number);
 
 /// Waits until a file changes or the timeout passes, and stores the numbers of the changed files.
 ///
-/// Returns the count of the numbers; more than `capacity` if some were not stored, so any file may
-/// have changed; 0 after the timeout or a signal; or the negative errno value.
+/// Returns the count of the changed files; 0 after the timeout or a signal; or the negative errno
+/// value. If the count is more than `capacity`, any file may have changed.
 int croost_wait_for_files(int watch, int milliseconds, int *numbers, int capacity);
 
 /// Prefetches the memory at `address` into the processor's cache, without waiting. Any address is allowed.

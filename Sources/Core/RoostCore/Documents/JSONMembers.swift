@@ -2,7 +2,7 @@ package import RoostJSONText
 
 /// The members of a JSON object to write.
 ///
-/// Leaves out nil, empty objects, and booleans that have their default.
+/// The `add` methods omit nil, empty objects, and booleans that have their default.
 package struct JSONMembers {
     package var members: [JSONMember] = []
 

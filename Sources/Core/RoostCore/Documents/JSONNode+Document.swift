@@ -9,8 +9,7 @@ extension JSONNode {
     ///   - noun: The name of the document at the start of messages: `The model document`.
     ///   - code: The code for errors in the text.
     /// - Returns: The tree of the text.
-    /// - Throws: `code` for text that is not valid; `outOfResources`. The message starts with the
-    ///   noun.
+    /// - Throws: `code` for invalid text; `outOfResources`. The message starts with the noun.
     package static func document(
         _ text: [UInt8], acceptsJSON5: Bool = false, as noun: String, code: StoreError.Code
     ) throws(StoreError) -> JSONNode {

@@ -89,7 +89,7 @@ package struct JSONObjectReader {
         return members
     }
 
-    /// Returns the path of a key below a path, `path.key`.
+    /// Returns `path.key`, the path of a key in the object at `path`.
     ///
     /// A very long key is shortened in the middle.
     package static func join(_ path: String, with key: String) -> String {
@@ -103,13 +103,13 @@ package struct JSONObjectReader {
     /// Returns the node at a key; nil if absent.
     package func node(_ key: String) -> JSONNode? { members[key] }
 
-    /// Returns the members of the object at a key; empty if absent or wrong.
+    /// Returns the members of the object at a key; empty if absent or invalid.
     package func members(_ key: String) -> [JSONMember] {
         guard let node = members[key] else { return [] }
         return Self.members(of: node, path: path(key), problems: problems)
     }
 
-    /// Returns the items of the array at a key; empty if absent or wrong.
+    /// Returns the items of the array at a key; empty if absent or invalid.
     package func items(_ key: String) -> [JSONNode] {
         guard let node = members[key] else { return [] }
         return Self.items(of: node, path: path(key), problems: problems)
@@ -126,7 +126,7 @@ package struct JSONObjectReader {
         return nodes
     }
 
-    /// Returns the text at a key; nil if absent or wrong.
+    /// Returns the text at a key; nil if absent or invalid.
     package func string(_ key: String) -> String? {
         guard let node = members[key] else { return nil }
         return Self.string(node, path: path(key), problems: problems)
@@ -143,7 +143,7 @@ package struct JSONObjectReader {
         return text
     }
 
-    /// Returns the texts in the array at a key; empty if absent or wrong.
+    /// Returns the texts in the array at a key; empty if absent or invalid.
     package func strings(_ key: String) -> [String] {
         guard let node = members[key] else { return [] }
         return Self.strings(of: node, path: path(key), problems: problems)
@@ -156,7 +156,7 @@ package struct JSONObjectReader {
         }
     }
 
-    /// Returns the texts in the object at a key, by their keys; empty if absent or wrong.
+    /// Returns the texts in the object at a key, by their keys; empty if absent or invalid.
     package func stringDictionary(_ key: String) -> [String: String] {
         var result: [String: String] = [:]
         for member in members(key) {
@@ -166,7 +166,7 @@ package struct JSONObjectReader {
         return result
     }
 
-    /// Returns the boolean at a key; `standard` if absent or wrong.
+    /// Returns the boolean at a key; `standard` if absent or invalid.
     package func bool(_ key: String, default standard: Bool) -> Bool {
         guard let node = members[key] else { return standard }
         guard case .bool(let value) = node.content else {
@@ -176,7 +176,7 @@ package struct JSONObjectReader {
         return value
     }
 
-    /// Returns the whole number at a key; nil if absent or wrong.
+    /// Returns the whole number at a key; nil if absent or invalid.
     package func int(_ key: String) -> Int? {
         guard let node = members[key] else { return nil }
         if case .number(let text) = node.content, let value = Int(text) { return value }
@@ -188,7 +188,7 @@ package struct JSONObjectReader {
         return nil
     }
 
-    /// Returns the enumeration case at a key; `standard` if absent or wrong.
+    /// Returns the enumeration case at a key; `standard` if absent or invalid.
     package func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, default standard: Choice
     ) -> Choice where Choice.RawValue == String {
@@ -202,7 +202,7 @@ package struct JSONObjectReader {
 
     /// Returns the text at a mandatory key.
     ///
-    /// If it is absent or wrong, reports this and returns an empty text.
+    /// If the text is absent or invalid, reports the problem and returns an empty text.
     package func required(_ key: String, at node: JSONNode) -> String {
         if members[key] == nil, case .object = node.content {
             problems.add("'\(key)' is missing.", path: path, at: node.byteOffset)
@@ -231,7 +231,7 @@ package struct JSONObjectReader {
         }
     }
 
-    /// Adds the problem that a name is not one of `names`.
+    /// Adds the problem that `text` is not one of `names`.
     package func addUnknown(among names: [String], instead text: String, path: String, at node: JSONNode) {
         let hint = nearestName(to: text, among: names).map { "; did you mean '\($0)'?" }
         problems.add(

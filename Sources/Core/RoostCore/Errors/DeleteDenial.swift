@@ -16,8 +16,8 @@ public struct DeleteDenial: Sendable, Hashable {
         case rule
         /// The remaining object refers to the deleted object by a mandatory relationship.
         case mandatory
-        /// The remaining object refers to the deleted object, and the change set does not allow
-        /// this; see ``ChangeSet/requiresUnreferencedDeletes``.
+        /// The remaining object refers to the deleted object, and the change set forbids such
+        /// references; see ``ChangeSet/requiresUnreferencedDeletes``.
         case referenced
     }
 

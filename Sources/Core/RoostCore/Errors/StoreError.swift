@@ -28,7 +28,7 @@ public struct StoreError: Error, Sendable, Adjustable {
     /// A description of the failure, its location and the remedy, for people, without stored
     /// values.
     ///
-    /// It is one line, except that a list has one line per problem. Words of more than 1 KiB, and
+    /// It is one line, except that a list adds one line per problem. Words of more than 1 KiB, and
     /// messages of more than 64 KiB, are shortened in the middle, because names in a file may have
     /// any length.
     public private(set) var message: String
@@ -85,7 +85,8 @@ public struct StoreError: Error, Sendable, Adjustable {
 
     /// Returns the same error with another message.
     ///
-    /// Use it to add the location or the remedy. The code and the payloads are unchanged:
+    /// The code and all other properties are unchanged. Use this method to add the location or the
+    /// remedy:
     ///
     /// ```swift
     /// do throws(StoreError) { try read(file) } catch {
@@ -93,13 +94,13 @@ public struct StoreError: Error, Sendable, Adjustable {
     /// }
     /// ```
     public func withMessage(_ message: String) -> StoreError {
-        // A copy preserves payloads that are added to this type later.
+        // A copy also preserves properties that are added to this type later.
         var error = self
         error.message = Self.fitting(message)
         return error
     }
 
-    /// Returns the same error with another message and code; the payloads are unchanged.
+    /// Returns the same error with another message and code; all other properties are unchanged.
     package func withMessage(_ message: String, code: Code) -> StoreError {
         var error = withMessage(message)
         error.code = code
@@ -116,7 +117,7 @@ public struct StoreError: Error, Sendable, Adjustable {
         return error
     }
 
-    /// The same error without the damaged object; all other payloads are unchanged.
+    /// The same error without the damaged object; all other properties are unchanged.
     ///
     /// Use it in an operation that needs every object, such as a sort. A caller that skips damaged
     /// objects then stops at this error.
@@ -222,8 +223,9 @@ extension StoreError.Code {
     public static let deleteDenied = Self("deleteDenied")
     /// An object with this ID already exists.
     public static let duplicateObject = Self("duplicateObject")
-    /// No object with this ID exists; ``StoreError/missingObjects`` lists the objects that a commit
-    /// requires.
+    /// No object with this ID exists.
+    ///
+    /// After a failed commit, ``StoreError/missingObjects`` lists all missing objects.
     public static let objectNotFound = Self("objectNotFound")
     /// Objects break rules; ``StoreError/failures`` lists the failures, up to a limit.
     ///
@@ -255,13 +257,14 @@ extension StoreError.Code {
     ///
     /// Provide an explicit mapping model.
     public static let mappingNotInferable = Self("mappingNotInferable")
-    /// The store's type lacks the capability.
+    /// The store's type lacks a capability that the call requires.
     ///
     /// The call had no effect.
     public static let unsupported = Self("unsupported")
     /// The content of the finished destination differs from the source.
     ///
-    /// Do not use the destination. If the conversion created it, it was removed.
+    /// If the conversion created the destination, the destination was removed. Otherwise, do not
+    /// use it.
     public static let verificationFailed = Self("verificationFailed")
     /// An object could not be converted to the new model: a mandatory property has no value, a
     /// value does not fit, or a policy failed.
@@ -295,7 +298,7 @@ public struct ObjectConflict: Sendable {
     public let id: ObjectID
     /// The version in the change set.
     public let expectedVersion: UInt32
-    /// The current record in the store; nil if the object does not exist under its entity.
+    /// The current record in the store; nil if no object has both the entity and the key of ``id``.
     public let current: Record?
 
     /// Creates a conflict.

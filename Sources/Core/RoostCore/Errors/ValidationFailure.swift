@@ -12,7 +12,7 @@
 public struct ValidationFailure: Error, Sendable, Hashable {
     /// The object that breaks the rule.
     public enum Subject: Sendable, Hashable {
-        /// An object with an identity.
+        /// An object that has an ID.
         case object(ObjectID)
         /// A row of a batch or of an import, counted from 1; it has no ID yet.
         case row(Int)
@@ -42,7 +42,9 @@ public struct ValidationFailure: Error, Sendable, Hashable {
         case noMatch
         /// The object cannot be deleted because of this remaining object.
         case deleteDenied(ObjectID)
-        /// A rule of the program is broken. The text describes it without the value.
+        /// A rule of the program is broken.
+        ///
+        /// The text describes the rule, and does not contain the value.
         case unsuitable(String)
     }
 

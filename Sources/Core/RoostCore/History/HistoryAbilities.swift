@@ -12,7 +12,7 @@ package protocol HistoryKeepingStore: PersistentStore {
     /// Replaces the store's history and generation with those of another store that has the same
     /// content.
     ///
-    /// The store must record its changes. Its own history is removed.
+    /// This store must record its changes. The history that it recorded is removed.
     func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError)
 }
 
@@ -59,8 +59,8 @@ extension StoreSnapshot {
     /// To see every change, read the content of this snapshot, then the transactions after this
     /// token.
     ///
-    /// - Throws: `unsupported` for a store without the capability; `invalidRequest` for a store
-    ///   that records no history; `closed`, `corrupted`.
+    /// - Throws: `unsupported` for a store without ``StoreCapability/history``; `invalidRequest`
+    ///   for a store that records no history; `closed`, `corrupted`.
     package func historyToken() throws(StoreError) -> HistoryToken {
         try recording().makeHistoryToken()
     }
@@ -122,7 +122,7 @@ extension PersistentStore {
 
     /// Removes transactions from the history.
     ///
-    /// - Throws: `unsupported` for a store without the capability; the errors of
+    /// - Throws: `unsupported` for a store without ``StoreCapability/history``; the errors of
     ///   ``HistoryKeepingStore``.
     package func removeHistory(_ bound: HistoryBound) throws(StoreError) {
         guard let store = self as? any HistoryKeepingStore, type.capabilities.contains(.history) else {

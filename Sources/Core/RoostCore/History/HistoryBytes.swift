@@ -36,7 +36,7 @@ struct HistoryBytes: Sendable {
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 }
 
-/// Decodes the output of ``HistoryBytes``; throws `corrupted` for bytes that have no meaning.
+/// The decoder for the output of ``HistoryBytes``; throws `corrupted` for invalid bytes.
 struct HistoryBytesReader: Sendable {
     private let bytes: [UInt8]
     private(set) var offset: Int
@@ -75,7 +75,7 @@ struct HistoryBytesReader: Sendable {
         return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
     }
 
-    /// Reads a number that is an index of a collection.
+    /// Reads an index of a collection with `count` elements.
     mutating func index(below count: Int, what: String) throws(StoreError) -> Int {
         guard let index = Int(exactly: try number()), index < count else {
             throw Self.damaged("it names \(what) that the model lacks")

@@ -21,7 +21,7 @@ extension HistoryEntries {
         }
     }
 
-    /// Returns a sentence about an unexpected condition that is not damage, or nil.
+    /// Returns a sentence if the last commits are missing, which is not damage; otherwise nil.
     private func examine(_ model: ManagedObjectModel, generation: Generation) throws(StoreError) -> String? {
         guard let bytes = try historySettings() else {
             if try historyPlace(from: HistoryPlace(0)) != nil {

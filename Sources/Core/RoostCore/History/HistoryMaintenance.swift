@@ -76,7 +76,7 @@ package enum HistoryMaintenance {
             position = try reader.lastPosition { $0.time < time } ?? settings.start
         case .everything:
             if try reader.hasGap() {
-                // The last commits are not in the history, so it begins anew.
+                // The last commits are not in the history, so the history begins anew.
                 settings = HistorySettings(
                     after: generation, time: settings.startTime, retention: settings.retention)
                 try entries.setHistorySettings(try settings.bytes)

@@ -23,10 +23,10 @@ struct HistoryHeader: Sendable {
     var contextName: String?
     /// The number of parts, including the first.
     var partCount: UInt32
-    /// The bytes of all parts but the first.
+    /// The number of bytes of all parts but the first.
     var laterByteCount: UInt64
-    /// The bytes of all earlier transactions since the beginning of the history, including removed
-    /// ones.
+    /// The number of bytes of all earlier transactions since the beginning of the history,
+    /// including removed transactions.
     var precedingByteCount: UInt64
 
     private static let kinds: [HistoryTransaction.Kind] = [.commit, .load, .wholeLoad, .acceptedChanges]
@@ -84,7 +84,6 @@ struct HistoryPart {
     private let bytes: [UInt8]
     private let changesOffset: Int
 
-    /// Returns the bytes of a part.
     static func bytes(_ place: HistoryPlace, header: HistoryHeader?, changes: [UInt8]) -> [UInt8] {
         var content = HistoryBytes()
         content.append(number: place.position)
@@ -119,6 +118,5 @@ struct HistoryPart {
         changesOffset = reader.offset
     }
 
-    /// The reader of the changes.
     var changes: HistoryBytesReader { HistoryBytesReader(bytes, at: changesOffset) }
 }

@@ -1,7 +1,7 @@
 /// Collects the changes of one transaction, and writes them into the history of its store.
 ///
 /// An engine creates a recorder at the beginning of a transaction if the store records its changes.
-/// It passes each change to the recorder, and calls ``finish(_:from:to:in:)`` at the end. A
+/// The engine passes each change to the recorder, and calls ``finish(_:from:to:in:)`` at the end. A
 /// transaction that is rolled back leaves no history.
 package struct HistoryRecorder: Sendable {
     /// The kinds of change groups in a part.
@@ -121,7 +121,7 @@ package struct HistoryRecorder: Sendable {
     }
 
     private mutating func endGroup() {
-        // 0 ends a group. No entry begins with 0: differences of keys are not 0, and links add 1.
+        // A 0 ends a group. No entry begins with 0: a difference of keys is not 0, and a link begins with 1 or more.
         if group != nil { changes.append(number: 0) }
         group = nil
         last = (0, 0)

@@ -8,8 +8,8 @@ public import Foundation
 /// try store.forEachTransaction(request) { transaction in print(transaction.changes.count) }
 /// ```
 ///
-/// With an entity or an object, transactions without a matching change are skipped. Transactions
-/// that list no objects (``HistoryTransaction/Kind/wholeLoad``,
+/// If the request has an entity or an object, transactions without a matching change are skipped.
+/// Transactions that list no objects (``HistoryTransaction/Kind/wholeLoad``,
 /// ``HistoryTransaction/Kind/acceptedChanges``) match every entity and object.
 public struct HistoryRequest: Sendable, Hashable, Adjustable {
     /// The token after which transactions are read; nil for the whole history.

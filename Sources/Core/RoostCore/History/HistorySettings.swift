@@ -7,9 +7,9 @@ package struct HistorySettings: Hashable, Sendable {
     package var start: UInt64
     /// The mark of the transaction at ``start``, or a random number if the history begins there.
     package var startMark: UInt32
-    /// The bytes of all transactions up to ``start``.
+    /// The number of bytes of all transactions up to ``start``.
     package var startByteCount: UInt64
-    /// The time of the first transaction; nil without transactions.
+    /// The time of the first transaction after ``start``; nil if no transaction follows.
     package var firstTime: Int64?
     /// The time of the last transaction up to ``start``.
     package var startTime: Int64
@@ -121,8 +121,9 @@ extension StoreOptions {
     ///   - settings: The settings of the history; nil for a store that records none.
     ///   - location: The location of the store.
     /// - Returns: Whether the history changes.
-    /// - Throws: `readOnly` if it changes and the store is opened read-only; `invalidRequest` for
-    ///   invalid limits, or limits without a history; `corrupted`.
+    /// - Throws: `readOnly` if the history changes and the store is opened read-only;
+    ///   `invalidRequest` for invalid limits, or limits for a store that records no history;
+    ///   `corrupted`.
     package func changesHistory(_ settings: [UInt8]?, of location: StoreLocation) throws(StoreError) -> Bool {
         try historyRetention?.requireValid()
         let retention = try settings.map { (bytes) throws(StoreError) in try HistorySettings(bytes).retention }

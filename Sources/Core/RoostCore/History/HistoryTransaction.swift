@@ -29,8 +29,8 @@ public struct HistoryTransaction: Sendable, Hashable {
 
     /// The token for reading the transactions after this one.
     ///
-    /// If ``isComplete`` is false, it is the token of the transaction before this one, so that no
-    /// change is skipped.
+    /// If ``isComplete`` is false, this is the token of the previous transaction, so that no change
+    /// is skipped.
     public package(set) var token: HistoryToken
     /// The time of the transaction; never earlier than the time of a previous transaction.
     public package(set) var date: Date
@@ -40,8 +40,9 @@ public struct HistoryTransaction: Sendable, Hashable {
     public let contextName: String?
     /// The operation.
     public let kind: Kind
-    /// The changed objects; for a commit, updates, deletes, then inserts, each by root entity and
-    /// key.
+    /// The changed objects.
+    ///
+    /// A commit lists updates, then deletes, then inserts, each sorted by root entity and key.
     public package(set) var changes: [HistoryChange]
     /// The links that the writer added, moved and removed.
     ///
@@ -88,6 +89,6 @@ public struct HistoryLinkChange: Sendable, Hashable {
     public let source: ObjectID
     /// The target, with the entity that the relationship declares.
     public let target: ObjectID
-    /// Whether the link was added or its places changed; false if it was removed.
+    /// Whether the link was added or moved; false if it was removed.
     public let isAdded: Bool
 }

@@ -1,6 +1,5 @@
 /// The features that a program must support to open a store, as listed in the store.
 package struct RequiredFeatures: Sendable {
-    /// The features that this program supports.
     private static let known: Set<String> = ["history"]
 
     private let names: [String]

@@ -194,10 +194,10 @@ package struct BatchProperties {
 extension Value {
     /// Returns the value converted to the type of a field of this kind, or nil.
     ///
-    /// An integer stays an integer for every numeric field. Doubles and decimals are converted to
-    /// integers if they are whole. A double is converted to the decimal that its shortest text
-    /// represents, and a decimal to the nearest double. Booleans and the numbers 0 and 1 are
-    /// converted to each other, as are strings and URIs.
+    /// An integer stays an integer for every numeric field. For an integer field, doubles and
+    /// decimals are converted to integers if they are whole. A double is converted to the decimal
+    /// that its shortest text represents, and a decimal to the nearest double. Booleans and the
+    /// numbers 0 and 1 are converted to each other, as are strings and URIs.
     package func converted(to kind: RecordLayout.Field.Kind) -> Value? {
         switch (self, kind) {
         case (.null, _), (.bool, .boolean), (.double, .double), (.double, .float), (.decimal, .decimal), (.date, .date),

@@ -22,10 +22,10 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
     public var relationships: [RelationshipDescription]
     /// The fetched properties that the entity itself declares.
     public var fetchedProperties: [FetchedPropertyDescription] = []
-    /// Groups of attributes or to-one relationships whose values must be unique among the entity's
-    /// objects.
+    /// Groups of attributes or to-one relationships whose combined values must be unique among the
+    /// entity's objects.
     ///
-    /// Objects with a null in a group never violate it.
+    /// An object with a null value in a group never violates the group's constraint.
     public var uniquenessConstraints: [[String]]
     /// The indexes that stores maintain for fetches.
     public var fetchIndexes: [FetchIndexDescription] = []

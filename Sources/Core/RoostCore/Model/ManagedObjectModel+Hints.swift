@@ -1,8 +1,8 @@
 extension ManagedObjectModel.Entity {
     /// Returns the end of a message about a property that the entity does not have.
     ///
-    /// It names the property that had this name in an older version of the model, the nearest name,
-    /// or up to 21 properties.
+    /// The text names the property that had this name in an older version of the model, the nearest
+    /// name, or up to 21 properties.
     ///
     /// - Parameters:
     ///   - name: The unknown name.
@@ -17,7 +17,7 @@ extension ManagedObjectModel.Entity {
             return "; '\(spelling(renamed))' was '\(name)' before."
         }
         if let near = nearestName(to: name, among: known) { return "; did you mean '\(spelling(near))'?" }
-        // Elements of composites and places in relationships would make the list too long.
+        // Elements of composites, and fields for places in ordered relationships, would make the list too long.
         let names = Set(known.filter { !$0.contains(".") && !$0.contains("#") }).sorted()
         return names.isEmpty ? "." : "; it has \(listed(names))."
     }

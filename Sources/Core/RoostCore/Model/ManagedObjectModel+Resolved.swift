@@ -84,8 +84,8 @@ extension ManagedObjectModel {
         public enum Storage: Sendable, Hashable {
             /// To-one: the destination's key in a field of the record.
             case field
-            /// To-many with a to-one inverse: read from the inverse, the relationship with this
-            /// number.
+            /// To-many with a to-one inverse: stored as the references of the inverse, the
+            /// relationship with this number.
             case derived(inverse: Int)
             /// To-many: stored as the links of the relationship with this number; `isFlipped` is
             /// true if the links belong to the inverse.

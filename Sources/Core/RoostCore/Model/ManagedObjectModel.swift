@@ -54,7 +54,6 @@ public struct ManagedObjectModel: Sendable {
             numbers = entities.map { ($0.name.symbol, $0.number) }.sorted { $0.symbol < $1.symbol }
         }
 
-        /// Returns the number of the entity with this name, or nil.
         func number(_ name: EntityName) -> Int? {
             var (low, high) = (0, numbers.count)
             while low < high {
@@ -67,7 +66,6 @@ public struct ManagedObjectModel: Sendable {
 
     @usableFromInline let resolved: Resolved
 
-    /// Wraps a built model.
     @inlinable
     init(resolved: Resolved) { self.resolved = resolved }
 

@@ -1,7 +1,6 @@
 internal import RoostJSONText
 
 extension ModelDocument {
-    /// Returns the document as a tree.
     static func node(of model: ManagedObjectModel) -> JSONNode {
         var result = JSONMembers()
         result.add("formatVersion", formatVersion)

@@ -1,7 +1,6 @@
-/// A declaration in a model, ignored by Roost's stores.
+/// A declaration in a model that has no effect in Roost's stores.
 ///
-/// The model and every store preserve the declaration. ``ManagedObjectModel/remarks`` lists all
-/// remarks:
+/// Stores save the declaration with their model. ``ManagedObjectModel/remarks`` lists all remarks:
 ///
 /// ```swift
 /// for remark in model.remarks { print(remark) }

@@ -71,7 +71,6 @@ enum ModelResolver {
         return (constraints, indexes)
     }
 
-    /// The properties of each entity in order, including inherited ones.
     private struct Inherited {
         let attributes: [[AttributeDescription]]
         let relationships: [[ManagedObjectModel.Relationship]]
@@ -207,8 +206,10 @@ enum ModelResolver {
         }
     }
 
-    /// Returns the record fields of an attribute: one field, or for a composite a marker and the
-    /// fields of its elements; none without a type.
+    /// Returns the record fields of an attribute.
+    ///
+    /// A composite has a marker and the fields of its elements. An attribute without a type has no
+    /// fields.
     private static func fields(of attribute: AttributeDescription, prefix: String) -> [RecordLayout.Draft] {
         let name = prefix + attribute.name
         let kind: RecordLayout.Field.Kind
@@ -235,8 +236,10 @@ enum ModelResolver {
         return [RecordLayout.Draft(name: name, kind: kind)]
     }
 
-    /// Returns the record fields of a relationship: none for to-many; for to-one a reference, and
-    /// an order if the inverse is ordered.
+    /// Returns the record fields of a relationship.
+    ///
+    /// A to-one relationship has a reference, and an order if the inverse is ordered. A to-many
+    /// relationship has no fields.
     private static func fields(
         of relationship: ManagedObjectModel.Relationship, hasSubentities: Bool
     ) -> [RecordLayout.Draft] {

@@ -1,5 +1,4 @@
 extension ModelValidator {
-    /// Checks one attribute of an entity.
     mutating func checkAttribute(_ attribute: AttributeDescription, of number: Int) {
         let entity = entities[number].name
         if attribute.type == .undefined, !attribute.isTransient {
@@ -187,7 +186,6 @@ extension AttributeType {
     /// Whether the type is a number or a date, so that its values can have a minimum and a maximum.
     var isNumberOrDate: Bool { self == .date || isNumber }
 
-    /// Whether values of the type are numbers.
     var isNumber: Bool {
         switch self {
         case .integer16, .integer32, .integer64, .decimal, .double, .float: true

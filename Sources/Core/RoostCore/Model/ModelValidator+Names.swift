@@ -9,10 +9,8 @@ extension ManagedObjectModel {
 }
 
 extension ModelValidator {
-    /// Whether a name exceeds the maximum number of bytes.
     static func isTooLong(_ name: String) -> Bool { name.utf8.count > ManagedObjectModel.maximumNameByteCount }
 
-    /// The problem with a name that is too long.
     static let lengthProblem = "name is longer than \(ManagedObjectModel.maximumNameByteCount) bytes."
 
     /// Returns the problems with the name of an entity, a property or an element.

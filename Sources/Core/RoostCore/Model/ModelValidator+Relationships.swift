@@ -1,5 +1,4 @@
 extension ModelValidator {
-    /// Checks one relationship of an entity.
     mutating func checkRelationship(_ relationship: RelationshipDescription, of number: Int) {
         let (entity, name) = (entities[number].name, relationship.name)
         if relationship.isOrdered, !relationship.isToMany {
@@ -61,7 +60,6 @@ extension ModelValidator {
 
     // MARK: Constraints and indexes
 
-    /// Checks the uniqueness constraints that an entity declares.
     mutating func checkConstraints(of number: Int) {
         let entity = entities[number]
         var seen: Set<[String]> = []
@@ -76,7 +74,6 @@ extension ModelValidator {
         }
     }
 
-    /// Checks the fetch indexes that an entity declares.
     mutating func checkIndexes(of number: Int) {
         let entity = entities[number]
         var seen: Set<String> = []
@@ -104,8 +101,7 @@ extension ModelValidator {
         }
     }
 
-    /// Returns the reason why a property cannot be part of a key; nil for a stored to-one
-    /// relationship, attribute or element that is not a composite.
+    /// Returns the reason why a property cannot be part of a constraint or an index, or nil.
     private func keyProblem(_ path: String, of number: Int) -> String? {
         let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let first = parts.first, let (_, property) = property(first, of: number) else {

@@ -13,7 +13,6 @@ package struct ModelValidator {
     ///
     /// This limits the cost of a built model, whose entities contain all inherited fields.
     static let maximumInheritedCount = 1_000_000
-    /// The maximum depth of nested composites.
     static let maximumCompositeDepth = 16
     /// The names of members that every object already has.
     static let reservedNames: Set<String> = [
@@ -21,7 +20,6 @@ package struct ModelValidator {
         "managedObjectContext", "self",
     ]
 
-    /// A declared property.
     enum Property {
         case attribute(AttributeDescription)
         case relationship(RelationshipDescription)
@@ -44,7 +42,7 @@ package struct ModelValidator {
     }
 
     let entities: [EntityDescription]
-    /// The number of the first entity with each name.
+    /// For each name, the number of the first entity with this name.
     let numbers: [String: Int]
     /// The number of each entity's superentity, if any.
     let parents: [Int?]
@@ -150,7 +148,6 @@ package struct ModelValidator {
         isBounded = problems.isEmpty
     }
 
-    /// Returns the names of an attribute and its elements.
     private static func names(of attribute: AttributeDescription, depth: Int) -> [String] {
         guard depth <= maximumCompositeDepth, !attribute.elements.isEmpty else { return [attribute.name] }
         return [attribute.name] + attribute.elements.flatMap { names(of: $0, depth: depth + 1) }

@@ -1,7 +1,6 @@
 extension StoreError {
     /// The maximum number of differences in a message.
     private static let toldDifferenceCount = 3
-    /// The maximum length of one difference in a message.
     private static let differenceCharacterCount = 120
 
     /// Returns the error for opening a store with an incompatible model.

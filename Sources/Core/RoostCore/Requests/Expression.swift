@@ -61,17 +61,17 @@ extension FetchRequest {
     public enum CollectionOperator: String, Hashable, Sendable, CaseIterable {
         /// The number of values, including nulls.
         case count = "@count"
-        /// The sum without nulls; 0 for no values.
+        /// The sum, ignoring nulls; 0 if all values are null or if none exists.
         case sum = "@sum"
-        /// The mean without nulls; null for no values.
+        /// The mean, ignoring nulls; null if all values are null or if none exists.
         case average = "@avg"
-        /// The minimum without nulls; null for no values.
+        /// The minimum, ignoring nulls; null if all values are null or if none exists.
         case minimum = "@min"
-        /// The maximum without nulls; null for no values.
+        /// The maximum, ignoring nulls; null if all values are null or if none exists.
         case maximum = "@max"
         /// All values except nulls.
         case union = "@unionOfObjects"
-        /// Each distinct value once, without nulls.
+        /// Each distinct value once, ignoring nulls.
         case distinctUnion = "@distinctUnionOfObjects"
     }
 
@@ -114,7 +114,7 @@ extension FetchRequest {
         case negate = "negate"
         /// The remainder of a division, with the sign of the dividend.
         case modulus = "modulus:by:"
-        /// The sum of values; 0 for no values.
+        /// The sum, ignoring nulls; 0 if all values are null or if none exists.
         case sum
         /// The number of values, including nulls.
         case count

@@ -17,8 +17,9 @@ public struct FetchPlan: Sendable, Hashable {
         ///
         /// The value is the name of the index or uniqueness constraint in the model.
         case index(String)
-        /// The objects found through a relationship, in either direction; the value is its name in
-        /// the model.
+        /// The objects found through a relationship, in either direction.
+        ///
+        /// The value is the relationship's name in the model.
         case relationship(String)
         /// The database chooses its own access path for this statement.
         case statement(String)

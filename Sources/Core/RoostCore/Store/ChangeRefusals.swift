@@ -8,7 +8,7 @@ extension StoreError {
         )
     }
 
-    /// Returns the error for an update of an object that has the highest version.
+    /// Returns the error for an update of an object that has the highest possible version.
     package static func usedUpVersions(_ id: ObjectID, version: UInt32) -> StoreError {
         StoreError(.limitExceeded, "\(id) was updated \(version) times; its versions are used up.")
     }

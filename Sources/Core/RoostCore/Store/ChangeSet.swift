@@ -80,10 +80,10 @@ public struct ChangeSet: Sendable {
     /// references refer, so that no other writer can delete them first. An object that the change
     /// set inserts counts as existing; one that it deletes does not.
     public var existing: [ObjectID] = []
-    /// The object that makes the commit, and whose listener is not notified of the commit; nil if
-    /// all listeners are notified.
+    /// The identity of the object in the program, such as a container, that makes the commit.
     ///
-    /// The store does not save this value.
+    /// Listeners that ignore this origin are not notified of the commit. If nil, all listeners are
+    /// notified. The store does not save this value.
     package var origin: ObjectIdentifier?
     /// Whether the commit fails if a remaining object refers to a deleted object.
     ///
@@ -211,8 +211,8 @@ extension ManagedObjectModel {
 extension ManagedObjectModel.Relationship {
     /// Returns the link in the form in which it is stored.
     ///
-    /// If the relationship is its own inverse, the lower key is the source. The place is 0 at each
-    /// end without an order.
+    /// If the relationship is its own inverse, the lower key is the source. If an end has no order,
+    /// its place is 0.
     public func normalized(_ link: Link) -> Link {
         var link = isReflexive && link.source > link.target ? link.flipped : link
         if !isOrdered { link.order = 0 }

@@ -30,17 +30,15 @@ package final class CommitFeed: Sendable {
         var known: Generation?
         /// The number of commits of this process that are under way.
         var openCount = 0
-        /// The number of finished commits.
         var endCount = 0
         /// The finished commits whose predecessors were not reported yet, by previous generation.
         var early: [Generation: Ended] = [:]
         /// Whether a look can find the changes of other processes.
         ///
-        /// If so, early commits wait for a look.
+        /// If so, the commits in ``early`` wait for a look.
         var hasHistory = false
         /// Whether generations are sums; see ``Generation/highestSum``.
         var addsGenerations = false
-        /// The time of the last look.
         var lastLook = ContinuousClock.now
         /// The number of the most recently begun commit.
         var lastBegin = 0
@@ -93,7 +91,7 @@ package final class CommitFeed: Sendable {
 
     /// Calls `body` for every later commit, until ``remove(_:)``.
     ///
-    /// A commit that ends during this call may be reported too. Afterwards, make a look. Later
+    /// A commit that ends during this call may be reported too. Make a look after this call. Later
     /// commits of other processes are detected by comparison with the generation of this look.
     ///
     /// - Parameters:
@@ -124,10 +122,9 @@ package final class CommitFeed: Sendable {
 
     // MARK: Commits of this process
 
-    /// Reports the beginning of a commit.
+    /// Notes the beginning of a commit.
     ///
-    /// Until the commit's end is reported, a look cannot attribute a new generation to another
-    /// process.
+    /// Until the end of the commit, a look cannot attribute a new generation to another process.
     ///
     /// - Returns: The number of the commit, to pass when the commit ends.
     package func beginCommit() -> Int {
@@ -139,7 +136,7 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Reports the end of a commit that failed or changed nothing.
+    /// Notes the end of a commit that failed or changed nothing.
     package func endCommit(_ number: Int) {
         state.withLock { state in
             Self.noteEnd(of: number, state: &state)
@@ -154,7 +151,7 @@ package final class CommitFeed: Sendable {
         state.openNumbers.remove(number)
     }
 
-    /// Reports the end of a commit that changed the store.
+    /// Reports a commit that changed the store, once the preceding commits were reported.
     ///
     /// - Parameters:
     ///   - number: The number that ``beginCommit()`` returned.
@@ -203,8 +200,8 @@ package final class CommitFeed: Sendable {
 
     /// Reports commits that can overlap, in the order in which they began.
     ///
-    /// A commit can build only on commits that began earlier. The generations of a notice continue
-    /// from the previous notice.
+    /// A commit can build only on commits that began earlier. Each notice starts at the generation
+    /// at which the previous notice ends.
     private static func tellOverlapping(_ state: inout State) {
         guard !state.overlapping.isEmpty else { return }
         let isFull = state.overlapping.count > mostEarly
@@ -226,10 +223,10 @@ package final class CommitFeed: Sendable {
         }
     }
 
-    /// Reports commits that follow a commit of another process.
+    /// Reports finished commits whose predecessor is a commit of another process.
     ///
-    /// Does nothing while an open commit of this process may fill the gap or a look can find the
-    /// changes, unless too many commits wait.
+    /// Waits while the predecessor may be an unfinished commit of this process, or if a look can
+    /// find the changes. Does not wait if too many commits are waiting.
     private static func tellGap(_ state: inout State) {
         guard !state.early.isEmpty, let known = state.known, state.openCount == 0 || state.early.count > mostEarly,
             !state.hasHistory || state.early.count > mostEarly
@@ -259,7 +256,8 @@ package final class CommitFeed: Sendable {
     ///
     /// Create the ticket before you read the generation.
     ///
-    /// Returns nil without listeners, and during a commit of this process unless a look is due.
+    /// Returns nil if nothing listens. Also returns nil during a commit of this process, unless a
+    /// look is due.
     package func ticket() -> Ticket? {
         state.withLock { state in
             let canLook = state.openCount == 0 || Self.isLookDue(state)
@@ -285,7 +283,7 @@ package final class CommitFeed: Sendable {
         package let store: StoreLocation
         /// The changes since the ticket's generation; nil if they are unknown.
         package var changes: SaveNotice?
-        /// Whether later looks can find the changes.
+        /// Whether later looks can find the changes of other processes.
         package var hasHistory = false
 
         /// Creates a look that found a generation.
@@ -297,8 +295,11 @@ package final class CommitFeed: Sendable {
     /// Reports commits of other processes, by comparing the store's generation with the generation
     /// that was last reported.
     ///
-    /// Ignores the look if nothing listens. Unless a look is due, also ignores it during a commit
-    /// of this process, and if a commit ended or a look found changes after the ticket.
+    /// Ignores the look if nothing listens. Also ignores the look, unless a look is due, in these
+    /// cases:
+    ///
+    /// - A commit of this process is under way, or has ended since the ticket was created.
+    /// - Another generation has been reported since the ticket was created.
     ///
     /// - Returns: False if the look was ignored.
     @discardableResult

@@ -39,7 +39,7 @@ public struct Generation: Sendable, Hashable {
 extension Generation {
     /// The highest generation of a store whose generations are sums.
     ///
-    /// Each commit to such a store adds its own number. So overlapping commits have different
+    /// Each commit to such a store adds a random number. So overlapping commits have different
     /// generations, and the sum does not depend on their order.
     package static let highestSum: UInt64 = 1 << 62 - 1
 

@@ -48,11 +48,11 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// If the store's type is persistent, the change set is durable on return. After an error other
     /// than `outcomeUnknown`, nothing is written:
     ///
-    /// - `conflict`: lists every object whose version is stale, or that does not exist under its
-    ///   own entity.
-    /// - `constraintViolation`: lists every rejected object, once for each constraint, with the
-    ///   object that has the values. This is an object of the store that keeps these values, or
-    ///   else the first such object of the change set, updates before inserts.
+    /// - `conflict`: lists every object whose version is stale, that does not exist, or whose ID
+    ///   has another entity than the object.
+    /// - `constraintViolation`: lists every rejected object, once for each constraint, with another
+    ///   object that has the values. The other object is an object of the store that keeps these
+    ///   values, or else the first such object of the change set, updates before inserts.
     /// - `duplicateObject`: an insert whose key is taken in its hierarchy.
     /// - `objectNotFound`, with ``StoreError/missingObjects``: links whose ends do not exist after
     ///   the change, and missing objects of ``ChangeSet/existing``.
@@ -78,7 +78,8 @@ public protocol PersistentStore: AnyObject, Sendable {
 
     /// Waits for running calls, and releases locks and files.
     ///
-    /// The file stays open until all open snapshots are closed. Closing again does nothing.
+    /// If snapshots are open, the file stays open until they are closed. Closing again does
+    /// nothing.
     func close() throws(StoreError)
 }
 

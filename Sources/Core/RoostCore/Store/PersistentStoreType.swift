@@ -158,8 +158,8 @@ public struct StoreOptions: Sendable, Adjustable {
     public var isReadOnce: Bool = false
     /// Whether a file that has other names (hard links) may be read.
     ///
-    /// False by default, because each name has its own log, and commits in another log would be
-    /// missing. Opening such a file for writing always throws `hasOtherNames`.
+    /// False by default, because each name has its own log, and commits in the log of another name
+    /// would be missing. Opening such a file for writing always throws `hasOtherNames`.
     public var acceptsLinks: Bool = false
     /// Whether objects that another program changed are accepted.
     ///

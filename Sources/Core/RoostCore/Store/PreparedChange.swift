@@ -1,8 +1,8 @@
 /// A checked change set, resolved against the model of its store.
 ///
 /// Engines commit this form, so that all of them reject the same change sets with the same
-/// messages. Preparing does not read the store. The type is a class, because copying its lists
-/// costs as much as writing a small record.
+/// messages. Preparing does not read the store. The type is a class, because copying a structure
+/// with so many arrays costs as much as writing a small record.
 package final class PreparedChange: Sendable {
     /// One object of a change set.
     package struct Item: Sendable {

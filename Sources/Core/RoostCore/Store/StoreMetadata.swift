@@ -56,7 +56,7 @@ extension ManagedObjectModel {
 
     /// Whether both models have the same entities with the same version hashes.
     package func hasVersionHashes(of other: ManagedObjectModel) -> Bool {
-        // A shortcut, because this is called for every batch, nearly always with the same model.
+        // This method is called for every batch, nearly always with the same model.
         if resolved === other.resolved { return true }
         guard entities.count == other.entities.count else { return false }
         for index in 0..<entities.count where entities[index] !== other.entities[index] {

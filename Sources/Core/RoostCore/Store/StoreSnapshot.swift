@@ -53,7 +53,7 @@ public protocol StoreSnapshot: AnyObject {
     /// Reads all links of a to-many relationship without a to-one inverse, after `link` if given.
     ///
     /// The links are in ascending order of source, then place, then target. If the relationship is
-    /// its own inverse, each pair appears once. `link` need not exist. It is first normalized (see
+    /// its own inverse, each pair appears once. `link` need not exist, and is normalized first (see
     /// `ManagedObjectModel.Relationship.normalized(_:)`). Keys and places are compared as signed
     /// integers.
     ///

@@ -7,7 +7,7 @@ public struct Tally: Hashable, Sendable {
     /// The sum of the hashes modulo 2^64, which is independent of the order of records or links.
     public var sum: UInt64
 
-    /// Creates a tally; without arguments, an empty one.
+    /// Creates a tally, which is empty by default.
     public init(count: Int = 0, sum: UInt64 = 0) {
         self.count = count
         self.sum = sum

@@ -88,7 +88,7 @@ extension PersistentStoreType {
     }
 
     /// Returns the result of ``ModelMatchingStoreType/fittingModels(among:storeAt:options:)``; nil
-    /// for a type without this ability.
+    /// for a type that is not a ``ModelMatchingStoreType``.
     package func matchingModels(
         among models: [ManagedObjectModel], storeAt location: StoreLocation, options: StoreOptions
     ) throws(StoreError) -> [Int]? {

@@ -54,7 +54,7 @@ package final class ExternalSorter {
 
     /// Merges the last runs if `fanIn` of them have the same level.
     ///
-    /// This limits the number of open files, because each run has one.
+    /// This limits the number of open files, because each run has an open file.
     private func mergeFullLevels() throws(StoreError) {
         while let level = runs.last?.level, runs.count >= Self.fanIn,
             runs[runs.count - Self.fanIn].level == level

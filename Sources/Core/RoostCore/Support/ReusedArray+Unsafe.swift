@@ -14,7 +14,6 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
 
     @inlinable var isEmpty: Bool { count == 0 }
 
-    /// The element at `index`.
     @inlinable
     subscript(index: Int) -> Element {
         precondition(index < count, "no element at this index")
@@ -38,7 +37,6 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
         count += 1
     }
 
-    /// Extends the memory to at least `capacity` elements.
     mutating func reserveCapacity(_ capacity: Int) { if capacity > memory.count { setLength(capacity) } }
 
     /// Doubles the memory, or extends it to the needed length.
@@ -56,7 +54,6 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
         }
     }
 
-    /// Runs `body` with the elements' bytes.
     @inlinable
     func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result

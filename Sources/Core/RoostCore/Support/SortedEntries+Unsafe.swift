@@ -90,7 +90,7 @@ package struct EntryArena: Sendable {
         // SAFETY: all bytes that are read are before the end of the key.
         if count >= 8 { return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
         guard count > 0 else { return 0 }
-        // Shifts the bytes before the offset out of the last eight bytes.
+        // Loads the last eight bytes of the key, and shifts out the bytes before the offset.
         if key.count >= 8 {
             let last = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: key.count - 8, as: UInt64.self))
             return last << UInt64(64 - 8 * count)

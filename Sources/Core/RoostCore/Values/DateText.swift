@@ -129,7 +129,7 @@ package enum DateText {
         return Double("-\(-whole - 1).\(String(decoding: complement(Array(fraction.utf8)), as: UTF8.self))")
     }
 
-    /// Returns the fraction digits of 1 minus the fraction with these digits.
+    /// Returns the digits of the fraction 1 − *f*, where *f* is the fraction with these digits.
     ///
     /// At least one digit must not be 0.
     private static func complement(_ digits: [UInt8]) -> [UInt8] {

@@ -24,8 +24,8 @@ public struct EntityName: Hashable, Sendable {
 
     /// Interns a name.
     ///
-    /// - Complexity: One dictionary look-up under a lock. Save the result instead of interning it
-    ///   for each object.
+    /// - Complexity: One dictionary look-up under a lock. Save the result instead of interning the
+    ///   name for each object.
     public init(_ text: String) {
         symbol = Self.table.withLock { table in
             if let known = table.symbols[text] { return known }

@@ -1,13 +1,11 @@
 internal import Foundation
 
 extension RecordBatch {
-    /// Sets a UUID field.
     mutating func setUUID(_ uuid: UUID, for field: RecordLayout.Field) throws(StoreError) {
         guard field.kind == .uuid else { throw wrongType(field, what: "a UUID") }
         store(uuid.uuid, field: field)
     }
 
-    /// Sets a string or URI field.
     mutating func setText(_ text: String, for field: RecordLayout.Field) throws(StoreError) {
         var text = text
         var failure: StoreError?
@@ -17,7 +15,6 @@ extension RecordBatch {
         if let failure { throw failure }
     }
 
-    /// Sets a data or transformable field.
     mutating func setData(_ data: Data, for field: RecordLayout.Field) throws(StoreError) {
         var failure: StoreError?
         data.withUnsafeBytes { bytes in

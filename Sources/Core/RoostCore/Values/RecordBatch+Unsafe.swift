@@ -1,5 +1,4 @@
 extension Record {
-    /// Runs `body` with the record's bytes.
     func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -2,8 +2,9 @@
 ///
 /// RECORD-FORMAT.md specifies the format.
 ///
-/// A record consists of a header, a bitmap of nulls, one slot of natural width per field, and a
-/// tail with the bytes of strings and data. Reading a field is O(1) and does not read other fields.
+/// A record consists of a header, a bitmap of nulls, one slot per field, and a tail with the bytes
+/// of strings and data. A field's kind determines the width of its slot. Reading a field is O(1)
+/// and does not read other fields.
 /// Compatible models have the same layouts.
 public final class RecordLayout: Sendable {
     /// One stored value of a record.

@@ -31,7 +31,7 @@ package struct RecordMoves: Sendable {
         let from: Int
         /// The offset of the first field's slot in the destination layout.
         let to: Int
-        /// Whether the first field is the first one in the source tail.
+        /// Whether the first field is also the first field of the source tail.
         let isFirst: Bool
     }
 

@@ -52,9 +52,9 @@ public struct FileIdentity: Hashable, Sendable {
 
 /// A check that the file of an open store is still the file at the store's path.
 ///
-/// Commits to a replaced file through an open handle are lost. Some libraries even write them into
-/// the new file. So create the check before the library opens the file. Verify right afterwards,
-/// and at the beginning of every transaction.
+/// Commits to a replaced file through an open handle are lost. Some libraries even write such
+/// commits into the new file. So create the check before the library opens the file. Verify right
+/// after the library has opened the file, and at the beginning of every transaction.
 public final class FileHandleCheck: Sendable {
     /// The file when the check was created.
     package let identity: FileIdentity

@@ -36,7 +36,7 @@ public final class StoreLock: Sendable {
     private static let heldCounts = Mutex<[FileIdentity: Int]>([:])
     /// The maximum time, in seconds, that an opener yields to a request for exclusive use.
     private static let yieldSeconds = 5.0
-    /// The same limit for a process that already has the store open.
+    /// The maximum time, in seconds, that an opener yields if its process has the store open.
     private static let nestedYieldSeconds = 0.2
 
     private init(_ file: LockFile, identity: FileIdentity, mode: Mode, storePath: String) {
@@ -119,8 +119,8 @@ public final class StoreLock: Sendable {
     /// After an error the mode is unchanged.
     ///
     /// If two holders share the lock and both request an exclusive lock, they wait for each other
-    /// until a timeout. (A system that only has `flock` releases the lock briefly, and may lose it
-    /// after an error.)
+    /// until a timeout. A system that only has `flock` releases the lock briefly, and may lose it
+    /// after an error.
     ///
     /// - Parameters:
     ///   - mode: The new mode.

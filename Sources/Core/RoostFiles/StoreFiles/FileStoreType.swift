@@ -64,7 +64,7 @@ public protocol FileStoreType: PersistentStoreType {
     /// Examine the format, because files of other programs must not be changed. True by default.
     func canBeCompanion(_ file: CompanionFile) -> Bool
 
-    /// Whether a companion without its store holds no data that a user could need.
+    /// Whether a companion whose store does not exist contains nothing that a user could need.
     ///
     /// A new store at the path removes or reuses expendable companions. A log is not expendable,
     /// because it may contain the last commits of a store that was moved. False by default.

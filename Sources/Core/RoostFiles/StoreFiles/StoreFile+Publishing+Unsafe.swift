@@ -45,7 +45,7 @@ extension StoreFile {
             guard code == 0 else { throw SystemError(code: code) }
             try file.close()
         } catch {
-            // Report the first error.
+            // Report the first error, not an error of the removal.
             if isNew { try? remove(path) }
             throw self.error(errno: error.code, what: "cannot be allocated", path: path)
         }

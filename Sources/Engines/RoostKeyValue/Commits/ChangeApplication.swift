@@ -246,8 +246,8 @@ struct ChangeApplication {
     ) throws(StoreError) {
         let owner = model.relationships[number]
         let isSource = space == .links
-        // If the source remains, it refers to the deleted object through the relationship itself; a
-        // remaining target, through the inverse, if any.
+        // A remaining source refers to the deleted object through the relationship itself. A
+        // remaining target refers to it through the inverse, if any.
         guard let back = isSource ? owner.inverse : number else { return }
         let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
         let place = ObjectPlace(root: model.entities[entity].root, key: key)

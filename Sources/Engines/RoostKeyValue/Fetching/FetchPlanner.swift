@@ -123,8 +123,7 @@ struct FetchPlanner {
 
     // MARK: OR
 
-    /// Returns an access to the objects for which at least one member of an OR is true: the union
-    /// of the members' accesses; nil if a member has none.
+    /// Returns the union of the accesses of an OR's members; nil if a member has no access.
     ///
     /// If several members have conditions on objects of the same relationship, one request finds
     /// these objects.

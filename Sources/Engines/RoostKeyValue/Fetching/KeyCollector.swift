@@ -71,7 +71,7 @@ struct KeyCollector {
 
     // MARK: Relationships
 
-    /// Appends the last object of each entry that begins with one of the given objects.
+    /// Appends the last object key of each entry whose first object key is one of `objects`.
     private func appendEnds(
         _ space: KeySpace, number: Int, of objects: [Int64], skipsSelf: Bool = false, to keys: inout [Int64]
     ) throws(StoreError) {

@@ -90,8 +90,9 @@ struct SortedEntryWriter: Sendable {
 
     // MARK: Unique values
 
-    /// Returns whether a value belongs to an object that was stored before the load or, if the key
-    /// is shortened, to any other object; if so, collects the violation.
+    /// Returns whether another object has a value, and collects the violation if so.
+    ///
+    /// Examines the objects stored before the load or, if the key is shortened, all objects.
     private mutating func isTaken(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, writer: any KeyValueWriter
     ) throws(StoreError) -> Bool {

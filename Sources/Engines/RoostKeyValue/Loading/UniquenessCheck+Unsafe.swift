@@ -32,7 +32,7 @@ package final class UniqueValueCheck {
         }
     }
 
-    /// Returns whether two hashes are equal.
+    /// Returns whether any two of the added hashes are equal.
     ///
     /// No record can be added afterwards.
     ///

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The checksums of rows.
+/// The rule for the checksums of rows in one format version.
 ///
 /// In format version 2, the checksum of an object's row is the content hash of its record. From
 /// format version 3 on, it also covers the record's version.

@@ -58,8 +58,8 @@ extension SQLCommit {
     private mutating func deny(
         _ item: PreparedChange.Item, link: Link, of owner: ManagedObjectModel.Relationship, isSource: Bool
     ) throws(StoreError) {
-        // If the source remains, it refers to the deleted object through the relationship itself; a
-        // remaining target, through the inverse, if any.
+        // A remaining source refers to the deleted object through the relationship itself. A
+        // remaining target refers to it through the inverse, if any.
         guard let back = isSource ? owner.inverse : owner.number else { return }
         let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
         let place = ObjectPlace(root: model.entities[entity].root, key: key)

@@ -1,7 +1,6 @@
 internal import RoostCore
 
-/// A commit in progress: the checks that do not depend on written rows, the writes, and the other
-/// checks.
+/// A commit in progress: its checks, its writes, and the checks that depend on written rows.
 struct SQLCommit {
     let store: SQLStore
     let change: PreparedChange
@@ -9,7 +8,7 @@ struct SQLCommit {
     let writer: SQLWriter
     /// The changes of the store's tallies.
     var tally: StoreTally
-    /// The known tallies before the commit, or after `run()` the tallies after the commit.
+    /// The known tallies of the store; ``run()`` updates them.
     private(set) var knownTallies: SQLKnownTallies
     /// The highest keys of inserted objects, by position in the schema's object tables.
     let lastKeys: [Int64?]
@@ -60,8 +59,8 @@ struct SQLCommit {
     ///
     /// - Returns: The generations before and after the commit, which differ if anything changed.
     mutating func run() throws(StoreError) -> (previous: Generation, now: Generation) {
-        // Another transaction may have taken a key. This check names the key before the database
-        // refuses it again.
+        // A transaction may be repeated because another transaction has taken a key. This check
+        // names the key before the database refuses it again.
         if writer.isRepeated { try requireNoDuplicates() }
         try lockListOwners()
         try requireCurrentVersions()

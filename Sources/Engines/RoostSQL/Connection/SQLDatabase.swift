@@ -99,8 +99,8 @@ package protocol SQLRebuilding: SQLDatabase {
     ///
     /// No other process has the store open, or can open it, until the transaction ends. The caller
     /// then closes the store. Readers that begin during the transaction see the old content.
-    /// - Returns: The connection; nil if a required name is in use, or if the change exceeds a limit
-    ///   of the database.
+    /// - Returns: The connection; nil if a required name is in use, or if the change exceeds a
+    ///   limit of the database.
     /// - Throws: `busy` if the store is open elsewhere, or another writer is active, for longer
     ///   than the timeout.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)?

@@ -20,8 +20,8 @@ package protocol SQLParallelDialect: SQLDialect {
     /// Returns the clause that makes a SELECT from one table lock its rows until the transaction
     /// ends.
     ///
-    /// The rows are read in their state after locking. A dialect whose transactions are serializable
-    /// may return an empty text instead.
+    /// The rows are read in their state after locking. A dialect whose transactions are
+    /// serializable may return an empty text instead.
     func rowLock(_ lock: SQLRowLock) -> String
 
     /// Returns SQL for the sum of integers as decimal text of any length; null without values.

@@ -7,7 +7,7 @@ extension SQLSnapshot: ExplainingSnapshot {
     ///
     /// The plan contains the names of indexes in the database. If `executing` is true and the
     /// engine must process the statement's rows further, ``FetchPlan/visitedCount`` is the number
-    /// of these rows: the database does not report how many it read.
+    /// of these rows. The database does not report how many rows it read.
     package func explain(_ checked: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         let request = checked.request
         let statement = try readingStatement(for: checked)

@@ -144,7 +144,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         }
     }
 
-    /// Counts the rows of a SELECT; returns nil for as many rows as the limit or more.
+    /// Counts the rows of a SELECT; returns nil if there are `limit` rows or more.
     private func rowCount(_ sql: String, values: [SQLValue], below limit: Int64) throws(StoreError) -> Int64? {
         try FetchCancellation.check()
         guard limit > 0 else { return nil }

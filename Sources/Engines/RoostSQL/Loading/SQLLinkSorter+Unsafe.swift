@@ -3,12 +3,12 @@ internal import RoostCore
 /// A sorter that returns the links of a load in the order of their tables.
 ///
 /// A table of links is sorted by source and target. If links arrived in the order of their targets,
-/// each would belong to another page, and a table larger than the page cache would be written
+/// each would belong to a different page, and a table larger than the page cache would be written
 /// repeatedly. So a link that follows all earlier links is returned at once, and the others wait
 /// until the end.
 ///
-/// Waiting links need up to about 16 MiB of memory. Links that exceed it need 33 or 49 bytes of
-/// disk each, in unnamed files. Use the sorter from one thread.
+/// Waiting links need up to about 16 MiB of memory. Further links need 33 or 49 bytes of disk each,
+/// in unnamed files. Use the sorter from one thread.
 final class SQLLinkSorter {
     private typealias Ends = (source: Int64, target: Int64)
 

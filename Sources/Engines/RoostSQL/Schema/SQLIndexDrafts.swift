@@ -36,7 +36,7 @@ struct SQLIndexDrafts {
         if condition == nil { leadingColumns[position].insert(first.quotedName) }
         allColumns[position].formUnion(columns.map(\.quotedName))
         let plain = columns.map { column in
-            // In the index's name, a descending column is unquoted and followed by DESC.
+            // In the index's name, DESC follows the name of a descending column.
             let name = table.columns.first { $0.quotedName == column.quotedName }?.name
             return column.isAscending
                 ? name ?? column.quotedName : column.quotedName.filter { $0 != "\"" } + " DESC"

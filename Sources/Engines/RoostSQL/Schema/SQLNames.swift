@@ -1,6 +1,6 @@
 /// Provides unique names, which differ in more than the case of ASCII letters.
 ///
-/// They depend only on the model and the dialect.
+/// The names depend only on the model and the dialect.
 struct SQLNames {
     private let dialect: any SQLDialect
     private var taken: Set<[UInt8]> = []

@@ -15,7 +15,7 @@ public final class SQLSchema: Sendable {
         package var isIndex: Bool { name != table }
     }
 
-    /// The links of one relationship.
+    /// The table for the links of one relationship.
     struct LinkTable: Sendable {
         let relationship: ManagedObjectModel.Relationship
         let name: String

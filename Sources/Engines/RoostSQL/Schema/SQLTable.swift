@@ -37,7 +37,8 @@ final class SQLTable: Sendable {
     ///
     /// Columns of a superentity come first.
     let columns: [SQLColumn]
-    /// The columns of each entity's fields, by field index; nil for entities of other hierarchies.
+    /// The columns of fields, by entity number and field index; nil for entities of other
+    /// hierarchies.
     let fields: [[SQLFieldColumns]?]
     /// The order of the columns in the table: 0 to 3 stand for `_id`, `_entity`, `_version`,
     /// `_checksum`, higher numbers for ``columns``.
@@ -378,7 +379,7 @@ package final class SQLUpdatePlan: Sendable {
     /// The fields in indexed columns, by entity number; nil for other hierarchies, and if updates
     /// set all columns.
     let indexed: [RecordAgreement?]
-    /// The columns of the other fields in ``updateSQL``.
+    /// The columns without an index, which ``updateSQL`` sets.
     package let columns: SQLRowColumns
     /// The UPDATE statement of the columns without an index in one row.
     ///

@@ -10,7 +10,7 @@
         /// The properties that a `@Unique` or `@Index` attribute of the class lists.
         struct Group: Equatable {
             let names: [String]
-            /// The expression after `name:`, which names an index.
+            /// The source text of the argument `name:` of an `@Index` attribute, or nil.
             let name: String?
         }
 
@@ -30,7 +30,6 @@
 
         var isFinal: Bool { syntax.head.modifiers.contains("final") }
 
-        /// A name without backticks.
         static func unquoted(_ name: String) -> String { name.filter { $0 != "`" } }
 
         private static let baseClasses: Set<String> = [
@@ -79,8 +78,8 @@
                             byteOffset: argument.value.byteOffset))
                     continue
                 }
-                // In `address.city`, the property is `address`. A superclass, whose text the macro
-                // does not see, may declare it.
+                // In `address.city`, the property is `address`. A class with a superclass is not checked, because the
+                // macro does not see inherited properties.
                 let base = name.split(separator: ".").first.map(String.init) ?? name
                 if superclass == nil, !properties.contains(where: { $0.name == base }) {
                     problems.append(

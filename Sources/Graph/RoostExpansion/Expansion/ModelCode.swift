@@ -11,11 +11,12 @@
 
         /// The code of the members.
         ///
-        /// Each class has a description of its entity. A class that is not flat also has a function
-        /// that finds property names by key paths.
+        /// Each class gets a description of its entity. A class that is not flat also gets a
+        /// function that finds property names by key paths. A class with a superentity also gets
+        /// its number of inherited properties.
         var members: String {
             let access = ["open", "public", "package"].first { model.syntax.head.modifiers.contains($0) }
-            // A member of a final class is not open.
+            // A member of a final class cannot be open.
             let modifier = access.map { "\($0 == "open" && model.isFinal ? "public" : $0) " } ?? ""
             let overriding = model.superclass == nil ? "" : "override "
             let kind = isFlat ? "static" : "\(overriding)class"

@@ -62,7 +62,7 @@
         }
 
         private mutating func conformance(_ expansion: PluginRequest.Expansion) -> String {
-            // A subclass inherits the conformance, so `needsConformance` is false.
+            // For a subclass, which inherits the conformance, `needsConformance` is false.
             guard expansion.needsConformance, let type = expansion.extendedType,
                 model(expansion.declaration).canExpand
             else { return "" }

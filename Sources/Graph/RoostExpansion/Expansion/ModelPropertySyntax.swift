@@ -14,11 +14,8 @@
         let isRelationship: Bool
         let isTransient: Bool
         let isUnique: Bool
-        /// The property's index, or nil.
-        ///
-        /// The index's name is an expression.
+        /// The index that an `@Index` attribute adds for the property, or nil.
         let index: Index?
-        /// The name of the inverse relationship, or nil.
         let inverse: String?
 
         struct Index: Equatable { let name: String? }
@@ -53,7 +50,7 @@
                 ["Attribute", "Relationship", "Unique", "Index", "Transient"].contains($0.name)
             }
 
-            // Variables outside the model.
+            // Such variables are not part of the model, so they get no accessors.
             let isLeftAlone =
                 variable.accessors == .computed
                 || head.modifiers.contains(where: { ["static", "class", "lazy"].contains($0) })
@@ -79,7 +76,7 @@
             }
             self.type = type
             if isTransient, type.kind == .other || type.kind == .composite {
-                // A stored property outside the model.
+                // The property is an ordinary stored property, which is not part of the model.
                 if let modelAttribute = head.attributes.first(where: {
                     ["Attribute", "Relationship", "Unique", "Index"].contains($0.name)
                 }) {
@@ -111,7 +108,7 @@
             }
         }
 
-        /// Checks the declaration without its attributes.
+        /// Checks the parts of the declaration other than its attributes.
         private static func checkDeclaration(_ type: PropertyType, name: String, report: inout Report) {
             let variable = report.variable
             if variable.isConditional {
@@ -219,7 +216,7 @@
 
         /// Checks a property of the kind ``PropertyType/Kind/other``.
         ///
-        /// Without `@Relationship`, only the compiler knows whether it is a relationship.
+        /// Without `@Relationship`, only the compiler knows whether the property is a relationship.
         private static func checkToOneOrValue(_ type: PropertyType, name: String, report: inout Report) {
             let variable = report.variable
             if variable.head.attribute("Relationship") != nil {

@@ -15,7 +15,8 @@
 
     /// The plugin's side of the conversation with the compiler.
     package struct PluginConversation {
-        /// The implemented version of the compiler's protocol, and the minimum that is accepted.
+        /// The version of the compiler's protocol that the plugin implements, and the minimum that
+        /// it accepts.
         static let version = 7
 
         /// The compiler's version of the protocol, or nil if the compiler has not sent it.

@@ -14,7 +14,7 @@
             self.byteOffset = byteOffset
         }
 
-        /// Reads a part of a message, or returns nil if it has no text.
+        /// Reads a part of a message, or returns nil if the part has no text.
         init?(_ node: JSONNode?) {
             guard let node, let text = node["source"]?.text else { return nil }
             let location = node["location"]

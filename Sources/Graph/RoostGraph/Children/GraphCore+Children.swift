@@ -2,19 +2,19 @@ internal import RoostCore
 
 /// A weak reference to the core of a child context.
 ///
-/// It is weak because the child keeps its parent alive.
+/// The child keeps its parent alive, so a strong reference would form a cycle.
 struct WeakCore {
     weak var core: GraphCore?
 }
 
 extension GraphCore {
-    /// Finds this context's instances of the objects that a child changed, and reads them.
+    /// Finds and reads this context's instances of the objects that a child changed.
     ///
     /// Runs before any change is applied, because an error must leave this context unchanged.
     ///
     /// - Parameter child: The core of the child.
-    /// - Returns: A dictionary from changed objects of the child to objects of this context. It
-    ///   excludes new objects and objects that no longer exist in this context.
+    /// - Returns: A dictionary from changed objects of the child to objects of this context,
+    ///   without new objects and objects that no longer exist in this context.
     /// - Throws: `objectNotFound` if an object that the child changed, but did not delete, no
     ///   longer exists in this context; errors from reading.
     func prepareTaking(_ child: GraphCore) throws(StoreError) -> [ManagedObject: ManagedObject] {
@@ -43,7 +43,8 @@ extension GraphCore {
 
     /// Applies the changes of a child to this context, after ``prepareTaking(_:)``.
     ///
-    /// - Throws: Errors from reading and from setting values. Some changes may have been applied.
+    /// - Throws: Errors from reading and from setting values. After an error, some changes may have
+    ///   been applied.
     func take(_ child: GraphCore, present: [ManagedObject: ManagedObject]) throws(StoreError) {
         let objects = child.changed.filter { !$0.flags.contains(.inaccessible) }
         var own = present
@@ -240,7 +241,6 @@ extension GraphCore {
         }
     }
 
-    /// Calls `body` with the core of each child that is alive.
     func forEachChild(_ body: (GraphCore) -> Void) {
         guard !children.isEmpty else { return }
         children.removeAll { $0.core == nil }

@@ -5,8 +5,8 @@ extension ManagedObjectContext {
     /// Returns a child context, which saves to this context.
     ///
     /// The child shows the state of this context, including unsaved changes, and its own changes.
-    /// Its objects are other instances with the same IDs. Unsaved changes of the child are lost
-    /// when it is deallocated.
+    /// The child's objects are other instances with the same IDs. The child's unsaved changes are
+    /// lost when the child is deallocated.
     ///
     /// ```swift
     /// let pad = context.makeChild("Edit album")
@@ -17,13 +17,13 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// - A save of the child validates its objects and applies its changes to this context as one
-    ///   event, which this context can undo. If both changed a property, the child's value wins.
-    ///   The save fails if this context has deleted an object that the child changed and did not
-    ///   delete.
+    ///   event, which this context can undo. If both contexts changed a property, the child's value
+    ///   wins. The save fails if this context has deleted an object that the child changed and did
+    ///   not delete.
     /// - A child reads through this context. After this context changes or ends its event, the next
     ///   read of the child sees the new state. Objects of the child keep their values until they
-    ///   are refreshed. If the child has ``mergesChangesAutomatically`` set, they are updated when
-    ///   this context reports its changes.
+    ///   are refreshed. If the child has ``mergesChangesAutomatically`` set, its objects are
+    ///   updated when this context reports changes.
     /// - The child keeps this context alive and belongs to the same isolation.
     ///
     /// - Parameter name: A name for the child. The undo step of a save has the same name.
@@ -53,7 +53,6 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Saves the changes of this context to its parent.
     func save(to parent: ManagedObjectContext) throws(StoreError) {
         guard !isSaving else {
             throw StoreError(.invalidRequest, "The context is already being saved. Do not save from its hooks.")

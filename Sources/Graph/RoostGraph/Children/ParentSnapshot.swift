@@ -18,7 +18,7 @@ final class ParentSnapshot: GraphProvidingSnapshot {
 
     var model: ManagedObjectModel { parent.core.model }
 
-    /// Returns nil, because a state with unsaved changes has no digest.
+    /// Returns nil, because stores record no tally of unsaved changes.
     func recordedTally() throws(StoreError) -> StoreTally? { nil }
 
     func userMetadata() throws(StoreError) -> [String: MetadataValue] {

@@ -37,7 +37,8 @@ public struct ClassShape: Sendable {
             Property(name: name, kind: .field(kind, place: (offset, index)))
         }
 
-        /// A stored attribute or a to-one relationship, at an offset that depends on the subentity.
+        /// A stored attribute or a to-one relationship, at an offset that can differ between
+        /// subentities.
         public static func field(_ name: String, as kind: RecordLayout.Field.Kind) -> Property {
             Property(name: name, kind: .field(kind, place: nil))
         }
@@ -47,7 +48,7 @@ public struct ClassShape: Sendable {
             Property(name: name, kind: .toMany(isOrdered: isOrdered))
         }
 
-        /// A stored attribute, at an offset that depends on the subentity.
+        /// A stored attribute, at an offset that can differ between subentities.
         package static func attribute(_ name: String, as type: AttributeType) -> Property {
             Property(name: name, kind: .attribute(type))
         }

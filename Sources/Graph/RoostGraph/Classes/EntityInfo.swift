@@ -15,7 +15,6 @@ final class EntityInfo: Sendable {
 
     let entity: ManagedObjectModel.Entity
     let type: ManagedObject.Type
-    /// The slots of the class, in order.
     let slots: [Slot]
     let tail: RowAccess.TailLayout
     /// The index of the field at each byte offset, or -1 if no field, or only a composite, begins
@@ -25,20 +24,17 @@ final class EntityInfo: Sendable {
     let references: [RecordLayout.Field?]
     /// The fields of all to-one relationships.
     let referenceFields: [RecordLayout.Field]
-    /// The byte ranges of ``referenceFields``.
     let referenceRanges: [Range<Int>]
-    /// The field with the object's position in the ordered inverse of a to-one relationship, by
-    /// number of the to-one relationship.
+    /// The fields with the object's positions in the ordered inverses of to-one relationships, by
+    /// number of the to-one relationship; nil without such a field.
     let places: [RecordLayout.Field?]
     /// The fields with positions in ordered relationships.
     let placeFields: [RecordLayout.Field]
-    /// The offsets of the 32-bit words with references and with positions in ordered relationships.
+    /// The offsets of the 32-bit words that hold references or positions in ordered relationships.
     let linkOffsets: [Int]
     /// The fields of derived attributes, which saves compute.
     let derivedFields: [RecordLayout.Field]
-    /// The row of a new object, with defaults.
-    ///
-    /// Other fields are null.
+    /// The row of a new object: the model's defaults, and null in fields without a default.
     let newRow: [UInt8]
     /// The transient attributes by name, with their defaults.
     let transients: [String: AttributeDescription]

@@ -4,9 +4,9 @@ internal import RoostCore
 ///
 /// Reading an entry does not change a reference count.
 ///
-/// SAFETY: the numbers come from models, and from records whose entities a store has verified. The
-/// owner of the table keeps each `EntityInfo` alive, and deallocates the table when the owner is
-/// deallocated. A core keeps the owner alive.
+/// SAFETY: the entity numbers come from models, and from records whose entities a store has
+/// verified. The owner of the table keeps each `EntityInfo` alive, and deallocates the table when
+/// the owner is deallocated. A core keeps the owner alive.
 struct EntityTable: @unchecked Sendable {
     // Proof for `Sendable`: only the initializer writes the memory.
 

@@ -53,8 +53,8 @@ public struct ManagedObjectID<Object: ManagedObject>: Hashable, Sendable {
 extension ManagedObjectID where Object: ManagedObjectClass {
     /// Creates a typed ID.
     ///
-    /// Returns nil unless the ID's entity is the class's entity, a subentity or a superentity of
-    /// it.
+    /// Returns nil if the ID's entity is neither the class's entity nor one of its subentities or
+    /// superentities.
     ///
     /// - Parameters:
     ///   - objectID: The ID.

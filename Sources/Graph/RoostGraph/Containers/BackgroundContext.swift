@@ -28,8 +28,8 @@ public actor BackgroundContext {
 
     /// Runs `body` with the context.
     ///
-    /// Before the call, merges other contexts' saves if the context merges automatically. After the
-    /// call, ends the context's event.
+    /// Before calling `body`, merges other contexts' saves if the context merges automatically.
+    /// Afterwards, ends the context's event.
     public func perform<Result, Failure: Error>(
         _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -42,11 +42,9 @@ public actor BackgroundContext {
 
 /// The idle executors of a container, reused for short tasks.
 final class ExecutorPool: Sendable {
-    /// The maximum number of idle executors.
     private static let idleCount = 4
     private let idle = Mutex<[ContextExecutor]>([])
 
-    /// Returns an idle executor, or a new one.
     func take() -> ContextExecutor { idle.withLock { $0.popLast() } ?? ContextExecutor("container") }
 
     /// Puts an executor into the pool, or releases the executor if the pool is full.
@@ -127,9 +125,8 @@ public final class ContextExecutor: SerialExecutor {
     /// Adds a job.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // The Swift runtime does not keep the executor alive: after its last job, it may be
-        // deallocated during this call. A local constant would not keep the queue alive in an
-        // optimized build.
+        // The Swift runtime does not keep the executor alive, so the last job may end and deallocate it during this
+        // call. A local constant would not keep the queue alive in an optimized build.
         let owned = Unmanaged.passRetained(queue)
         defer { owned.release() }
         let starts = queue.state.withLock { state in
@@ -174,7 +171,7 @@ extension ContextActor {
     /// The executor of the actor, which has a separate thread.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Connects the actor with its context, so that the actor ends the context's events.
+    /// Makes the actor merge other contexts' saves into its context, and end the context's events.
     func becomeHome() {
         let context = context
         context.mergesChangesAutomatically = true

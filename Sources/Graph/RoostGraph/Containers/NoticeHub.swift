@@ -9,7 +9,6 @@ final class NoticeHub: Sendable {
 
     private let inboxes = Mutex<[WeakInbox]>([])
 
-    /// Creates an inbox for a context.
     func makeInbox() -> Inbox {
         let inbox = Inbox()
         inboxes.withLock { inboxes in
@@ -57,7 +56,7 @@ final class Inbox: Sendable {
 
     /// Sets the closure that is called when a notice arrives in an empty inbox.
     ///
-    /// It is called on the thread that posts the notice.
+    /// The thread that posts the notice calls the closure.
     func setWakeUp(_ body: (@Sendable () -> Void)?) { state.withLock { $0.wakesUp = body } }
 
     func put(_ notice: SaveNotice) {
@@ -81,7 +80,6 @@ final class Inbox: Sendable {
 }
 
 extension SaveNotice {
-    /// The same notice with empty lists of changed objects.
     fileprivate var withoutObjects: SaveNotice {
         SaveNotice(store: store, generations: (previousGeneration, generation), lists: Lists())
     }

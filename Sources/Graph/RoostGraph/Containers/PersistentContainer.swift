@@ -267,15 +267,15 @@ public final class PersistentContainer: Sendable {
 
 /// The state that a container and its contexts share.
 ///
-/// Contexts keep this state alive, but not the container, which keeps the view context alive.
+/// Contexts refer to this state instead of the container. The container keeps the view context
+/// alive, so a reference back would form a cycle.
 final class ContainerBase: Sendable {
     let classes: ModelClasses
     let storeSet: StoreSet
     let hub = NoticeHub()
     let executors = ExecutorPool()
-    /// The subscriptions to commits of other writers.
-    ///
-    /// They start when a context first merges automatically.
+    /// The subscriptions to commits of other writers, which start when a context first merges
+    /// automatically.
     private let subscriptions = Mutex<[CommitSubscription]>([])
 
     /// The identifier of the container as the origin of commits.

@@ -33,7 +33,6 @@ final class EventReader {
 
     deinit { for snapshot in snapshots { snapshot?.close() } }
 
-    /// Returns the snapshot of the store with the entity.
     func snapshot(ofEntity number: Int) throws(StoreError) -> any StoreSnapshot {
         try snapshot(ofStore: stores.storeOfEntity[number])
     }
@@ -50,7 +49,6 @@ final class EventReader {
         return fresh
     }
 
-    /// Returns the object graph of the store with the entity.
     func graph(ofEntity number: Int) throws(StoreError) -> any ObjectGraph {
         let position = stores.storeOfEntity[number]
         if let graph = graphs[position] { return graph }

@@ -4,8 +4,8 @@ internal import RoostStores
 extension GraphCore {
     /// Stops the program if the context is used outside of its isolation and checks are active.
     ///
-    /// For clients in language mode 6, the compiler proves that this cannot happen; see
-    /// ``IsolationCheck``.
+    /// For clients in language mode 6, the compiler proves that a context stays in its isolation;
+    /// see ``IsolationCheck``.
     @inline(__always)
     func checkIsolation() {
         if let isolation { isolation.check(context?.name) }
@@ -108,7 +108,8 @@ extension GraphCore {
 
     // MARK: Ending events
 
-    /// Clears the list of objects that changed in this event, and closes the event's reader.
+    /// Ends the event: completes its undo step, clears the list of objects that changed in the
+    /// event, and closes the event's reader.
     func endEvent() {
         undoStack?.closeEvent()
         // Deallocating an object can run code of the program, so the list is replaced first and

@@ -10,7 +10,8 @@ extension GraphCore {
     /// Reads the row of a fault, perhaps together with other rows.
     ///
     /// - Returns: The row, or a row of nulls if the row is missing or cannot be read. The error
-    ///   becomes the pending error, unless a missing object counts as deleted.
+    ///   becomes the pending error. A missing row is an error only if ``deletesInaccessibleFaults``
+    ///   is false.
     @inline(never)
     func fire(_ object: ManagedObject) -> UnsafeRawPointer {
         if let row = object.row { return row }
@@ -73,7 +74,10 @@ extension GraphCore {
         try read(keys, root: root)
     }
 
-    /// Appends the keys to which the next rows in the page refer through the same field.
+    /// Appends the keys to which the rows after `company.row` in its page refer through the same
+    /// field.
+    ///
+    /// Skips keys whose rows were already read.
     private func appendCompany(
         of company: (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int),
         to keys: inout [Int64]
@@ -97,7 +101,6 @@ extension GraphCore {
         }
     }
 
-    /// Returns whether the row of a fault was already read ahead.
     func isReadAhead(_ object: ManagedObject) -> Bool {
         readAhead[ObjectPlace(root: object.root, key: object.key)] != nil
     }
@@ -144,7 +147,6 @@ extension GraphCore {
         object.entityNumber = UInt16(truncatingIfNeeded: Self.entityNumber(of: row))
     }
 
-    /// Calls `awakeFromFetch` of an object whose row was read.
     func wake(_ object: ManagedObject) {
         let wasTracking = isTracking
         isTracking = isPlanted(.tracksAwaking)

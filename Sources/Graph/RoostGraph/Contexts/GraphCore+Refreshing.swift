@@ -51,8 +51,8 @@ extension GraphCore {
         }
     }
 
-    /// Returns whether the changes of an object make it a member, or nil if they do not affect
-    /// membership.
+    /// Returns true if the changes of `member` add it to the relationship, false if they remove it,
+    /// and nil if they do neither.
     private func differenceOfMember(
         _ member: ManagedObject, in owner: ManagedObject, relationship: ManagedObjectModel.Relationship,
         inverse: Int

@@ -4,8 +4,8 @@ internal import RoostStores
 
 /// The implementation of a context: its objects, their rows and their changes.
 ///
-/// Objects refer to the core. Its registry does not keep objects alive, but its lists of changes
-/// do.
+/// Objects refer to the core. The core's registry does not keep objects alive, but its lists of
+/// changes do.
 @usableFromInline
 final class GraphCore {
     let classes: ModelClasses
@@ -52,7 +52,7 @@ final class GraphCore {
     @exclusivity(unchecked) var undoStack: UndoStack?
     /// The state at the beginning of the event, or nil if undo is not recording.
     @exclusivity(unchecked) var undoRecord: UndoRecord?
-    /// The number of records created so far, by every undo stack that the context had.
+    /// The number of undo records that all undo stacks of the context have created so far.
     var undoRecordCount = 0
     /// The observation of the context's objects, or nil if they cannot be observed.
     @exclusivity(unchecked) var observation: ObjectObservation? {
@@ -65,7 +65,6 @@ final class GraphCore {
     /// The parent of the context, or nil for a context that saves to stores.
     var parent: ManagedObjectContext?
     @exclusivity(unchecked) var children: [WeakCore] = []
-    /// The number of commits of the context.
     var commitCount = 0
     /// The number of events whose changes are in no undo step.
     var outsideCount = 0
@@ -83,7 +82,8 @@ final class GraphCore {
     @exclusivity(unchecked) var readAhead: [ObjectPlace: (row: UnsafeRawPointer, byteCount: Int)] = [:]
     /// The prefetched objects, which are kept until the end of the event.
     var prefetched: [ManagedObject] = []
-    /// The reference through which the newest fault was created.
+    /// The reference through which the newest fault was created, with the row, field and entity of
+    /// the referring object.
     @exclusivity(unchecked) var company:
         (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int)?
 
@@ -94,7 +94,8 @@ final class GraphCore {
     private weak var knownOrphanage: GraphCore?
     /// The information that the current save has collected about its objects.
     var survey = SaveSurvey()
-    /// The last position, as read, of each ordered relationship to which the next commit appends.
+    /// The last position that the save read in each ordered relationship whose positions it
+    /// assigns.
     var expectedPlaces: [ChangeSet.LastPlace] = []
     /// A row of nulls by entity number, for objects that cannot be read.
     var nullRows: [Int: UnsafeRawPointer] = [:]
@@ -142,7 +143,6 @@ final class GraphCore {
 
     // MARK: Reading
 
-    /// Returns the reader of the current event.
     func openReader() throws(StoreError) -> EventReader {
         if let pinned, !isPlanted(.ignoresPins) { return pinned }
         if let reader { return reader }
@@ -201,13 +201,12 @@ final class GraphCore {
 
     // MARK: Objects
 
-    /// Returns the registered object with a root and a key, or nil.
     @inline(__always)
     func registered(_ root: Int, key: Int64) -> ManagedObject? { registry.find(root, key: key) }
 
     /// Returns the registered object with a key, or a new fault.
     ///
-    /// If the entity is unknown, `entity` is the number of a superentity.
+    /// `entity` is the number of the object's entity, or of a superentity if the entity is unknown.
     func object(_ entity: Int, key: Int64) -> ManagedObject {
         let root = table.root(entity)
         return registry.find(root, key: key) ?? makeObject(entity, root: root, key: key)
@@ -357,12 +356,12 @@ final class GraphCore {
         record.note(copy, of: object, isPrivate: true)
     }
 
-    /// Records that an object changed in this event, and its previous state for undo.
+    /// Records that an object changed in this event, and records its previous state for undo.
     func note(_ object: ManagedObject) {
         guard isTracking else { return }
         if let undoRecord, !object.state.contains(.touched), !object.flags.contains(.orphan) {
-            // After this call, setters of the object write directly into a private row, without
-            // recording its state.
+            // After this call, setters of the object write directly into a private row, without recording the previous
+            // value.
             if object.state.contains(.privateRow) {
                 noteRow(of: object, in: undoRecord)
             } else {
@@ -380,8 +379,7 @@ final class GraphCore {
             changed.append(object)
         }
         guard !object.state.contains(.touched) else { return }
-        // Setters of a touched object write directly into its row, so it must not be the row being
-        // saved.
+        // Setters of a touched object write directly into its row, so the object must not use the row being saved.
         if object.flags.contains(.inFlight) { leaveFlight(object) }
         object.state.insert(.touched)
         if !children.isEmpty { forEachChild { $0.closeReader() } }

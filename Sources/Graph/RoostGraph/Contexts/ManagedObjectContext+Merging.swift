@@ -185,7 +185,6 @@ extension GraphCore {
         }
     }
 
-    /// Returns the given objects that exist in the store.
     func storedObjects(among objects: [ManagedObject]) throws(StoreError) -> Set<ManagedObject> {
         var found: Set<ManagedObject> = []
         for (root, group) in Dictionary(grouping: objects.filter { $0.key > 0 || parent != nil }, by: \.root) {
@@ -300,7 +299,7 @@ extension GraphCore {
         let partners = pairPartners(of: object)
         try setContent(of: object, to: values, merging: record)
         for (field, value) in places { try object.set(value, for: field) }
-        // Replace the row last. If merging fails, the next save then still detects the conflict.
+        // Replace the committed row last. If merging fails, the next save then still detects the conflict.
         rebase(object, on: record)
         let steps = [MergeStep.settle(object, record, former: partners, from: 0)]
         return (true, wasTouched ? steps : steps + [.forgetTouch(object)])

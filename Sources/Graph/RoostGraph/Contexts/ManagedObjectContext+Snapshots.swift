@@ -19,8 +19,8 @@ extension ManagedObjectContext {
 
     /// Calls `body` with each object that the next save writes.
     ///
-    /// Excludes objects whose values equal the saved values, and objects that only gained or lost
-    /// members if the members' records store the relationship.
+    /// Excludes objects whose values equal the saved values. Also excludes objects whose only
+    /// changes are in to-many relationships that the members' records store.
     package func forEachWrittenObject(_ body: (ManagedObject) -> Void) {
         for object in core.changed where core.isWritten(object) { body(object) }
     }
@@ -32,8 +32,8 @@ extension ManagedObjectContext {
 
     /// Ends the event, and discards the values of unchanged objects.
     ///
-    /// They are read again when needed. Use this method if other processes may have changed the
-    /// objects.
+    /// The values are read again when needed. Use this method if other processes may have changed
+    /// the objects.
     package func forgetUnchangedObjects() {
         processPendingChanges()
         core.closeReader()

@@ -55,7 +55,7 @@ public final class ManagedObjectContext {
     }
     /// Whether a fault whose row is missing in the store counts as deleted.
     ///
-    /// If true (default), its properties are null, zero or empty, and the object is not validated.
+    /// If true (default), the fault's properties are null, zero or empty, and it is not validated.
     /// Values that were already read stay readable. If false, reading the fault is an error that
     /// the next save, fetch or count throws.
     public var deletesInaccessibleFaults: Bool {
@@ -85,7 +85,7 @@ public final class ManagedObjectContext {
     var mergedInserts: [ManagedObject] = []
     /// The objects that other contexts deleted since observers were last notified.
     var invalidated: [ManagedObject] = []
-    /// The objects that the current event refreshed.
+    /// The objects that were refreshed since observers were last notified.
     var refreshed: [ManagedObject] = []
     var isSaving = false
     /// The background saves that wait for the current save.
@@ -140,7 +140,7 @@ public final class ManagedObjectContext {
         }
     }
 
-    /// Sets the isolation that may use the context, if checks are active.
+    /// Sets the isolation that may use the context, if checks are active and no isolation is set.
     func requireIsolation(_ check: IsolationCheck) {
         if IsolationCheck.isActive, core.isolation == nil { core.isolation = check }
     }
@@ -211,7 +211,6 @@ public final class ManagedObjectContext {
         return try typed(try insertObject(of: entity))
     }
 
-    /// Returns the error about a class that is not in the container.
     static func unknownClass(_ type: ManagedObject.Type) -> StoreError {
         StoreError(
             .invalidModel, "The container does not know the class '\(type)'. Pass it to the container's initializer.")
@@ -237,8 +236,8 @@ public final class ManagedObjectContext {
         return objects[0]
     }
 
-    /// Returns the object for an ID, like ``object(with:)-(ObjectID)``, or nil if it has another
-    /// class.
+    /// Returns the object for an ID, like ``object(with:)-(ObjectID)``, or nil if the object has
+    /// another class.
     public func object<Object: ManagedObjectClass>(_ id: ManagedObjectID<Object>) -> Object? {
         object(with: id.objectID) as? Object
     }
@@ -394,8 +393,8 @@ public final class ManagedObjectContext {
         core.updateResults()
     }
 
-    /// Discards an object's changes and turns it into a fault, or reads its current row and keeps
-    /// its changes.
+    /// Discards an object's changes and turns the object into a fault, or keeps the changes and
+    /// reads the object's current row.
     ///
     /// Does nothing for a new object. The changes of other objects remain. An object that was added
     /// to a to-many relationship from the other side remains a member.
@@ -427,9 +426,7 @@ public final class ManagedObjectContext {
         core.awake([object], from: .refresh)
     }
 
-    /// Refreshes all objects.
-    ///
-    /// They keep their changes.
+    /// Refreshes all objects, which keep their changes.
     ///
     /// - Throws: Errors from reading.
     public func refreshAllObjects() throws(StoreError) {

@@ -4,7 +4,7 @@ public import RoostCore
 public struct ObjectsChange {
     /// The objects that were inserted in the event, by this or another context.
     public let inserted: [ManagedObject]
-    /// The objects that changed in the event.
+    /// The objects that changed in the event, without inserted and deleted objects.
     public let updated: [ManagedObject]
     /// The objects that were deleted in the event.
     public let deleted: [ManagedObject]

@@ -333,7 +333,8 @@ extension ManagedObjectContext {
     /// Returns the objects of a request, and reads them on a thread of Roost.
     ///
     /// If the context is pinned or a child, the request is executed in the caller's isolation. The
-    /// same happens if the context has or gets unsaved changes that the request includes.
+    /// same happens if the request includes unsaved changes, and the context has any before or
+    /// after the read.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(

@@ -9,7 +9,6 @@ internal import RoostStores
 struct PendingCandidates {
     private let changes: ChangeSet
     private let model: ManagedObjectModel
-    /// The relationships that the request follows.
     private let followed: [ManagedObjectModel.Relationship]
     private let inserted: Set<ObjectPlace>
     private let before: any ObjectGraph

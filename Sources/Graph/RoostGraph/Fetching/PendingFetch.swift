@@ -28,9 +28,10 @@ struct PendingFetch {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - entity: Its entity.
+    ///   - entity: The entity of the request.
     ///   - changes: All changes of the hierarchies that can affect the request.
-    ///   - isStoreRight: Whether no change can affect an unchanged object.
+    ///   - isStoreRight: Whether the changes cannot affect the places of unchanged objects in the
+    ///     result.
     ///   - followed: The relationships that the request follows, or nil if they are unknown.
     ///   - snapshot: The state of the store.
     ///   - graph: The objects of the snapshot.
@@ -107,8 +108,7 @@ struct PendingFetch {
     private func source() throws(StoreError) -> any RecordVisitor {
         var request = checked.request
         if isStoreRight {
-            // Each changed object may be in the store's result and be removed from it, so more
-            // objects are fetched.
+            // Changed objects are removed from the store's result, so additional objects are fetched to replace them.
             request.fetchLimit = request.fetchLimit.map { limit in
                 let (sum, overflow) = limit.addingReportingOverflow(request.fetchOffset ?? 0)
                 if isPlanted(.cutsWindowFirst) { return limit }
@@ -131,8 +131,7 @@ struct PendingFetch {
     }
 }
 
-/// A visitor of changed records and of a cursor's records, without the stored states of changed
-/// objects.
+/// A visitor of the changed records, and of a cursor's records of unchanged objects.
 ///
 /// Keys ascend if the cursor's keys ascend.
 private final class PendingRecords: RecordVisitor {

@@ -5,7 +5,6 @@ internal import RoostCore
 /// The names in the request's paths determine the hierarchies. The set may contain too many
 /// hierarchies, but never too few.
 struct RequestReach {
-    /// The root of the requested entity.
     let root: Int
     /// The roots of the hierarchies of related objects.
     let followedRoots: Set<Int>
@@ -75,8 +74,10 @@ private struct PathNames {
         }
     }
 
+    /// Collects the names in an expression.
+    ///
     /// - Parameters:
-    ///   - expression: A part of the request.
+    ///   - expression: The expression.
     ///   - isFollowed: Whether a path continues from the value of the expression.
     private mutating func collect(_ expression: FetchRequest.Expression, isFollowed: Bool = false) {
         switch expression {

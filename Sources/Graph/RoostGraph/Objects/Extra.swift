@@ -4,7 +4,6 @@ internal import RoostCore
 final class Extra {
     /// The to-many relationships that were read or changed.
     var members: [(relationship: Int, state: Members)] = []
-    /// The values of transient attributes.
     var transients: [String: Value] = [:]
     /// The decoded values of transformable attributes, by slot.
     var decoded: [Int: any Sendable] = [:]
@@ -33,13 +32,13 @@ struct Members {
     private var baseKeys: Set<Int64> = []
     /// The keys of added members, which may already be stored if ``base`` is nil.
     private(set) var added: Set<Int64> = []
-    /// The keys of former members, which may still be stored.
+    /// The keys of removed members, which may still be stored.
     private(set) var removed: Set<Int64> = []
     /// The added keys of an ordered relationship, in the order in which they were added.
     private var appended: [Int64] = []
     /// The keys of an ordered relationship that were removed and added again.
     ///
-    /// They are at the end, regardless of their stored positions.
+    /// These members are at the end, regardless of their stored positions.
     private var movedToEnd: Set<Int64> = []
     /// The current members in their order, or nil if they are not computed.
     private(set) var current: [Int64]?
@@ -96,7 +95,6 @@ struct Members {
         current?.removeAll { $0 == key }
     }
 
-    /// Sets the stored members.
     mutating func setBase(_ keys: [Int64]) {
         base = keys
         baseKeys = Set(keys)
@@ -130,7 +128,6 @@ struct Members {
         current = keys
     }
 
-    /// Sets the order of the current members.
     mutating func reorder(_ keys: [Int64]) {
         current = keys
         isReordered = true
@@ -263,7 +260,7 @@ struct Members {
 
     /// Marks the differences as being saved.
     ///
-    /// They also remain in ``added`` and ``removed`` until ``land()``.
+    /// The differences also remain in ``added`` and ``removed`` until ``land()``.
     mutating func takeOff() {
         inFlight = hasDifferences ? (added, removed, isReordered) : nil
         isReordered = false

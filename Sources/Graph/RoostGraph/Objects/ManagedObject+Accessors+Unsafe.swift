@@ -14,7 +14,8 @@ extension ManagedObject {
     /// If the object is a fault, its row is read first. If this fails, the row contains nulls.
     final var firedRow: UnsafeRawPointer { row ?? core.fire(self) }
 
-    /// Returns the row of an object that is a fault or observable, to read the field at an offset.
+    /// Returns the row of an object that is a fault or observable, and records the access to the
+    /// field at an offset.
     @usableFromInline @inline(never)
     final func slowRow(at offset: Int) -> UnsafeRawPointer {
         let row = firedRow

@@ -8,7 +8,7 @@ extension ManagedObject {
     ///
     /// The value of a to-one relationship is the ID of its destination. If the name is unknown or
     /// the value has the wrong type, the next save, fetch or count throws an error. ``value(_:)``
-    /// and ``setValue(_:for:)`` throw it immediately.
+    /// and ``setValue(_:for:)`` throw the error immediately.
     public final subscript(_ name: String) -> Value {
         get { core.latching { () throws(StoreError) in try value(name) } ?? .null }
         set { _ = core.latching { () throws(StoreError) in try assign(newValue, name: name) } }
@@ -95,14 +95,12 @@ extension ManagedObject {
 
     final func value(of field: RecordLayout.Field) -> Value { withReader { $0.value(field) } }
 
-    /// Runs `body` with a reader of the row.
     final func withReader<Result>(_ body: (RecordReader) -> Result) -> Result {
         let row = firedRow
         let count = self.row == nil ? tail.tail : Int(byteCount)
         return body(RecordReader(row: row, byteCount: count, key: key, model: core.model))
     }
 
-    /// Sets a field of any type.
     final func set(_ value: Value, for field: RecordLayout.Field) throws(StoreError) {
         // Check the whole value before any change.
         guard !flags.contains(.orphan) else { return }
@@ -118,7 +116,7 @@ extension ManagedObject {
         batch.withRecord(at: 0) { core.setPrivateRow(of: self, to: $0.bytes) }
     }
 
-    /// Splits a composite into its elements.
+    /// Collects the new value of a field and, for a composite, of its elements.
     ///
     /// Missing elements become null.
     private final func collect(

@@ -6,9 +6,9 @@ public import RoostCore
 /// instance. An object and its context stay in one isolation, because neither is `Sendable`. Pass
 /// the ``objectID`` to other isolations.
 ///
-/// An object is a *fault* until its values are needed. Then they are read, often together with the
-/// values of other faults. If a property cannot be read, its value is null, zero or empty, and the
-/// next save, fetch or count of the context throws the error.
+/// An object whose values have not been read is a *fault*. The first access to a value reads the
+/// object, often together with other faults. If a property cannot be read, its value is null, zero
+/// or empty, and the next save, fetch or count of the context throws the error.
 ///
 /// ```swift
 /// let album = try context.insert("Album")
@@ -229,7 +229,7 @@ extension ManagedObject: Hashable {
 extension ManagedObject: CustomStringConvertible {
     /// The object's ID and state.
     ///
-    /// Does not read.
+    /// Does not read the object.
     public final var description: String {
         let state =
             switch true {

@@ -74,7 +74,6 @@ struct UncountedObjects {
         for object in objects { object._withUnsafeGuaranteedRef(body) }
     }
 
-    /// Calls `body` for each object, with its position.
     @inline(__always)
     func forEachWithPosition(_ body: (Int, ManagedObject) -> Void) {
         for position in objects.indices { objects[position]._withUnsafeGuaranteedRef { body(position, $0) } }

@@ -10,7 +10,6 @@ extension ManagedObject {
         if let observation = core.observation { observation.access(self, property: property) }
     }
 
-    /// Reports to observation that a field was read.
     @inline(__always)
     final func noteAccess(_ field: RecordLayout.Field) { noteAccess(.field(field.index)) }
 

@@ -21,7 +21,7 @@ final class ObjectObservation {
         var isWhole = false
         /// The discarded members of each relationship.
         ///
-        /// When members are read again, they are compared with these.
+        /// When the members are read again, they are compared with the discarded members.
         var forgotten: [Int: [Int64]] = [:]
     }
 
@@ -56,8 +56,8 @@ final class ObjectObservation {
     /// Reports that a setter wrote a property.
     func didSet(_ object: ManagedObject, property: ObservedProperty) {
         let id = ObjectIdentifier(object)
-        // The change was also recorded when the row or members changed. Remove it, so that it is
-        // not reported again.
+        // The change was also recorded when the row or members changed. Remove the record, so that the change is not
+        // reported again.
         if let position = positions[id] { pending[position].properties.remove(property) }
         registrars[id]?.didSet(object, keyPath: keyPaths[property])
     }
@@ -75,7 +75,6 @@ final class ObjectObservation {
         pending.append(fresh)
     }
 
-    /// Records that a property changed.
     func note(_ object: ManagedObject, property: ObservedProperty) {
         change(object) { $0.properties.insert(property) }
     }

@@ -248,7 +248,6 @@ extension GraphCore {
         }
     }
 
-    /// Returns whether an object is a member.
     func isMember(_ member: ManagedObject, of owner: ManagedObject, relationship: Int) throws(StoreError) -> Bool {
         guard member.core === self else { return false }
         if case .derived(let inverse) = model.relationships[relationship].storage {

@@ -10,7 +10,8 @@ package import RoostCore
 package struct ExactSum: Sendable {
     private var whole: Int128 = 0
     private var decimal: Decimal = 0
-    /// The sum of finite doubles in digits of 32 bits, lowest first; empty before a nonzero one.
+    /// The sum of finite doubles in digits of 32 bits, lowest first; empty until a nonzero number
+    /// is added.
     private var digits: [Int64] = []
     private var (nanCount, plusCount, minusCount) = (0, 0, 0)
     private var uncarriedCount = 0
@@ -18,7 +19,6 @@ package struct ExactSum: Sendable {
 
     package init(_ kind: RecordLayout.Field.Kind) { self.kind = kind }
 
-    /// Returns whether numbers of a kind are supported.
     static func supports(_ kind: RecordLayout.Field.Kind) -> Bool {
         switch kind {
         case .integer16, .integer32, .integer64, .double, .float, .decimal: true

@@ -21,9 +21,10 @@ internal import RoostStores
 /// - The result equals a fetch at the end of the event. Applying the difference to the old result
 ///   gives the new result.
 /// - A difference lists exactly the objects of the result that changed in the event, even if a
-///   property was set to its former value. There are two exceptions. In a window, other objects
-///   enter or leave at the edges. If the predicate, the order or the sections follow relationships,
-///   changes of other objects can make objects enter, leave or move.
+///   property was set to its former value. There are two exceptions. In a window, which is a result
+///   with an offset or a limit, other objects enter or leave at the edges. If the predicate, the
+///   order or the sections follow relationships, changes of other objects can make objects enter,
+///   leave or move.
 /// - When `onChange` is called, the controller has the new result. Changes that the program makes
 ///   during the call are reported afterwards.
 ///

@@ -71,10 +71,10 @@ final class FollowedResult: ResultsFollower {
         change = difference.isEmpty ? nil : difference
     }
 
-    /// Returns the first difference if the second is empty, or else one that contains the whole
-    /// result.
+    /// Returns the first difference if the second is empty, or else a difference that contains the
+    /// whole result.
     ///
-    /// The first is unreported only if the program fetches during a callback.
+    /// Both are nonempty only if the program fetches during a callback.
     private static func joining(
         _ first: ResultsChange, second: ResultsChange, list: ResultsList, owner: FollowedResult
     ) -> ResultsChange {
@@ -131,7 +131,10 @@ final class FollowedResult: ResultsFollower {
         return list.apply(changes, limit: limit, model: model)
     }
 
-    /// Returns the number of rows that a window keeps, if it can be updated without a fetch.
+    /// Returns the number of rows that a window keeps, if the window can be updated without a
+    /// fetch.
+    ///
+    /// A window is a result with a limit or an offset.
     ///
     /// - Parameters:
     ///   - changes: The changes. Rows that move past the last row of the window are changed to rows

@@ -82,8 +82,8 @@ public struct ResultsChange: Hashable, Sendable {
     public internal(set) var updated: [Move] = []
     /// The whole new result, if it replaces differences; otherwise nil.
     ///
-    /// It replaces differences for slow readers of ``ResultsChanges``, and if the program fetches
-    /// while a difference is reported. All lists are then empty.
+    /// A whole result replaces differences for slow readers of ``ResultsChanges``, and if the
+    /// program fetches while a difference is reported. All lists are then empty.
     public internal(set) var reload: [ResultsSection]?
 
     package init() {}

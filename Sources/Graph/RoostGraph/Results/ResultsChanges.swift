@@ -52,8 +52,9 @@ public struct ResultsChanges: AsyncSequence, Sendable {
 
 /// The differences that wait for one sequence's reader.
 final class ResultsChannel: Sendable {
-    /// The maximum numbers of waiting differences, and of objects in them.
+    /// The maximum number of waiting differences.
     static let mostChanges = 64
+    /// The maximum number of objects in all waiting differences.
     static let mostEntries = 10_000
 
     private struct State {
@@ -74,7 +75,8 @@ final class ResultsChannel: Sendable {
     ///
     /// - Parameters:
     ///   - change: The difference.
-    ///   - whole: Returns the whole result. Called if the difference cannot wait with the others.
+    ///   - whole: Returns the whole result. Called if the whole result must replace the waiting
+    ///     differences.
     func put(_ change: ResultsChange, _ whole: () -> [ResultsSection]) {
         let isFull = state.withLock { state in
             if state.waiting.first?.reload == nil, change.reload == nil, state.waiting.count < Self.mostChanges,
@@ -105,7 +107,6 @@ final class ResultsChannel: Sendable {
         }
     }
 
-    /// Ends the sequence.
     func finish() {
         if isPlanted(.losesWaitingDifferences) { state.withLock { $0 = State() } }
         signal.finish()

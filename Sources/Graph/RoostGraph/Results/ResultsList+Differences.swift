@@ -78,7 +78,7 @@ extension ResultsList {
         return former
     }
 
-    /// Removes the last rows, which no longer fit into a window.
+    /// Removes the last rows, which exceed the limit of the request.
     private mutating func dropLast(_ excess: Int, of old: ResultsList, difference: inout ResultsDifference) {
         for _ in 0..<excess {
             guard let section = sections.indices.last(where: { sections[$0].count > 0 }) else { return }
@@ -259,10 +259,10 @@ struct ResultsDifference {
         measure(\.to, gap: \.gap.present)
     }
 
-    /// Returns the indexes in ``displaced`` of rows that did not actually move.
+    /// Returns the indexes in ``displaced`` of rows that did not move.
     ///
-    /// A row can only have stayed if as many undisplaced rows precede it as before. Of rows with
-    /// equal counts, a longest ascending run of old positions counts as not moved.
+    /// A row stayed only if the number of undisplaced rows before it is unchanged. Of rows with
+    /// equal numbers, those of a longest ascending run of old positions stayed.
     private func staying(_ newSerials: [UInt32]) -> Set<Int> {
         struct Gap: Hashable {
             let section: Int

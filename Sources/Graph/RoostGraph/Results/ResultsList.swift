@@ -99,7 +99,6 @@ package struct ResultsList: Sendable {
         return Position(section: section, chunk: chunk, index: index)
     }
 
-    /// Returns the public place for a position.
     func place(of position: Position) -> ResultsPlace {
         var item = position.index
         for count in sections[position.section].counts[..<position.chunk] { item += Int(count) }
@@ -119,20 +118,17 @@ package struct ResultsList: Sendable {
             && (isOneSection || section.name == row.section)
     }
 
-    /// Returns whether a row belongs after the last row.
     func isAfterLast(_ row: ResultsRow) -> Bool {
         guard let section = sections.last, let chunk = section.chunks.last, let last = chunk.entries.indices.last
         else { return true }
         return chunk.precedes(last, row: row)
     }
 
-    /// Returns whether a row belongs before the first row.
     func isBeforeFirst(_ row: ResultsRow) -> Bool {
         guard let chunk = sections.first?.chunks.first, !chunk.entries.isEmpty else { return true }
         return !chunk.precedes(0, row: row)
     }
 
-    /// Calls `body` with each entry and its place, in order.
     func forEach(_ body: (ResultsPlace, Entry) -> Void) {
         for (number, section) in sections.enumerated() {
             var item = 0
@@ -174,10 +170,10 @@ package struct ResultsList: Sendable {
         sections[position.section].chunks[position.chunk].entries[position.index].fingerprint = fingerprint
     }
 
-    /// Removes the row at a position, and its section if that becomes empty and ``isOneSection`` is
-    /// false.
+    /// Removes the row at a position.
     ///
-    /// Earlier positions remain valid.
+    /// Also removes the row's section if it becomes empty and ``isOneSection`` is false. Earlier
+    /// positions remain valid.
     ///
     /// - Returns: The name and serial number of the section if it was removed.
     mutating func remove(at position: Position) -> (name: String, serial: UInt32)? {
@@ -309,7 +305,6 @@ package struct ResultsList: Sendable {
 }
 
 extension ResultsList.Section {
-    /// Returns the chunk of an item, and the item's index in the chunk.
     func position(ofItem item: Int) -> (chunk: Int, index: Int) {
         var (chunk, rest) = (0, item)
         while chunk < counts.count - 1, rest >= Int(counts[chunk]) {
@@ -326,13 +321,11 @@ extension ResultsList.Chunk {
         (index == 0 ? 0 : Int(entries[index - 1].end))..<Int(entries[index].end)
     }
 
-    /// Returns whether the row at an index comes before another row.
     func precedes(_ index: Int, row: ResultsRow) -> Bool {
         let order = compare(row.order, with: index)
         return order == 0 ? entries[index].key < row.key : order > 0
     }
 
-    /// Returns the first index whose row does not come before another row.
     func firstIndex(notBefore row: ResultsRow) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {
@@ -361,7 +354,6 @@ extension ResultsList.Chunk {
         return entries.remove(at: index).key
     }
 
-    /// Removes and returns the second half of the rows.
     mutating func splitInHalf() -> ResultsList.Chunk {
         let middle = entries.count / 2
         let start = middle == 0 ? 0 : Int(entries[middle - 1].end)

@@ -89,7 +89,8 @@ struct ResultsRequest {
         var missing: [Int64] = []
         var unread: [Int64] = []
         for (key, note) in noted {
-            // In these cases, the row in memory does not show whether the store has the object.
+            // After a discard or a deletion by another context, the row in memory does not show whether the store has
+            // the object.
             let mustRead =
                 note.contains(.stored)
                 || !core.deletedElsewhere.isEmpty

@@ -21,7 +21,7 @@ struct ResultsNote: OptionSet {
     static let touched = ResultsNote(rawValue: 1)
     /// The object's changes were discarded, or another context deleted the object.
     ///
-    /// Its state must be read from the store.
+    /// The object's state must be read from the store.
     static let stored = ResultsNote(rawValue: 2)
 }
 
@@ -107,9 +107,7 @@ final class ResultsTracker {
 }
 
 extension GraphCore {
-    /// Returns the tracker.
-    ///
-    /// Creates it for the first result.
+    /// Returns the tracker, creating it for the first result.
     func requireResults() -> ResultsTracker {
         // A child's results follow its parent.
         if let parent { _ = parent.core.requireResults() }

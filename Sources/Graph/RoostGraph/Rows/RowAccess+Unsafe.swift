@@ -4,7 +4,7 @@ internal import RoostCore
 /// Functions that read and write fields of rows.
 ///
 /// A row ends with a tail, which contains the bytes of its fields of variable length. The slot of
-/// such a field contains the end of its bytes.
+/// such a field contains the offset in the tail at which the field's bytes end.
 ///
 /// SAFETY: rows have the structure of their entity's layout. Stores verify the structure of the
 /// rows that they return, and these functions preserve it.
@@ -65,13 +65,13 @@ enum RowAccess {
         return leftCount == rightCount && memcmp(left + start, right + start, leftCount - start) == 0
     }
 
-    /// Returns whether two rows of an entity have the same bytes in a range.
     @inline(__always)
     static func haveEqualBytes(_ left: UnsafeRawPointer, right: UnsafeRawPointer, in range: Range<Int>) -> Bool {
         memcmp(left + range.lowerBound, right + range.lowerBound, range.count) == 0
     }
 
-    /// Returns whether two rows of an entity have the same references, of 8 or 12 bytes each.
+    /// Returns whether two rows of an entity have the same references in the given ranges, of 8 or
+    /// 12 bytes each.
     @inline(__always)
     static func haveEqualReferences(
         _ left: UnsafeRawPointer, right: UnsafeRawPointer, in ranges: [Range<Int>]
@@ -100,9 +100,7 @@ enum RowAccess {
         return (Int(entity), key)
     }
 
-    /// Sets a reference field.
-    ///
-    /// Nil sets it to null.
+    /// Sets a reference field, to null if `reference` is nil.
     static func setReference(
         _ reference: (entity: Int, key: Int64)?, row: UnsafeMutableRawPointer, field: RecordLayout.Field
     ) {

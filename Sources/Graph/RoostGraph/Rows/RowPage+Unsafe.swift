@@ -21,7 +21,6 @@ struct RowPage {
     private var useCount: Int
     /// The number of used bytes, including the header.
     private var usedByteCount: Int
-    /// The number of rows that were added to the page.
     private var rowCount = 0
     /// Whether the page contains only fetched rows, without gaps.
     private var isFetched: Bool
@@ -78,7 +77,7 @@ struct RowPage {
     ///   - row: A row of any page. If the row was not fetched, `body` is not called.
     ///   - limit: The maximum number of rows to visit.
     ///   - length: Returns the number of bytes of a row.
-    ///   - body: Receives each row. Its memory is valid even if no object uses the row any more.
+    ///   - body: Receives each row, whose memory is valid even if no object uses the row any more.
     static func forEachRow(
         after row: UnsafeRawPointer, limit: Int, length: (UnsafeRawPointer) -> Int, _ body: (UnsafeRawPointer) -> Void
     ) {
@@ -142,7 +141,6 @@ struct RowPage {
             return fresh + RowPage.headerByteCount + prefixByteCount
         }
 
-        /// Copies a row into the pool.
         mutating func copy(_ row: UnsafeRawPointer, byteCount: Int) -> UnsafeMutableRawPointer {
             let copy = allocate(byteCount)
             copy.copyMemory(from: row, byteCount: byteCount)
@@ -154,7 +152,8 @@ struct RowPage {
 /// Functions for private rows, which are the rows of changed objects.
 ///
 /// The eight bytes before a private row point to the committed row, which is the row as last read
-/// or saved. They are zero for a new object. A private row counts as one use of its committed row.
+/// or saved. The bytes are zero for a new object. A private row counts as one use of its committed
+/// row.
 enum PrivateRow {
     static let prefixByteCount = 8
 

@@ -14,9 +14,7 @@ struct PendingChanges {
     var updated = UncountedObjects()
     /// The objects of `changes.deletes`, in the same order.
     var deleted = UncountedObjects()
-    /// The changed objects whose rows are unchanged.
-    ///
-    /// Their to-many relationships may differ.
+    /// The changed objects whose rows are unchanged, but whose to-many relationships may differ.
     var unwritten = UncountedObjects()
     /// Whether any changed object that is not deleted has an ``Extra``.
     var hasExtras = false
@@ -137,8 +135,8 @@ extension GraphCore {
     /// Adds the expectations of a commit.
     ///
     /// The commit expects that new destinations exist, and that the last places in ordered
-    /// relationships are as the save read them. Unless a delete rule allows it, no object may refer
-    /// to deleted objects.
+    /// relationships are as the save read them. No object may refer to deleted objects, unless a
+    /// delete rule allows the reference.
     private func addExpectations(to pending: inout PendingChanges, destinations: Set<ObjectID>, store: Int) {
         let isWholeStore = stores?.stores.count == 1
         pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(destinations)
@@ -183,7 +181,8 @@ extension GraphCore {
             if let committed, RowAccess.reference(committed, field: field)?.key == key { continue }
             let root = table.root(entity)
             if let destination = registry.find(root, key: key) {
-                // The commit inserts new destinations itself. It fails for deleted ones.
+                // The commit inserts new destinations itself. A reference to a deleted destination makes the commit
+                // fail.
                 if destination.flags.contains(.inserted) { continue }
                 found.insert(destination.objectID)
             } else if table.info(entity).entity.selfAndSubentities.count == 1 {
@@ -219,7 +218,7 @@ private struct LinkChanges {
                 remove(Link(object.key, key), owner: owner, isFlipped: isFlipped)
             }
             guard relationship.isOrdered else {
-                // The ordered other end adds a link that is not stored, with its position.
+                // If the other end is ordered, that end adds the link together with its position.
                 if let inverse = relationship.inverse, model.relationships[inverse].isOrdered { continue }
                 for key in members.added where !isRemoved(root, key: key) {
                     add(Link(object.key, key), owner: owner, isFlipped: isFlipped, setsOrder: false)

@@ -12,7 +12,6 @@ extension GraphCore {
         roundStart = touched.count
     }
 
-    /// Returns the objects that changed in the round.
     func endRound() -> [ManagedObject] {
         let start = roundStart ?? touched.count
         roundStart = nil
@@ -56,8 +55,8 @@ extension GraphCore {
         var rules = stores.stores.map(\.rules.records)
         let objects = changed
         let skipped: ManagedObject.Flags = isPlanted(.checksDeleted) ? [] : [.deleted, .inaccessible]
-        // Neighboring records usually have the same entity. For most rules, the bitmap of a record
-        // suffices.
+        // Neighboring records usually have the same entity, so its rules are looked up only once. For most rules, the
+        // null bits of a record suffice.
         var (known, store) = (-1, 0)
         var (bits, hasBits) = ([(offset: Int, bits: UInt8)](), false)
         try objects.forEachUncounted { (object) throws(StoreError) in

@@ -49,8 +49,8 @@ extension GraphCore {
         if object.flags.contains(.inFlight) {
             let inFlight = object.extra?.rowInFlight
             if let inFlight, inFlight != object.row, !isPlanted(.forgetsMeanwhile) {
-                // The object changed during the save, so the saved row becomes the committed row
-                // below the pending changes.
+                // The object changed during the save, so it keeps its private row, and the saved row becomes the
+                // committed row.
                 commitUnderChanges(object, saved: inFlight, isInsert: isInsert)
                 derived?.withRecord(at: index) { adoptDerived(object, saved: $0) }
                 return
@@ -125,7 +125,7 @@ extension GraphCore {
 
     /// Returns whether an object stays in the list of changed objects after a save.
     ///
-    /// If not, clears its changes.
+    /// If the object leaves the list, clears its changes.
     ///
     /// - Parameters:
     ///   - object: A changed object.
@@ -214,8 +214,9 @@ extension GraphCore {
         }
     }
 
-    /// Copies the saved derived attributes into an object that changed during its save, and makes
-    /// the saved record its committed row.
+    /// Copies the saved derived attributes into an object that changed during its save.
+    ///
+    /// The saved record becomes the object's committed row.
     private func adoptDerived(_ object: ManagedObject, saved: RecordReader, version: UInt32? = nil) {
         guard !object.flags.contains(.orphan), let committed = object.committedRow else { return }
         let version = version ?? RowAccess.version(committed)

@@ -123,11 +123,10 @@ extension ManagedObjectContext {
         switch decision {
         case .merge(let values):
             guard let current = conflict.current else { return }
-            // Only a custom policy merges an object that this context deleted, and so keeps it.
+            // Only a custom policy merges an object that this context deleted. The object is then kept.
             if object.flags.contains(.deleted) { try core.accept(current, object: object) }
             try core.setContent(of: object, to: values, merging: current)
-            // Replace the row last. If a value is invalid, the next save then still detects the
-            // conflict.
+            // Replace the committed row last. If a value is invalid, the next save then still detects the conflict.
             core.rebase(object, on: current)
         case .overwrite:
             if let current = conflict.current { core.rebase(object, on: current) }

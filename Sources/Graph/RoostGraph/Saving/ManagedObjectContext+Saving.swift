@@ -2,8 +2,8 @@ public import RoostCore
 internal import RoostStores
 
 extension ManagedObjectContext {
-    /// The maximum numbers of rounds of `willSave` and of attempts to commit.
     private static let mostWillSaveRounds = 1_000
+    /// The maximum number of attempts to commit.
     private static let mostConflictRounds = 10
 
     /// Saves all changes.
@@ -12,9 +12,9 @@ extension ManagedObjectContext {
     /// durable. A child saves to its parent instead.
     ///
     /// ``ManagedObject/willSave()`` is called first, then the model's rules are checked.
-    /// ``mergePolicy`` resolves conflicts with other contexts' saves. An error leaves the store
-    /// unchanged and its changes pending. With several stores, the error lists the stores that were
-    /// already saved.
+    /// ``mergePolicy`` resolves conflicts with other contexts' saves. After an error, the store is
+    /// unchanged and the changes remain pending. With several stores, the error lists the stores
+    /// that were already saved.
     ///
     /// - Throws: The context's ``pendingError``; `validationFailed` with all
     ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``;
@@ -132,7 +132,7 @@ extension ManagedObjectContext {
     /// The next attempt includes merged values and, in a background save, changes made meanwhile.
     /// So it is prepared like the first attempt.
     ///
-    /// - Throws: The error, if it cannot be resolved; errors from preparing.
+    /// - Throws: `error`, if the merge policy cannot resolve it; errors from preparing.
     private func prepareAgain(after error: StoreError) throws(StoreError) {
         core.closeReader()
         let isResolved = try core.withoutUndo { () throws(StoreError) in try resolve(error) }
@@ -369,12 +369,12 @@ extension ManagedObjectContext {
 
 /// Information about the objects of a save, collected before the change set is created.
 struct SaveSurvey {
-    /// Whether any object has a temporary key.
     private(set) var hasTemporaryKeys = false
     /// Whether any object has to-many relationships or other state in an ``Extra``.
     private(set) var hasExtras = false
-    /// The count and total bytes of private rows, first of new objects, then of other objects.
+    /// The number of private rows of new objects, and their total size in bytes.
     private(set) var inserts = (count: 0, bytes: 0)
+    /// The number of private rows of other objects, and their total size in bytes.
     private(set) var updates = (count: 0, bytes: 0)
 
     @inline(__always)

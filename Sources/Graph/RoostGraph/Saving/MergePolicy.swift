@@ -98,7 +98,7 @@ public enum MergeResolution: Sendable {
     /// The object gets the given values.
     ///
     /// Missing properties become null. If this context deleted the object, the object is kept. If
-    /// another context deleted it, this context's values are inserted instead.
+    /// another context deleted the object, this context's values are inserted instead.
     case keep([String: Value])
     /// The state in the store is accepted, even if another context deleted the object.
     case acceptTheirs
@@ -124,7 +124,7 @@ public struct ConstraintConflict: Sendable {
 
 /// The result of resolving two objects with equal unique values.
 public enum ConstraintResolution: Sendable {
-    /// The stored object gets the given values, and keeps its others.
+    /// The stored object gets the given values, and keeps its other values.
     ///
     /// The object of this context is dropped.
     case keep([String: Value])

@@ -23,8 +23,9 @@ enum MergeStep {
     case settle(ManagedObject, Record?, former: [Int: ManagedObject], from: Int)
     /// Makes both sides of a one-to-one relationship consistent after their rows were read.
     case settlePair(ManagedObject, relationship: Int, partner: ManagedObject?, former: [ManagedObject])
-    /// Makes an object the partner of another object, after the row of the other's former partner
-    /// was read.
+    /// Makes an object the partner of another object.
+    ///
+    /// The row of the former partner, `rival`, was already read.
     case takePartner(ManagedObject, relationship: Int, partner: ManagedObject, rival: ManagedObject?)
     /// Records that an object did not change in this event.
     case forgetTouch(ManagedObject)

@@ -59,12 +59,11 @@ extension GraphCore {
         }
         exchangeRows(record, isExact: isExact, rest: &rest, kept: &kept)
         for object in returned { joinLists(object, rest: &rest) }
-        // The record's contents are the members at the deletion. Its links are older, so they are
-        // restored last.
+        // `record.contents` has the members at the deletion. `record.links` has an older state, which is restored last.
         restoreContents(record, returned: Set(returned), rest: &rest)
         exchangeLinks(record, isExact: isExact, rest: &rest)
         show(returned)
-        // This must happen before objects leave the context and lose their transient values.
+        // Transient values are exchanged before objects leave the context and lose them.
         exchangeTransients(record)
         var gone: [ManagedObject] = []
         for (index, presence) in targets where presence != .present {
@@ -170,7 +169,7 @@ extension GraphCore {
         guard rest.hasUnchanged else { return }
         let former = changed
         if rest.removedCount == former.count, !rest.hasRepeated {
-            // The list has each object once, and each row removed a different one, so none is left.
+            // The list has each object once, and each row removed a different object, so the list is empty.
             changed = []
             record.formerChanged = former
             return

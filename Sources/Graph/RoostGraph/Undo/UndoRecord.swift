@@ -83,7 +83,7 @@ final class UndoRecord {
     let number: Int
     /// The number of commits before the record was created or last applied.
     var commitCount: Int
-    /// The number of events outside of steps at the time of ``commitCount``.
+    /// The value of ``GraphCore/outsideCount`` when ``commitCount`` was recorded.
     var outsideCount: Int
     /// Whether the record was applied an odd number of times.
     var isReversed = false
@@ -164,7 +164,6 @@ final class UndoRecord {
 
     var isEmpty: Bool { rows.isEmpty && notes.isEmpty && links.isEmpty && orders.isEmpty && transients.isEmpty }
 
-    /// Returns whether an object had changes before the event.
     private func hadChanges(_ object: ManagedObject) -> Bool {
         object.flags.contains(.changed) && !object.state.contains(.touched)
     }

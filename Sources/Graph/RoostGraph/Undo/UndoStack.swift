@@ -12,7 +12,7 @@ package import RoostCore
 /// ```
 ///
 /// Each event is one step, and so is each group of events. Undo of a step restores values,
-/// relationships with their order, insertions and deletions. It keeps the later saves of other
+/// relationships with their order, insertions and deletions. Undo keeps the later saves of other
 /// contexts, except for properties that the step itself changed.
 ///
 /// A save ends an event and does not clear the stack. Undoing a saved change sets the old value as
@@ -25,7 +25,7 @@ package import RoostCore
 /// their own.
 ///
 /// - Complexity: An event keeps one copy of the row of each object that it changes. Undo exchanges
-///   rows. It reads only faults and, after a save, relationships.
+///   rows, and reads only faults and, after a save, relationships.
 public final class UndoStack {
     private struct Step {
         var records: [UndoRecord] = []
@@ -262,7 +262,7 @@ public final class UndoStack {
         if let core = context?.core { begin(core) }
     }
 
-    /// Ends the event, and creates steps again once each ``disable()`` has a matching call.
+    /// Ends the event, and creates steps again once each ``disable()`` has a matching ``enable()``.
     public func enable() {
         guard disabledCount > 0 else { return }
         context?.processPendingChanges()
@@ -297,7 +297,6 @@ public final class UndoStack {
         begin(context.core)
     }
 
-    /// Removes the stack from its current context.
     func leaveContext() { if let context { context.undo = nil } }
 
     func detach() {

@@ -2,7 +2,6 @@ internal import RoostCore
 
 /// The content of a new store.
 protocol StoreContents: Sendable {
-    /// The model of the content.
     var model: ManagedObjectModel { get }
 
     /// Returns the UUID and the user metadata for the new store.
@@ -38,7 +37,7 @@ extension StoreContents {
 protocol ContentSource: StoreContents {
     /// Sends all content, and returns counts and digests of the sent content.
     ///
-    /// Returns nil if the writer failed.
+    /// Returns nil if the channel's receiver stopped the exchange.
     func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent?
 }
 

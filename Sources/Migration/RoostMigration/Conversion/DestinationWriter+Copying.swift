@@ -4,7 +4,6 @@ internal import RoostCore
 struct CopiedContent: Sendable {
     /// Counts and digests of the content that the destination must have.
     var tally: StoreTally
-    /// The damaged objects that were skipped.
     var skipped: [ObjectID] = []
     /// The IDs that the skipped objects would have in the destination; nil if equal to `skipped`.
     var skippedThere: [ObjectID]?
@@ -64,7 +63,7 @@ extension DestinationWriter {
 
     /// Loads the batches of a channel, and returns their tally.
     ///
-    /// Returns nil if the reader failed.
+    /// Returns nil if the channel's sender stopped the exchange.
     func write(
         from channel: BatchChannel, to store: any PersistentStore, memory: PrivateMemory
     ) throws(StoreError) -> StoreTally? {

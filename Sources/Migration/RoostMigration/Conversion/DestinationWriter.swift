@@ -149,7 +149,6 @@ package struct DestinationWriter: Sendable {
         return (report, copied.isFlushed)
     }
 
-    /// Reports progress to the caller.
     func report(
         _ phase: ConversionProgress.Phase, current: String? = nil, objects: Int, links: Int, totalObjects: Int? = nil,
         totalLinks: Int? = nil, seconds: Double = 0

@@ -41,8 +41,8 @@ extension StoreConversion {
         return overflow ? .max : sum
     }
 
-    /// Returns whether both ends are the same store: one object if both are open, otherwise one URL
-    /// or file.
+    /// Returns whether both ends are the same store: the same object if both are open, otherwise
+    /// the same URL or file.
     private func isSameStore(_ type: any PersistentStoreType) -> Bool {
         if case .store(let left) = source, case .store(let right) = destination { return left === right }
         if source.location == destination.location, !source.location.path.isEmpty { return true }

@@ -1,7 +1,6 @@
 internal import RoostCore
 internal import RoostText
 
-/// The content of a dump.
 final class DumpContent: ContentSource {
     let model: ManagedObjectModel
     private let header: DumpHeader

@@ -8,7 +8,6 @@ enum DumpFormat {
     static let name = "roost-dump"
     /// The version that this program writes, which is also the newest that it reads.
     static let version: Int64 = 1
-    /// The maximum number of links in one line.
     static let linksPerLine = 100
     /// The maximum size of a model or of a store's metadata, in bytes.
     static let headerByteCountLimit = 256 << 20
@@ -27,7 +26,6 @@ struct DumpHeader: Sendable {
     var model: ManagedObjectModel
     var userMetadata: [String: MetadataValue]
     var lastKeys: [EntityName: Int64]
-    /// The objects that are in the dump.
     var scope: DumpScope
 }
 

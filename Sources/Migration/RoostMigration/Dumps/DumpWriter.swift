@@ -32,7 +32,6 @@ struct DumpWriter: ~Copyable {
         found = FoundContent(snapshot.model)
     }
 
-    /// Writes the whole dump.
     mutating func write(_ metadata: StoreMetadata) throws(StoreError) -> StoreDigest {
         let model = snapshot.model
         try writeHeader(metadata)

@@ -44,9 +44,10 @@ extension InPlaceMigration {
     /// Returns a plan for changing the model within the store, or nil if the change requires a new
     /// store or is not needed.
     ///
-    /// Requires that no backup is requested, and that one migration step in one pass, without
-    /// handlers of a stage, is enough. At least half of all objects and links must stay unchanged,
-    /// because rewritten content goes into the log first and leaves gaps in the file.
+    /// Requires that no backup is requested. One migration step in one pass must reach the model,
+    /// and the step must have no stage with handlers. At least half of all objects and links must
+    /// stay unchanged, because rewritten content goes into the log first and leaves gaps in the
+    /// file.
     func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
         // A store that accepts changes by other programs may have wrong checksums, which unchanged
         // rows would keep.
@@ -72,7 +73,6 @@ extension InPlaceMigration {
             step: step, way: chain.way, kept: kept, changedPart: Double(count - keptCount) / Double(count))
     }
 
-    /// Returns the migration of a plan's only step.
     func migration(
         of plan: ModelChangePlan, from source: ConversionEndpoint, to destination: ConversionEndpoint
     ) -> StoreMigration {

@@ -53,7 +53,7 @@ extension InPlaceMigration {
 
     /// Returns the plan of a change within the store, computed like a migration to `location`.
     ///
-    /// Creates nothing there.
+    /// Creates nothing at `location`.
     func migrationPlan(of change: ModelChangePlan, beside location: StoreLocation) throws(StoreError) -> MigrationPlan {
         var migration = migration(of: change, from: .location(self.location), to: .location(location))
         migration.needsSpace = false

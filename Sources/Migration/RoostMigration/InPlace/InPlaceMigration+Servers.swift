@@ -83,7 +83,6 @@ extension InPlaceMigration {
         return changed
     }
 
-    /// Plans a migration of a store on a server.
     func plan(onServer type: any ServerStoreType) throws(StoreError) -> MigrationPlan {
         var options = options
         options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions

@@ -103,7 +103,7 @@ struct InPlaceMigration: Sendable {
         return report
     }
 
-    /// Creates the new store and replaces the old one with it.
+    /// Creates the new store, and replaces the old store with it.
     ///
     /// The caller holds the store's lock exclusively. Returns nil if another process has already
     /// migrated the store.

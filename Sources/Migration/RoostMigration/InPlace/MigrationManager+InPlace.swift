@@ -22,13 +22,16 @@ extension MigrationManager {
     /// between equal versions. Use ``migrate(from:to:model:options:)`` for such a mapping.
     ///
     /// An SQLite store can change within its own file, and a PostgreSQL store within its schema, in
-    /// one transaction. This requires that at least half of its objects and links stay unchanged,
-    /// that one step in one pass, without handlers of a stage, reaches the model, and that neither
-    /// a backup nor ``ConversionOptions/acceptsChanges`` is requested. The unchanged tables are
-    /// read and compared, but not written. No other program can have the store open meanwhile. A
-    /// file retains gaps from the rebuilt tables. Tables and views of other programs remain; on a
-    /// server, indexes and rights that those programs added to rebuilt tables are lost.
-    /// ``MigrationReport/path`` and ``MigrationPlan/path`` name the chosen path.
+    /// one transaction. The requirements are:
+    ///
+    /// - At least half of the objects and links stay unchanged.
+    /// - One step in one pass reaches the model, and the step has no stage with handlers.
+    /// - Neither a backup nor ``ConversionOptions/acceptsChanges`` is requested.
+    ///
+    /// The unchanged tables are read and compared, but not written. No other program can have the
+    /// store open meanwhile. A file retains gaps from the rebuilt tables. Tables and views of other
+    /// programs remain; on a server, indexes and rights that those programs added to rebuilt tables
+    /// are lost. ``MigrationReport/path`` and ``MigrationPlan/path`` name the chosen path.
     ///
     /// - Parameters:
     ///   - location: The store.

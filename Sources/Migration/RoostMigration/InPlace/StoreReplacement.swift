@@ -58,8 +58,8 @@ package struct StoreReplacement: Sendable {
     /// Replaces the store.
     ///
     /// - Parameter make: Creates the new store from the old store, both at temporary paths beside
-    ///   the store. Leaves both closed, and the new store flushed. Returns false, without a new
-    ///   store, if the old store must stay.
+    ///   the store. Leaves both stores closed, and the new store flushed. Returns false, without a
+    ///   new store, if the old store must stay.
     /// - Returns: The path of the backup, or nil.
     /// - Throws: `busy` if a program that does not use Roost's locks has the store open or changed
     ///   it; `permissionDenied` if the new file would not belong to the old owner; `unsupported`

@@ -264,7 +264,6 @@ struct LossCounter {
         if let found { keys.append(found) }
     }
 
-    /// Returns whether a number loses digits in another type.
     private static func losesDigits(_ value: Value, type: AttributeType) -> Bool {
         switch value {
         case .double(let number): return type == .float && !number.isNaN && Double(Float(number)) != number
@@ -289,7 +288,6 @@ extension LossCounter.Targets {
         }
     }
 
-    /// Returns whether a reference is counted, given only the key.
     func contains(key: Int64) -> Bool {
         switch self {
         case .all: true

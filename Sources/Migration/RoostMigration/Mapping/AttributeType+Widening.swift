@@ -23,8 +23,7 @@ extension AttributeType {
     /// Returns whether only some values of an integer type are exact in a floating-point type.
     ///
     /// True for 64-bit integers to doubles, and for 32-bit and 64-bit integers to floats. Every
-    /// number up to 2^53 (double) or 2^24 (float) is exact, but some larger numbers are not. False
-    /// if the type ``widens(to:)`` the other type.
+    /// number up to 2^53 (double) or 2^24 (float) is exact, but some larger numbers are not.
     package func convertsWhereExact(to other: AttributeType) -> Bool {
         switch (self, other) {
         case (.integer64, .double), (.integer32, .float), (.integer64, .float): true

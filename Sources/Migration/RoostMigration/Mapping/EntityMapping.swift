@@ -2,8 +2,8 @@ public import RoostCore
 
 /// A mapping from objects of one source entity to objects of one destination entity.
 ///
-/// It reads objects of exactly its source entity, not of subentities. Several mappings may share a
-/// source (a split) or a destination (a merge).
+/// A mapping reads objects of exactly its source entity, not of subentities. Several mappings may
+/// share a source (a split) or a destination (a merge).
 ///
 /// ```swift
 /// let songs = EntityMapping(

@@ -104,7 +104,6 @@ struct MappingExpressionParts {
     private(set) var hasBareNames = false
     /// The paths that are read from the source object.
     private(set) var sourcePaths: Set<[String]> = []
-    /// The properties of the source object that are read.
     var sourceProperties: Set<String> { Set(sourcePaths.compactMap(\.first)) }
     /// The unbound variables other than `$source` whose properties are read.
     private(set) var pathVariables: Set<String> = []

@@ -3,7 +3,6 @@ internal import RoostJSONText
 internal import RoostQuery
 
 extension MappingDocument {
-    /// Returns the document as a tree.
     static func node(of model: MappingModel) throws(StoreError) -> JSONNode {
         var result = JSONMembers()
         result.add("formatVersion", formatVersion)

@@ -24,7 +24,7 @@ extension MappingModel {
     public init(document: [UInt8]) throws(StoreError) { self = try MappingDocument.read(document) }
 
     /// Returns the mapping model as a document: valid JSON with one property per line, in the order
-    /// of the mappings, without defaults.
+    /// of the mappings, omitting default values.
     ///
     /// Equal mapping models give equal bytes. Reading the document gives an equal mapping model.
     ///

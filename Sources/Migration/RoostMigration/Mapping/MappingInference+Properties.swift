@@ -120,8 +120,8 @@ extension MappingInference {
     /// Returns whether the inverse provides the pairs of a relationship that changes from to-many
     /// to to-one.
     ///
-    /// The inverse must be to-one and come from the old relationship's inverse. It then has all
-    /// pairs. The migration fails if two objects refer to the same object.
+    /// The inverse must be to-one and come from the old relationship's inverse. The inverse then
+    /// has all pairs. The migration fails if two objects refer to the same object.
     private mutating func isGivenByInverse(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -155,7 +155,7 @@ extension MappingInference {
     /// Returns whether any destination of the old relationship can become a destination of the new
     /// relationship.
     ///
-    /// If not, the two are treated as different relationships.
+    /// If none can, the relationships are treated as different relationships.
     private mutating func leads(
         _ old: ManagedObjectModel.Relationship, to new: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -172,7 +172,8 @@ extension MappingInference {
     /// Returns whether the inverse determines the pairs of a relationship.
     ///
     /// True if the inverse is the stored end, and the source relationships of the two ends are not
-    /// each other's inverses. The ends must agree, so the stored end determines the pairs.
+    /// each other's inverses. Both ends must have the same pairs, so the stored end determines
+    /// them.
     private mutating func givesWay(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {

@@ -13,7 +13,8 @@ extension MappingModel {
     ///   - source: The model of the source.
     ///   - destination: The new model.
     /// - Returns: Whether the effect is exactly that of a copy.
-    /// - Complexity: O(*n*) in the entity mappings if one is named, else O(1).
+    /// - Complexity: O(*n*) for *n* entity mappings if the expression names an entity mapping, else
+    ///   O(1).
     package func isCopy(
         _ property: PropertyMapping, of mapping: EntityMapping, from source: ManagedObjectModel,
         to destination: ManagedObjectModel

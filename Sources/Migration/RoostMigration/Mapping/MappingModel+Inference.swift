@@ -24,15 +24,15 @@ extension MappingModel {
     /// In addition to Core Data's rules, types may change if no value can be lost
     /// (``AttributeType/widens(to:)``), and to strings if the options allow it. Whole numbers can
     /// become doubles and floats; the migration fails at a number that is not exactly
-    /// representable. ``remarks(from:to:)`` lists the data that an inferred mapping drops and its
-    /// requirements on the data.
+    /// representable. ``remarks(from:to:)`` lists the data that an inferred mapping drops and the
+    /// mapping's requirements on the data.
     ///
     /// - Parameters:
     ///   - source: The model of the existing objects.
     ///   - destination: The new model.
     ///   - options: The options for inference.
-    /// - Returns: A mapping model with the version hashes of both models, without
-    ///   ``problems(from:to:)``.
+    /// - Returns: A mapping model with the version hashes of both models. Its
+    ///   ``problems(from:to:)`` are empty.
     /// - Throws: `mappingNotInferable`, with every reason: an incompatible change of type, a
     ///   to-many relationship that becomes to-one without a to-one inverse for its pairs, split
     ///   entities, merged hierarchies, ambiguous identifiers.

@@ -3,9 +3,9 @@ internal import RoostCore
 /// A mapping from the objects of one model to the objects of another: a list of entity mappings in
 /// execution order.
 ///
-/// It names entities and properties, and is checked against two models when it is used with them.
-/// Objects without an entity mapping are dropped. Except in copies, properties without a property
-/// mapping get the values of a new object.
+/// A mapping model refers to entities and properties by name, and is checked against two models
+/// when it is used with them. Objects without an entity mapping are dropped. Except in copies,
+/// properties without a property mapping get the values of a new object.
 ///
 /// ```swift
 /// let title = PropertyMapping("title", expression: .source("name"))

@@ -43,7 +43,6 @@ struct MappingRemarks {
         /// Returns the objects of an entity that this mapping reads.
         func taken(of entity: Entity) -> MappingLoss.Objects { .init(entity.name, where: mapping.sourcePredicate) }
 
-        /// Returns whether a property of the source object is read.
         func reads(_ property: String) -> Bool { readsEverything || read.contains(property) }
 
         /// Returns the value of a property, or nil for its default.

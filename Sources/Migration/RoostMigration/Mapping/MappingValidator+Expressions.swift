@@ -17,7 +17,6 @@ extension MappingValidator {
 
     // MARK: Values
 
-    /// Checks the value of an attribute.
     mutating func check(
         _ expression: FetchRequest.Expression, in place: Place, for attribute: AttributeDescription
     ) {
@@ -70,7 +69,6 @@ extension MappingValidator {
         }
     }
 
-    /// Checks the value of a relationship.
     mutating func check(
         _ expression: FetchRequest.Expression, in place: Place, for relationship: ManagedObjectModel.Relationship
     ) {

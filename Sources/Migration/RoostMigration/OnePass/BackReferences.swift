@@ -149,7 +149,7 @@ final class BackReferences {
     /// Returns the new ID of the object that refers to a source object, or nil if no object does.
     ///
     /// `id` is the new ID of the source object. Throws `migrationFailed`, naming the objects, if
-    /// several refer to it.
+    /// several objects refer to the source object.
     func object(
         leadingTo record: RecordReader, becoming id: ObjectID, reference: BackReferencePlan
     ) throws(StoreError) -> AssociationTable.Object? {

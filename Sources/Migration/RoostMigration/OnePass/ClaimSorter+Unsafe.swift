@@ -15,7 +15,8 @@ struct ClaimSorter {
 
     /// Adds an object.
     ///
-    /// - Throws: `noSpace` and `ioFailure` of the file, which is used if memory is insufficient.
+    /// - Throws: `noSpace` and `ioFailure` of the temporary file, which is used if memory is
+    ///   insufficient.
     func append(_ claim: Claim, hash: Int) throws(StoreError) {
         let value = (UInt64(truncatingIfNeeded: claim.entityPlan).bigEndian, UInt64(bitPattern: claim.key).bigEndian)
         // SAFETY: One word, and two words without padding between them. Both are copied.

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// The mandatory relationships that at least one mapping to their entity does not set.
 ///
-/// They have no default, so they stay empty unless their inverses set them. The migration counts
-/// the objects in which they are empty.
+/// Relationships have no default, so these stay empty unless their inverses set them. The migration
+/// counts the objects in which they are empty.
 struct EmptyRelationships {
     private let members: [(entity: ManagedObjectModel.Entity, relationship: ManagedObjectModel.Relationship)]
 

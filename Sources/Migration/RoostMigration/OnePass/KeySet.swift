@@ -4,9 +4,9 @@ internal import RoostCore
 ///
 /// Each aligned block of 64 keys that is not empty takes sixteen bytes.
 struct KeySet: Sendable {
-    /// The blocks that are not empty, in ascending order, as keys divided by 64, and a bit mask for
-    /// each block.
+    /// The blocks that are not empty, in ascending order, as keys divided by 64.
     private var places: [Int64] = []
+    /// A bit mask for each block, with a bit for each key.
     private var bits: [UInt64] = []
 
     /// Adds a key that is not less than any previous key.

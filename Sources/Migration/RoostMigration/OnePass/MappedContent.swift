@@ -5,8 +5,8 @@ internal import RoostQuery
 ///
 /// The objects of a hierarchy of the new model are read in key order and transformed one by one.
 /// Links and references keep the keys of their objects. If a predicate or a dropped entity excludes
-/// possible destinations, the keys of the other objects are collected first. This takes two bits
-/// for each object if keys are adjacent.
+/// possible destinations, the keys of the other objects are collected first. The keys take two bits
+/// for each object if they are adjacent.
 final class MappedContent: ContentSource {
     /// The results of the pass, except for the destination's content.
     struct Outcome: Sendable {
@@ -120,7 +120,7 @@ private struct MappedReading {
 
     /// Sends all content.
     ///
-    /// Returns nil if the writer stopped.
+    /// Returns nil if the channel's receiver stopped the exchange.
     mutating func run(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
         recorded = try snapshot.recordedTally()
         // For some sources, creating a graph requires reading everything.
@@ -373,8 +373,9 @@ private struct LinkMapper {
     private let plan: LinkPlan
     private let sources: KeySet?
     private let targets: KeySet?
-    /// Whether the source store has the positions of a pair's target and of its source object.
+    /// Whether the source store has the position of a pair's target among the targets.
     private let hasOrder: Bool
+    /// Whether the source store has the position of a pair's source object among the sources.
     private let hasInverseOrder: Bool
     /// Whether a pair of the source becomes two links in the destination, one from each end.
     private let isDoubled: Bool

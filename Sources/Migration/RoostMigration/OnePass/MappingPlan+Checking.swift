@@ -9,7 +9,7 @@ extension MappingPlan {
     ///   - options: The options for reading the source.
     ///   - pairs: The result of ``oneSidedPairs(_:options:directories:)``.
     ///   - countsNulls: Whether to check the values of objects too, for example for nulls in
-    ///     mandatory properties. This may read every object.
+    ///     mandatory properties. The check may read every object.
     /// - Returns: The errors.
     /// - Throws: Errors from reading the snapshot.
     func refusals(

@@ -28,8 +28,9 @@ extension MappingPlan {
         return pairs
     }
 
-    /// Returns the losses of one-to-one pairs that only the dropped end stores, because the kept
-    /// end refers to another object.
+    /// Returns the losses of one-to-one pairs that only the dropped end stores.
+    ///
+    /// Such a pair is lost if its object at the kept end refers to another object.
     func losses(of pairs: [Int: OneSidedPairs]) -> [MigrationLoss] {
         singleEnds.sorted().compactMap { number in
             guard let rivalCount = pairs[number]?.rivalCount, rivalCount > 0,

@@ -28,8 +28,7 @@ extension MappingPlan {
             return nil
         }
         guard let name else { return origin }
-        // If a named entity mapping is the only one with suitable objects, the name makes no
-        // difference.
+        // If no other entity mapping has suitable objects, naming the entity mapping makes no difference.
         let fitting = fitting(origin.destination, to: relationship.destination)
         if fitting.contains(where: { entityMapping(of: $0).name != name }) {
             addObstacle(
@@ -81,7 +80,7 @@ extension MappingPlan {
         }
     }
 
-    /// Returns the plan for a to-one relationship that comes from a field of its own object, or
+    /// Returns the plan for a to-one relationship that comes from a field of the same object, or
     /// nil.
     ///
     /// A plan that uses the field of another object is added to `backReferences`.

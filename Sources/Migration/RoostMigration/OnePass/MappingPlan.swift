@@ -14,9 +14,7 @@ struct MappingPlan: Sendable {
         let destination: ManagedObjectModel.Entity
         /// The predicate that selects the objects, or nil for all objects of the entity.
         let filter: FetchRequest.Predicate?
-        /// The plans for the attributes.
         var fields: [FieldPlan] = []
-        /// The plans for the to-one relationships.
         var references: [ReferencePlan] = []
         /// The to-one relationships that the source stores only in their inverses.
         var backReferences: [BackReferencePlan] = []
@@ -26,14 +24,14 @@ struct MappingPlan: Sendable {
 
     /// A source relationship whose destinations must be counted for the objects of one entity plan.
     struct CountedOrigin: Sendable {
-        /// The numbers of the destination relationship and of its source relationship.
+        /// The number of the destination relationship.
         let relationship: Int
+        /// The number of the source relationship.
         let origin: Int
-        /// The number of the entity plan.
         let entityPlan: Int
-        /// The entity plans of possible destinations, and whether they read all of the source
-        /// relationship's destinations.
+        /// The entity plans of possible destinations.
         let targetPlans: [EntityPlan]
+        /// Whether ``targetPlans`` read all destinations of the source relationship.
         let readsAllTargets: Bool
     }
 
@@ -109,7 +107,6 @@ struct MappingPlan: Sendable {
         for relationship in destination.relationships where relationship.isToMany { resolveCounts(of: relationship) }
     }
 
-    /// Returns the entity mapping of an entity plan.
     func entityMapping(of entityPlan: EntityPlan) -> EntityMapping { mapping.entityMappings[entityPlan.mapping] }
 
     /// Returns the index of pairs in ``backPairs``, after adding them if necessary.
@@ -144,7 +141,8 @@ struct MappingPlan: Sendable {
 
     /// Finds the source hierarchy of each destination hierarchy.
     ///
-    /// There can be only one, because every object keeps its key.
+    /// A destination hierarchy can have only one source hierarchy, because every object keeps its
+    /// key.
     private mutating func resolveHierarchies() {
         for root in destination.roots {
             let name = destination.entities[root].name
@@ -245,13 +243,13 @@ struct FieldPlan: Sendable {
 
 /// The plan for a to-one relationship.
 struct ReferencePlan: Sendable {
-    /// The destination field, and the field for the object's position in an ordered inverse.
+    /// The field of the reference in the new object.
     let to: RecordLayout.Field
+    /// The new object's field for its position in an ordered inverse, or nil.
     let order: RecordLayout.Field?
-    /// The field of the source object, and the field of its position.
-    ///
-    /// Without a position, the object's key is used.
+    /// The field of the reference in the source object.
     let from: RecordLayout.Field
+    /// The source object's field for its position, or nil to use the object's key.
     let orderFrom: RecordLayout.Field?
     /// The number of the new entity of each source entity's objects, by source entity number.
     ///
@@ -279,7 +277,8 @@ struct LinkPlan: Sendable {
     let relationship: ManagedObjectModel.Relationship
     /// The source pairs that become links, as seen from the relationship's source.
     let relation: SourceRelation
-    /// The objects at each end that are migrated.
+    /// The objects at the source end that are migrated.
     let sources: MappingPlan.KeySelection
+    /// The objects at the target end that are migrated.
     let targets: MappingPlan.KeySelection
 }

@@ -5,10 +5,11 @@ internal import RoostText
 
 /// A rehearsal of a migration on the source's objects, without writing anything.
 ///
-/// It reads objects only to find failures that counting cannot reveal: in converted or computed
-/// values, constants, new mandatory elements of composites, new uniqueness constraints, numbers of
-/// destinations, and the size of a document. It stops at the first failure of each entity mapping.
-/// Without failures, it then checks each constraint and relationship up to its first failure.
+/// A rehearsal reads objects only to find failures that counting cannot reveal. Such failures are
+/// in converted or computed values, constants, new mandatory elements of composites, new uniqueness
+/// constraints, numbers of destinations, and the size of a document. The rehearsal stops at the
+/// first failure of each entity mapping. Without failures, it then checks each constraint and
+/// relationship up to its first failure.
 struct MigrationRehearsal {
     private let plan: MappingPlan
     private let pairs: [Int: OneSidedPairs]

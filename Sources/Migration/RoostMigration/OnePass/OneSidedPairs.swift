@@ -3,9 +3,9 @@ internal import RoostCore
 /// The pairs of a one-to-one relationship that only the object at the other end stores.
 ///
 /// Both objects of a pair store each other's key, and a store does not check that they agree. If a
-/// migration preserves one end, a pair that only the other end stores would be lost. Therefore, the
-/// sums of the pairs' hashes at both ends are compared, and the pairs are compared individually
-/// only if the sums differ. Pairs that exceed the memory limit go to a file.
+/// migration preserves only one end, a pair that only the other end stores would be lost.
+/// Therefore, the sums of the pairs' hashes at both ends are compared, and the pairs are compared
+/// individually only if the sums differ. Pairs that exceed the memory limit go to a file.
 final class OneSidedPairs: Sendable {
     /// The end whose missing pairs are collected, as a relationship of the source.
     let relationship: ManagedObjectModel.Relationship

@@ -18,7 +18,7 @@ extension RecordTransform {
 
     /// A composite that exists if one of the values for its elements exists.
     ///
-    /// It is set before its elements, because their values depend on it.
+    /// A composite is set before its elements, because their values depend on it.
     struct Presence {
         var composite: RecordLayout.Field
         var isConstant = false
@@ -82,7 +82,6 @@ extension RecordTransform {
             (self.entityPlan, self.plan, self.graph, self.keepsIDs) = (entityPlan, plan, graph, keepsIDs)
         }
 
-        /// Adds a field of the new record.
         mutating func add(_ field: FieldPlan) throws(StoreError) {
             if field.isRequired { requirements.append(Requirement(field: field.to, marker: field.marker)) }
             switch field.source {
@@ -139,7 +138,6 @@ extension RecordTransform {
         /// Adds a to-one relationship whose pairs are stored at the other end.
         mutating func add(_ reference: BackReferencePlan) { placed.append((-1, .backReference(reference))) }
 
-        /// Returns the fields that are moved as bytes.
         func moves() -> RecordMoves {
             RecordMoves(
                 moved.map { ($0.0, $0.1) }, from: entityPlan.source.layout, to: entityPlan.destination.layout)

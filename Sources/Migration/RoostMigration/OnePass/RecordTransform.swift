@@ -27,7 +27,6 @@ final class RecordTransform {
     /// Whether each record stays unchanged, byte for byte.
     let isIdentity: Bool
 
-    /// The number of records that were read, and the number that were created.
     private(set) var readCount = 0
     private(set) var madeCount = 0
     /// The number of IDs, by attribute, that were dropped because their objects become no object or
@@ -179,7 +178,7 @@ final class RecordTransform {
     }
 
     /// Returns the entity number of the only new object with the same key, or nil if the object
-    /// becomes none or several.
+    /// becomes no object or several objects.
     private func successor(_ entity: Int, key: Int64) -> Int? {
         guard successors.indices.contains(entity) else { return nil }
         var found: Int?

@@ -5,7 +5,6 @@ internal import RoostCore
 ///
 /// Equal values describe the same pairs, so a relationship equals its flipped inverse.
 struct SourceRelation: Hashable {
-    /// The place where the pairs are stored.
     enum Storage: Hashable {
         /// In the links of the relationship with this number.
         case links(Int)
@@ -17,7 +16,6 @@ struct SourceRelation: Hashable {
     /// Whether this end has the targets of links, or the objects that the fields refer to.
     let isFlipped: Bool
 
-    /// Creates the pairs of a relationship.
     init(_ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel) {
         switch relationship.storage {
         case .links(let owner, let isFlipped):

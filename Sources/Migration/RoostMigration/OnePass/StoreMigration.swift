@@ -229,7 +229,7 @@ struct StoreMigration: Sendable {
         if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store: store, snapshot: snapshot) }
     }
 
-    /// Returns the errors, known in advance, of a migration in three passes.
+    /// Returns the errors of a migration in three passes that are known in advance.
     ///
     /// Does not create policies.
     private func refusalsOfThreePasses(
@@ -271,7 +271,6 @@ extension MigrationPlan {
 }
 
 extension MigrationPlan {
-    /// Sets the counted losses.
     fileprivate mutating func add(_ losses: [MigrationLoss]) {
         lossCounts = losses
         self.losses = losses.map(\.description)
@@ -289,12 +288,10 @@ extension MigrationReport {
 }
 
 extension MappingRemark {
-    /// The text form with place and message.
     var text: String { "\(entity)\(property.map { "." + $0 } ?? ""): \(message)" }
 }
 
 extension MigrationReport.Mapping {
-    /// Creates the result of an entity mapping.
     init(_ mapping: EntityMapping, read: Int?, made: Int) {
         self.init(
             name: mapping.name, type: mapping.type.rawValue, source: mapping.sourceEntity?.text,

@@ -59,7 +59,6 @@ struct AssociationIndex {
         buffer.append(othersOf: key, to: &found)
     }
 
-    /// Moves everything in memory to a file.
     mutating func spill(to file: SpillPages) throws(StoreError) {
         let inMemory = try RunMerge(
             (levels + [ascending, buffer]).filter { !$0.isEmpty }.map { .memory($0.runs[...]) })
@@ -94,7 +93,6 @@ struct AssociationIndex {
 final class SpilledRuns {
     /// The size of a run in bytes: key, other key, count, entity, other entity, little-endian.
     private static let runByteCount = 24
-    /// The number of runs in a page.
     private static let pageRunCount = SpillPages.pageByteCount / runByteCount
 
     private let file: SpillPages
@@ -102,7 +100,6 @@ final class SpilledRuns {
     private let pageNumbers: [Int]
     /// The maximum key of each page, for finding the first page with a key.
     private let lastKeys: [Int64]
-    /// The most recently read page.
     private var cached: (page: Int, runs: [AssociationRun])?
 
     /// Writes runs to pages of a file.
@@ -141,7 +138,6 @@ final class SpilledRuns {
 
     var pageCount: Int { lastKeys.count }
 
-    /// Returns the runs of a page.
     func page(_ number: Int) throws(StoreError) -> [AssociationRun] {
         if let cached, cached.page == number { return cached.runs }
         let first = number * Self.pageRunCount

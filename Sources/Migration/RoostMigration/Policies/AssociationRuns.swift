@@ -25,7 +25,6 @@ struct AssociationRun: Hashable {
             && next.otherEntity == otherEntity && count <= UInt32.max - next.count
     }
 
-    /// Returns the part of the run from the given key on.
     func suffix(from key: Int64) -> AssociationRun {
         var rest = self
         rest.key = key
@@ -34,7 +33,6 @@ struct AssociationRun: Hashable {
         return rest
     }
 
-    /// Returns the part of the run up to the given key.
     func prefix(through key: Int64) -> AssociationRun {
         var part = self
         part.count = UInt32(truncatingIfNeeded: key - self.key + 1)

@@ -64,14 +64,12 @@ final class AssociationTable {
         mappings = Array(repeating: Mapping(), count: mappingCount)
     }
 
-    /// Whether a part of the table is in a file.
     var hasSpilled: Bool { file != nil }
     /// The size of the file, and the total number of bytes written to it.
     var spilledBytes: (file: Int, written: Int) {
         (file?.byteCount ?? 0, (file?.writtenCount ?? 0) * SpillPages.pageByteCount)
     }
 
-    /// Returns the number of associations of a mapping.
     func count(in mapping: Int) -> Int { mappings[mapping].count }
 
     /// Returns whether it is certain that each object is in at most one association of a mapping.
@@ -188,7 +186,6 @@ final class AssociatedObjects {
         for (_, index) in indexes.sorted(by: { $0.key > $1.key }) { merges.append(try index.all()) }
     }
 
-    /// Returns the next object, or nil at the end.
     func next() throws(StoreError) -> AssociationTable.Object? {
         while true {
             if let current = run {

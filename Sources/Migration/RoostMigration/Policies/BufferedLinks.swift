@@ -44,7 +44,6 @@ struct FreePlaces {
     /// The next free positions of some ends, which may already be written.
     private var next: [End: Int64] = [:]
 
-    /// Returns whether an end was set since the last write.
     func isTouched(_ end: End) -> Bool { touched[end] != nil }
 
     /// The next free position of an end, or nil if unknown.

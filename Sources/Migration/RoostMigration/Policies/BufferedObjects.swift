@@ -3,8 +3,8 @@ internal import RoostCore
 /// The destination objects in memory: new objects, and objects of the store that were read or
 /// changed.
 ///
-/// This is a class, so that one part can be read while another is changed. Use it on one thread
-/// only.
+/// The type is a class, so that one part can be read while another part is changed. Use an instance
+/// on one thread only.
 final class BufferedObjects {
     /// The state of an object whose record is in the batch.
     struct Pending {
@@ -111,7 +111,6 @@ final class BufferedObjects {
         return current.withRecord(at: 0) { $0.value(field) }
     }
 
-    /// Sets the value of a field.
     func change(_ field: RecordLayout.Field, to value: Value, at position: Int) {
         changedByteCount += value.byteCount
         pending[position].settledPosition = nil

@@ -2,7 +2,6 @@ internal import RoostCore
 internal import RoostQuery
 
 extension DestinationContent {
-    /// Returns the objects that match a request.
     func fetch(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
         let root = try model.requireEntity(request.entity).root
         try open()
@@ -39,8 +38,7 @@ extension DestinationContent {
             for index in 0..<found.count {
                 var object = DestinationObject(
                     content: self, entityNumber: found.entityNumber(at: index), key: found.key(at: index))
-                // Requested objects are usually read next. Of a long list, only the first ones are
-                // kept.
+                // Requested objects are usually read next, so they are kept in memory, up to a limit.
                 if list.count < RecordBatch.capacityCount, !objects.records.isFull {
                     object.slot = knownPosition(of: object) ?? objects.keep(found, at: index)
                     object.generation = objects.generation
@@ -51,7 +49,6 @@ extension DestinationContent {
         return list
     }
 
-    /// Returns the number of objects that match a request.
     func count(_ request: FetchRequest) throws(StoreError) -> Int {
         let root = try model.requireEntity(request.entity).root
         try open()
@@ -69,7 +66,8 @@ extension DestinationContent {
     /// Returns the effect of new and changed objects in memory on a request.
     ///
     /// - Returns: The positions of the objects that match a request; the keys of the objects that
-    ///   are outdated in the store, and the number of them that match the request there.
+    ///   are outdated in the store, and the number of outdated objects that match the request in
+    ///   the store.
     private func inMemory(
         _ request: FetchRequest, root: Int
     ) throws(StoreError) -> (matching: [Int], outdated: (keys: Set<Int64>, matchingCount: Int)) {

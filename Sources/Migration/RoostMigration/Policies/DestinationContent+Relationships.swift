@@ -121,7 +121,7 @@ extension DestinationContent {
     // MARK: Conflicting pairs
 
     /// Returns whether to set a to-one relationship, or throws if another pair excludes the new
-    /// one.
+    /// pair.
     ///
     /// Without a destination, returns whether a policy set the relationship; if not, the other end
     /// may have set it.
@@ -215,7 +215,8 @@ extension DestinationContent {
         let end = End(relationship: relationship.number, key: object.key)
         let known = places[end]
         if let wanted {
-            // The last position of a stored object is unknown; a wanted position does not need it.
+            // The last position in a stored object's list is unknown. A wanted position does not need the last
+            // position.
             guard known != nil || isOnlyInMemory(object) else { return wanted }
             places.note(max(known ?? 0, Self.next(wanted)), at: end)
             return wanted
@@ -245,9 +246,9 @@ extension DestinationContent {
         return last
     }
 
-    /// Returns the position after another one.
+    /// Returns the position after another position.
     ///
-    /// After the maximum comes the maximum again; keys then determine the order.
+    /// At the maximum, the position stays the same, and keys determine the order.
     private static func next(_ place: Int64) -> Int64 { place == .max ? .max : place + 1 }
 
     /// Returns the current destinations of a to-many relationship.

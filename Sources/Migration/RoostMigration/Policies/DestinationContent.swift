@@ -134,7 +134,6 @@ final class DestinationContent {
         }
     }
 
-    /// Returns the decoded value of a field.
     func value(_ name: String, of object: DestinationObject) throws(StoreError) -> Value {
         let field = try model.entities[object.entityNumber].layout.requireField(name)
         return try objects.value(field, at: try position(of: object))
@@ -225,7 +224,6 @@ final class DestinationContent {
         output.load?.spareLinks(relationship) ?? LinkBatch(relationship: relationship)
     }
 
-    /// Writes new links of a relationship.
     func write(_ batch: LinkBatch) throws(StoreError) {
         guard !batch.isEmpty else { return }
         written.add(batch)
@@ -241,7 +239,6 @@ final class DestinationContent {
 
     // MARK: Writing
 
-    /// Writes the content in memory if it fills a batch.
     func writeIfFull() throws(StoreError) {
         if objects.isFull || links.isFull { try write() }
     }

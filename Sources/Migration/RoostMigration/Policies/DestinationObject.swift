@@ -2,8 +2,8 @@ public import RoostCore
 
 /// An object of the destination of a migration.
 ///
-/// This is a lightweight handle. Values can be read and set until the migration validates the
-/// objects. Reading also returns values that are not yet written to the store.
+/// A `DestinationObject` is a lightweight handle. Values can be read and set until the migration
+/// validates the objects. Reading also returns values that are not yet written to the store.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -18,8 +18,9 @@ public struct DestinationObject: ObjectValues, Hashable {
     /// The number of the object's entity in the destination's model.
     let entityNumber: Int
     let key: Int64
-    /// The object's position in memory, to avoid a lookup, and the generation in which it is valid.
+    /// The object's position in memory, stored here to avoid a lookup.
     var slot = 0
+    /// The ``BufferedObjects/generation`` in which ``slot`` is valid.
     var generation = -1
 
     /// The object as identified in associations.

@@ -35,7 +35,6 @@ struct EntityBlueprint {
         return try properties.property(name)
     }
 
-    /// Appends a new object.
     func append(key: Int64, to batch: inout RecordBatch) throws(StoreError) {
         batch.beginRecord(layout, key: key, version: 1)
         do throws(StoreError) {

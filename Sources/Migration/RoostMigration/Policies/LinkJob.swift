@@ -12,13 +12,12 @@ struct LinkJob {
 
     /// The destination relationship that owns the links.
     let owner: ManagedObjectModel.Relationship
-    /// The source relationship that owns its links.
+    /// The relationship that owns the links in the source.
     let origin: ManagedObjectModel.Relationship
     /// Whether the source relationship has the opposite direction.
     let isFlipped: Bool
     var pairs: [Pair]
 
-    /// Returns the jobs of a plan.
     static func all(_ plan: PolicyPlan) -> [LinkJob] {
         var jobs: [LinkJob] = []
         for mapping in plan.mappings {

@@ -2,10 +2,10 @@ public import RoostCore
 
 /// A migration in three passes, as seen by its policies.
 ///
-/// It gives access to source and destination, each with its own model. Use it only in the callbacks
-/// of ``EntityMigrationPolicy`` and on their thread. After the migration, reading and inserting
-/// objects throws `closed`. Memory is bounded if policies do not retain objects or request long
-/// lists.
+/// A session gives access to source and destination, each with its own model. Use a session only in
+/// the callbacks of ``EntityMigrationPolicy`` and on their thread. After the migration, reading and
+/// inserting objects throws `closed`. Memory is bounded if policies do not retain objects or
+/// request long lists.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///

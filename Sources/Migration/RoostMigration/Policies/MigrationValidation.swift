@@ -135,9 +135,9 @@ struct MigrationValidation {
 
     /// Returns whether a requirement applies to an object.
     ///
-    /// It always applies if no mapping, or a mapping with a policy, created the object. Otherwise
-    /// it applies if `body` returns true for any mapping that created the object and the mapping's
-    /// source object.
+    /// A requirement always applies if no mapping, or a mapping with a policy, created the object.
+    /// Otherwise it applies if `body` returns true for any mapping that created the object and the
+    /// mapping's source object.
     private func isDemanded(
         of place: AssociationTable.Object,
         _ body: (PolicyMapping, AssociationTable.Object) throws(StoreError) -> Bool

@@ -4,7 +4,6 @@ internal import RoostFiles
 
 /// The content that a migration in three passes creates from a store.
 struct PolicyContent: StoreContents {
-    /// The results of the migration.
     struct Outcome: Sendable {
         /// The numbers of objects that each entity mapping read and created.
         var counts: [(read: Int, made: Int)] = []

@@ -171,8 +171,8 @@ final class PolicyMapping {
     private var attributes: StandardAttributes?
     /// The highest key that an object has kept.
     private var lastKeptKey: Int64 = 0
-    /// The number of source objects, and the number of objects that the standard behavior created.
     var readCount = 0
+    /// The number of objects that the standard behavior created.
     private(set) var standardCount = 0
     /// The number of IDs that became null after the first pass, by attribute.
     var lostLater: [String: Int] = [:]
@@ -222,7 +222,6 @@ final class PolicyMapping {
         }
     }
 
-    /// Returns the rule for a relationship of the mapping's objects, or nil.
     func rule(of relationship: Int) -> RelationshipRule? { rules.first { $0.relationship.number == relationship } }
 
     /// Returns whether an object from the standard behavior must have a value for an attribute.
@@ -255,7 +254,7 @@ final class PolicyMapping {
     }
 
     /// Returns the key of the source object, or a new key if keys are not kept or another object
-    /// has it.
+    /// has that key.
     private func key(for object: SourceObject, root: Int, session: MigrationSession) throws(StoreError) -> Int64 {
         guard keepsKeys else { return try session.content.newKey(root: root) }
         var others: [AssociationTable.Object] = []

@@ -23,7 +23,6 @@ struct PolicySettings {
         if let inverse = relationship.inverse { relationships.insert(inverse) }
     }
 
-    /// Records that a relationship was set to an ID.
     mutating func noteGivenByID(_ relationship: ManagedObjectModel.Relationship) {
         givenByID.insert(relationship.number)
     }

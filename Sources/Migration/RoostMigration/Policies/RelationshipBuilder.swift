@@ -181,8 +181,8 @@ final class RelationshipBuilder {
         }
     }
 
-    /// Sets the fields of objects without the standard behavior, by the rules of the other end
-    /// alone.
+    /// Sets the fields of objects for which the standard behavior was omitted, by the rules of the
+    /// other end alone.
     func settle(_ index: Int) throws {
         let rule = mapping.rules[index]
         let objects = try exceptions.leftOut(mapping, rule: index)
@@ -239,7 +239,6 @@ final class RelationshipBuilder {
 }
 
 extension MigrationSession {
-    /// Returns the source objects of a destination object.
     func sources(of object: DestinationObject, in mapping: Int) throws(StoreError) -> [SourceObject] {
         var found: [AssociationTable.Object] = []
         try associations.appendSources(of: .init(entity: object.entityNumber, key: object.key), in: mapping, to: &found)
@@ -297,7 +296,6 @@ final class RelationshipExceptions {
         try Self.contains(place, table: setByPolicy, number: firstRule[mapping.number] + rule)
     }
 
-    /// Returns whether a rule has any exception.
     func hasAny(_ mapping: PolicyMapping, rule: Int) -> Bool {
         let number = firstRule[mapping.number] + rule
         return leftOut.count(in: number) > 0 || setByPolicy.count(in: number) > 0

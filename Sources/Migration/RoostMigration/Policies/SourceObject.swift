@@ -71,9 +71,7 @@ final class SourceBatch {
     }
 }
 
-/// The errors of a policy that could not be thrown where they occurred.
-///
-/// Only the first is stored.
+/// The first error of a policy's callback that could not be thrown where it occurred.
 final class PolicyFailures {
     private(set) var first: StoreError?
 
@@ -134,7 +132,6 @@ final class MigrationSource {
         return count
     }
 
-    /// Returns the objects that match a request.
     func objects(_ request: FetchRequest) throws(StoreError) -> [SourceObject] {
         let cursor = try snapshot.fetch(request)
         return try objects(cursor)

@@ -10,7 +10,6 @@ final class SpillPages {
     private let file: SpillFile
     private var pageCount = 0
     private var freePages: [Int] = []
-    /// The total number of page writes.
     private(set) var writtenCount = 0
 
     /// Creates an empty file in the first suitable directory.
@@ -50,6 +49,5 @@ final class SpillPages {
         return bytes
     }
 
-    /// Frees pages for reuse.
     func release(_ pages: [Int]) { freePages += pages }
 }

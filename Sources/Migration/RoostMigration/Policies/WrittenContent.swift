@@ -28,12 +28,10 @@ struct WrittenContent {
         tally.entities[record.entityNumber].remove(record.storedContentHash)
     }
 
-    /// Adds a link to the tally.
     mutating func add(_ link: Link, of owner: Int) {
         tally.relationships[owner].add(RecordHash.link(link, of: owner))
     }
 
-    /// Removes a link from the tally.
     mutating func remove(_ link: Link, of owner: Int) {
         tally.relationships[owner].remove(RecordHash.link(link, of: owner))
     }

@@ -58,8 +58,8 @@ extension ChainMigration {
 extension ChainMigration {
     /// Adds the durations and paths of the steps after the first.
     ///
-    /// These steps read stores of the destination's type. The durations assume that the number of
-    /// objects does not change.
+    /// Each of these steps reads a store of the destination's type. The durations assume that the
+    /// number of objects does not change.
     private func addStepsAfterFirst(
         of chain: MigrationChain, to plan: inout MigrationPlan
     ) throws(StoreError) {

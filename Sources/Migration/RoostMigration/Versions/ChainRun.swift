@@ -13,7 +13,6 @@ struct ChainRun: Sendable {
     let options: MigrationOptions
     let registry: StoreRegistry
 
-    /// The result of a run.
     struct Outcome: Sendable {
         /// The open, finished store, or nil if the destination is an open store, which then has the
         /// result.
@@ -96,7 +95,7 @@ struct ChainRun: Sendable {
 
     /// The location beside which the intermediate stores are created.
     ///
-    /// Its path is empty for an open destination that is neither a file nor on a server.
+    /// The path is empty for an open destination that is neither a file nor on a server.
     private var place: StoreLocation {
         switch destination {
         case .location(let location): return location

@@ -84,7 +84,6 @@ extension MigrationChain {
 }
 
 extension ManagedObjectModel {
-    /// The name of the model's version, or nil.
     var versionName: String? { versionIdentifiers.first { !$0.isEmpty } }
 }
 

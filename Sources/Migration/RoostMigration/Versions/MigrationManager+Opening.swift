@@ -6,8 +6,8 @@ extension MigrationManager {
     /// with another model according to the rule.
     ///
     /// A compatible store is only opened. An incompatible store is migrated or replaced as a whole.
-    /// If several processes open it at once, one process does the work, and the others find the
-    /// result.
+    /// If several processes open the store at once, one process does the work, and the others find
+    /// the result.
     ///
     /// - Parameters:
     ///   - description: The location of the store and the options for opening it. Its
@@ -96,7 +96,7 @@ extension MigrationManager {
         do throws(StoreError) {
             try type.create(new, model: model, options: description.options).close()
             do throws(StoreError) {
-                // This waits for processes that have the store open, perhaps to replace it too.
+                // `replace` waits for processes that have the store open, perhaps to replace it too.
                 try ConversionOptions(overwrites: true, timeoutSeconds: description.options.timeoutSeconds)
                     .replace(location, type: type, with: new)
             } catch {
@@ -108,8 +108,7 @@ extension MigrationManager {
                 try type.replace(location, with: new, overwriting: false)
             }
         } catch {
-            // The first error is reported. The next process that writes there removes remaining
-            // files.
+            // The first error is reported. The next process that writes to this path removes remaining files.
             try? type.destroy(new)
             throw error.naming(location.path)
         }
@@ -144,8 +143,8 @@ extension MigrationManager {
             try type.create(new, model: model, options: description.options.with { $0.isUnpublished = true }).close()
             try type.replace(location, at: generation, with: new, keepingAs: nil)
         } catch {
-            // The first error is reported. The next program that creates a store there removes a
-            // store that remains.
+            // The first error is reported. The next program that creates a store at this location removes a store that
+            // remains.
             try? type.destroy(new)
             // Another process may have replaced the store meanwhile.
             guard error.code == .busy, let made = try? registry.open(description) else { throw error }

@@ -3,7 +3,7 @@ public import RoostCore
 /// The versions of a model, oldest first, and the mapping models between them.
 ///
 /// A store's version is the newest version that it is compatible with. Mapping models between the
-/// store's version and the new version are preferred. They may skip versions. The rest of the path
+/// store's version and the new version are preferred, and may skip versions. The rest of the path
 /// is inferred in one step, as in Core Data. Intermediate versions are used one by one only if one
 /// step cannot be inferred, or would drop data that they preserve.
 ///

@@ -147,7 +147,6 @@ public enum MigrationStage: Sendable {
         }
     }
 
-    /// The versions of the stage, in order.
     var models: [ManagedObjectModel] {
         switch self {
         case .lightweight(let stage): stage.models
@@ -186,9 +185,9 @@ public struct LightweightMigrationStage: Sendable {
 public struct CustomMigrationStage: Sendable {
     /// A function with the code of a stage.
     ///
-    /// It receives an open, unpublished store, which it may read and change, but must not close. It
-    /// runs on the thread that called the migration. An error ends the migration, which removes its
-    /// unpublished stores.
+    /// The handler receives an open, unpublished store, which it may read and change, but must not
+    /// close. The handler runs on the thread that called the migration. An error ends the
+    /// migration, which removes its unpublished stores.
     public typealias Handler = @Sendable (_ store: any PersistentStore, _ stage: CustomMigrationStage) throws -> Void
 
     /// The name of the stage in messages and reports, or nil for its number.

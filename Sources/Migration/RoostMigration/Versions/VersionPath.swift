@@ -2,7 +2,6 @@ internal import RoostCore
 
 /// A step between two versions of a history, by their positions.
 struct VersionStep: Hashable, Sendable {
-    /// The kinds of steps.
     enum Kind: Hashable, Sendable {
         /// The versions have equal version hashes, so no migration is needed.
         case same
@@ -19,7 +18,7 @@ struct VersionStep: Hashable, Sendable {
     var kind: Kind
     /// The number of migrations in an inferred step.
     var count = 1
-    /// The number of pairs of neighboring versions in an inferred step that a mapping model also
+    /// For an inferred step, the number of pairs of neighboring versions that a mapping model also
     /// spans.
     var evadedCount = 0
 }
@@ -30,7 +29,6 @@ enum VersionPath {
     private struct Cost: Comparable {
         /// See ``VersionStep/evadedCount``.
         var evaded = 0
-        /// The number of migrations.
         var migrations = 0
         /// The number of inferred migrations.
         ///

@@ -56,10 +56,8 @@ extension FetchRequest.Predicate {
 ///
 /// An index entry and its record count as one.
 package final class VisitCount {
-    /// The number so far.
     package var count = 0
 
-    /// Creates a count of 0.
     package init() {}
 }
 

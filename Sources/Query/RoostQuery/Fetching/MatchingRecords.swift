@@ -17,7 +17,7 @@ package final class MatchingRecords: RecordVisitor {
     private let matcher: RecordMatcher
     /// The number of records of the source that were examined.
     private(set) var visitedCount = 0
-    /// Copies of records that meet the conditions on the record alone.
+    /// Copies of records that meet the fast conditions.
     ///
     /// The first `askedCount` copies were already checked for the other conditions.
     private var candidates: RecordBatch
@@ -184,7 +184,7 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// Copies the next records that meet the conditions on the record alone.
+    /// Copies the next records that meet the fast conditions.
     private func findCandidates() {
         candidates.removeAll()
         askedCount = 0

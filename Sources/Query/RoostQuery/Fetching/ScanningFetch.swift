@@ -3,7 +3,7 @@ public import RoostCore
 /// Executes any fetch request by reading the records in sequence.
 ///
 /// Without sort descriptors, records are streamed. With an order and a limit, the fetch buffers at
-/// most about two batches and twice as many records as offset plus limit. With an order and no
+/// most twice as many records as offset plus limit, and about two batches. With an order and no
 /// limit, it buffers all matching records. If the order needs keys (``RecordSortOrder/needsKeys``),
 /// each buffered record also has a key.
 public final class ScanningFetch: FillingRecordCursor {

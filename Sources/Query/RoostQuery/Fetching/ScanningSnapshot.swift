@@ -62,8 +62,8 @@ extension ScanningSnapshot {
         return ListedLinks(self, relationship: try model.requireRelationship(relationship).number, links: [])
     }
 
-    /// Reads the links of an object, sorted by key or, if the relationship is ordered, by place and
-    /// key.
+    /// Reads the links of an object, sorted by key or, if the relationship is ordered, by position
+    /// and key.
     ///
     /// If the relationship has a to-one inverse, any damaged record of the destination's hierarchy
     /// is an error, because it may be one of the destinations.

@@ -6,8 +6,8 @@ public import RoostCore
 
 /// A snapshot that accepts compiled requests, so that no request is compiled twice.
 ///
-/// A conforming type implements these two methods instead of the corresponding methods of
-/// `StoreSnapshot`, which call them.
+/// A conforming type implements these two methods. The default implementations of `fetch` and
+/// `count` of `StoreSnapshot` then call them.
 public protocol CheckedFetchingSnapshot: StoreSnapshot {
     /// Reads the records that a request returns, in the requested order; see
     /// ``StoreSnapshot/fetch(_:)``.

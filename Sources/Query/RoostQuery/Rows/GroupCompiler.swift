@@ -110,7 +110,7 @@ struct GroupCompiler {
         case having
     }
 
-    /// Returns the expression of the column with the same name, or the expression itself.
+    /// Returns the expression of the column that `expression` names, or `expression` itself.
     private func withoutAlias(_ expression: FetchRequest.Expression) -> FetchRequest.Expression {
         guard case .keyPath(let names) = expression else { return expression }
         let name = names.joined(separator: ".")

@@ -14,7 +14,6 @@ struct KeyTable {
     /// Each number was put into the first free place at or after its hash; −1 marks a free place.
     private var places = [Int32](repeating: -1, count: 64)
 
-    /// The number of keys.
     var count: Int { ends.count }
 
     /// Returns the number of a key, inserting the key if it is new.

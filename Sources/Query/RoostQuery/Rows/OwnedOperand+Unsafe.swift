@@ -20,7 +20,6 @@ struct OwnedOperand {
         deinit { memory.deallocate() }
     }
 
-    /// Creates a null operand.
     init() { (constant, operand) = (nil, .null) }
 
     /// Creates a copy of an operand.

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// Compiles the expressions of columns.
 ///
-/// The object itself and to-one paths to a field need no program; other expressions become part of
-/// one.
+/// The object itself and to-one paths to a field need no program. All other expressions become part
+/// of one program.
 struct RowCompiler {
     private(set) var compiler: PredicateCompiler
     private let model: ManagedObjectModel

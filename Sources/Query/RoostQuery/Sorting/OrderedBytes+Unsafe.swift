@@ -40,7 +40,7 @@ enum OrderedBytes {
         }
     }
 
-    /// Appends text in the order that `options` define.
+    /// Appends text, encoded for the order that `options` define.
     static func append(
         text: UnsafeRawBufferPointer, options: FetchRequest.Comparison.Options, to key: inout [UInt8]
     ) {
@@ -100,7 +100,7 @@ enum OrderedBytes {
 }
 
 extension OrderedBytes {
-    /// Appends text in the order that `options` define.
+    /// Appends text, encoded for the order that `options` define.
     static func append(text: inout String, options: FetchRequest.Comparison.Options, to key: inout [UInt8]) {
         text.withUTF8 { append(text: UnsafeRawBufferPointer($0), options: options, to: &key) }
     }

@@ -4,8 +4,8 @@ extension FetchRequest.SortDescriptor {
     /// Parses one part of an order as people write it: `year`, `-title[cd]`.
     ///
     /// A hyphen before the name means descending order. Letters in brackets after the name are
-    /// comparison options. If the whole text is the name of a property, it means that property in
-    /// ascending order. Brackets with other letters remain in the name, so the request fails.
+    /// comparison options. If the whole text is the name of a property, the order is ascending by
+    /// that property. Brackets with other letters remain in the name, so the request fails.
     ///
     /// - Parameters:
     ///   - text: The part, without surrounding spaces.

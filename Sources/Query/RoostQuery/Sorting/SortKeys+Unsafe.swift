@@ -8,7 +8,6 @@ struct SortKeys: Sendable {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
 
-    /// The number of keys.
     var count: Int { ends.count }
 
     /// Removes all keys and keeps the memory.

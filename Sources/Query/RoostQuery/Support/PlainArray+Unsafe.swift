@@ -19,10 +19,8 @@ final class PlainArray<Element: Sendable>: @unchecked Sendable {
         elements.deallocate()
     }
 
-    /// The number of elements.
     var count: Int { elements.count }
 
-    /// The element at `index`.
     subscript(index: Int) -> Element {
         precondition(index >= 0 && index < elements.count, "no element at this index")
         return elements[index]

@@ -21,7 +21,8 @@ struct BatchDestinations {
     ///
     /// Nil for an object that does not exist.
     private var found: [ObjectPlace: Destination?] = [:]
-    /// By end: the last position in the snapshot, and the last position that the batch assigned.
+    /// For each end, the last position in the snapshot, and the last position that the batch
+    /// assigned.
     private var places: [End: (read: Int64?, given: Int64)] = [:]
 
     init(_ snapshot: any StoreSnapshot, model: ManagedObjectModel) {
@@ -29,7 +30,6 @@ struct BatchDestinations {
         self.model = model
     }
 
-    /// The number of lookup results in memory.
     var count: Int { found.count }
 
     /// The existing objects with their versions.

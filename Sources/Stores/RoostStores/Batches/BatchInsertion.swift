@@ -2,7 +2,8 @@ internal import RoostCore
 
 /// A batch insert that converts rows to records and writes them.
 ///
-/// It uses one change set, or a bulk load for many records if the rules allow it.
+/// Many records become a bulk load if the rules allow that. Otherwise, all records are one change
+/// set.
 struct BatchInsertion {
     /// The number of rows that are processed together, so that their destinations are looked up
     /// together.
@@ -22,24 +23,22 @@ struct BatchInsertion {
     private var missing = MissingObjects()
     private let properties: BatchProperties
     private let layout: RecordLayout
-    /// The to-one relationships of the entity.
     private let references: [Reference]
     /// Whether a record of the entity can break a rule.
     private let hasRecordRules: Bool
-    /// Whether the entity has a composite attribute.
     private let hasComposites: Bool
     /// Whether the rows must be one change set, because a row may change other objects or a rule
     /// needs all rows.
     private let needsChangeSet: Bool
     private let byteLimit: Int
     private var known: [String: BatchProperties.Property] = [:]
-    /// By field: the value if a row does not name the property.
+    /// For each field, the value if a row does not name the property.
     private let defaults: [Value]
     private var snapshot: any StoreSnapshot
     private var destinations: BatchDestinations
     private var partners: PartnerChanges
     private var records: RecordBatch
-    /// By row number: the fields for positions that the row itself sets.
+    /// For each row number, the indexes of the position fields that the row itself sets.
     private var namedPlaces: [Int: Set<Int>] = [:]
     private var keys: [Range<Int64>] = []
     private var rowCount = 0
@@ -363,8 +362,8 @@ struct BatchInsertion {
             return try loader.finish().generation
         }
         var isFirst = true
-        // Of requests that extend one ordered relationship or change one object, only one succeeds
-        // at each attempt.
+        // Of concurrent requests that extend one ordered relationship or change one object, only one
+        // succeeds at each attempt.
         let attempts = destinations.lastPlaces.isEmpty && !needsChangeSet ? 10 : 100
         return try store.retryingConflicts(attempts: attempts) { () throws(StoreError) in
             if !isFirst {

@@ -39,7 +39,6 @@ struct BatchUpdating {
     private let model: ManagedObjectModel
     private let request: BatchUpdateRequest
     private let targets: [(name: String, source: Source)]
-    /// The plans, by entity number.
     private var plans: [RecordEditing.Plan?]
     private var editing: RecordEditing
     private var changes: ChangeSet

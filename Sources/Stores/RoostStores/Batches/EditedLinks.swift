@@ -75,7 +75,6 @@ struct EditedLinks {
         }
     }
 
-    /// Adds all differences from the store to a change set.
     func apply(to changes: inout ChangeSet) throws(StoreError) {
         for (key, link) in links.sorted(by: { $0.key < $1.key }) where link != stored[key] {
             let name = model.relationships[key.relationship].name

@@ -17,7 +17,6 @@ struct MemberChanges {
         let owner: ObjectID
         let isNew: Bool
         let relationship: ManagedObjectModel.Relationship
-        /// The objects without duplicates.
         let members: [Member]
     }
 
@@ -26,7 +25,7 @@ struct MemberChanges {
         let field: String
         let owner: ObjectID?
         let place: Int64?
-        /// The former owner, if the object is no longer in its list.
+        /// The former owner, if the object is no longer in the former owner's list.
         ///
         /// The reference is cleared only if it still refers to the former owner.
         var former: ObjectPlace?
@@ -63,7 +62,7 @@ struct MemberChanges {
     /// - Parameters:
     ///   - changes: The change set to complete.
     ///   - snapshot: The snapshot that the changes are based on.
-    ///   - failures: The list to which objects without a mandatory owner are added.
+    ///   - failures: The list to which objects that lose a mandatory owner are added.
     /// - Returns: The owners with lists that differ from the store.
     /// - Throws: The errors of reading the snapshot.
     func apply(

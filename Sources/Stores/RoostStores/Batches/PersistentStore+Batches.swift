@@ -20,6 +20,10 @@ extension PersistentStore {
     /// has a to-one inverse, with limited counts, and with derived attributes that follow a
     /// relationship.
     ///
+    /// If another writer interferes, the insert is repeated, up to ten attempts in all. If rows can
+    /// change other objects or extend ordered relationships, up to a hundred attempts are made,
+    /// unless the request has lists of objects or a conflict rule.
+    ///
     /// - Parameters:
     ///   - request: The rows to insert.
     ///   - model: The program's model with the rules, or nil for the store's own model.
@@ -28,10 +32,9 @@ extension PersistentStore {
     ///   an abstract entity, a to-many relationship, a derived attribute, and a conflict rule
     ///   without a constraint; `unknownProperty`; `invalidValue` with row and property;
     ///   `validationFailed` with all ``StoreError/failures``; `objectNotFound` with all missing
-    ///   objects to which rows refer; `constraintViolation`; `conflict` after ten attempts (a
-    ///   hundred if rows, without lists of objects or a conflict rule, can change other objects or
-    ///   extend ordered relationships); and the errors of ``reserveKeys(_:for:)``, ``commit(_:)``
-    ///   and the rows. After an error nothing was inserted, but keys may remain unused.
+    ///   objects to which rows refer; `constraintViolation`; `conflict` after the last attempt; and
+    ///   the errors of ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows. After an error nothing
+    ///   was inserted, but keys may remain unused.
     /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory to commit or load
     ///   them. If the insert remains one change set, memory holds all records, and with a conflict
     ///   rule all rows.

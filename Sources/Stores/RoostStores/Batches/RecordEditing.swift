@@ -162,7 +162,6 @@ struct RecordEditing {
         return fields
     }
 
-    /// Sets a to-one relationship.
     private mutating func connect(
         _ record: RecordReader, value: Value,
         property: (field: RecordLayout.Field, relationship: ManagedObjectModel.Relationship), plan: Plan,
@@ -214,7 +213,8 @@ struct RecordEditing {
 
     /// Completes positions in ordered relationships.
     ///
-    /// Without an owner the position is null, and without a given position it is the last.
+    /// If an object has no owner, its position is null. If the request gives no position, the
+    /// object gets the last position.
     private mutating func settlePlaces(_ record: RecordReader, plan: Plan) throws(StoreError) {
         for case .field(let place) in plan.targets where place.kind == .order {
             guard let relationship = place.relationship.map({ model.relationships[$0] }),

@@ -126,7 +126,7 @@ extension Upsert {
         var merged: [String: Value] = [:]
         for (name, value) in zip(shapes[target.shape].names, target.values) { merged[name] = value }
         for (name, value) in zip(shapes[row.shape].names, row.values) {
-            // A composite as a whole replaces elements that earlier rows named.
+            // A value for a whole composite replaces the elements that earlier rows set.
             for old in merged.keys where old.hasPrefix(name + ".") && row.isWithout(old, shapes: shapes) {
                 merged[old] = nil
             }

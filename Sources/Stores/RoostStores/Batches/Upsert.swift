@@ -20,7 +20,6 @@ struct Upsert {
         let values: [Value]
     }
 
-    /// A row of the request.
     struct Row {
         /// The position of the row's names in ``Upsert/shapes``.
         let shape: Int
@@ -52,28 +51,27 @@ struct Upsert {
         var members: [String: [ObjectID]]
         /// The object's values in the constraints after the merged rows.
         var keys: [Key] = []
-        /// By name: the number of the row that provides the value.
+        /// For each name, the number of the row that provides the value.
         ///
         /// Empty for an object of one row.
         var sources: [String: Int] = [:]
-        /// Whether the object remains unchanged.
         var isSkipped = false
     }
 
     /// The objects that rows identify on one snapshot.
     struct Resolution {
         var targets: [Target] = []
-        /// By row: the position of the row's target.
+        /// For each row, the index of its target in ``targets``.
         var rows: [Int] = []
         /// The stored records that rows identify.
         var records: RecordBatch
-        /// By stored record: the position of its target, if a row identifies it.
+        /// For each position in ``records``, the index of its target in ``targets``.
         var targetsByPosition: [Int: Int] = [:]
-        /// By object: the position of its stored record.
+        /// For each object, the position of its record in ``records``.
         var positions: [ObjectPlace: Int] = [:]
-        /// The keys that were looked up, each with the position of its stored record or nil.
+        /// For each key that was looked up, the position of its record in ``records``, or nil.
         var stored: [Key: Int?] = [:]
-        /// By key: the position of the target that has the key.
+        /// For each key, the index of the target that has the key.
         var claims: [Key: Int] = [:]
         /// The stored keys that no target has any more.
         var released: Set<Key> = []
@@ -231,7 +229,6 @@ struct Upsert {
     /// The changes of all rows, and the contents of the result.
     private struct Prepared {
         var changes: ChangeSet
-        /// By row: the ID of its object.
         var ids: [ObjectID]
         /// The number of the rows' objects that are inserted or changed.
         var count: Int

@@ -15,16 +15,15 @@ final class CountRules {
     }
 
     private let rules: [Rule]
-    /// By entity number: the positions of the rules for its objects.
+    /// For each entity number, the positions of the rules for its objects.
     private let rulesByEntity: [[Int]]
-    /// By number of a to-one relationship: the position of the inverse's rule.
+    /// For each number of a to-one relationship, the position of the inverse's rule.
     private let ruleByReference: [Int?]
-    /// By number of a relationship with links: the positions of its own rule, for sources, and of
-    /// its inverse's rule, for targets.
+    /// For each number of a relationship with links, the position of its own rule, which counts
+    /// targets of a source, and of its inverse's rule, which counts sources of a target.
     private let rulesByLinks: [(ofSources: Int?, ofTargets: Int?)]
     private let sorter: ExternalSorter
 
-    /// Whether the model has no count rules.
     var isEmpty: Bool { rules.isEmpty }
 
     init(_ model: ManagedObjectModel, spillDirectories: [String]) {
@@ -59,13 +58,11 @@ final class CountRules {
         for rule in rulesByEntity[entity] { try append(rule, key: key, isObject: true, entity: entity) }
     }
 
-    /// Adds a reference of a to-one relationship.
     func addReference(relationship: Int, to key: Int64) throws(StoreError) {
         guard let rule = ruleByReference[relationship] else { return }
         try append(rule, key: key, isObject: false)
     }
 
-    /// Adds a link.
     func addLink(_ link: Link, of relationship: Int) throws(StoreError) {
         let (ofSources, ofTargets) = rulesByLinks[relationship]
         if let ofSources { try append(ofSources, key: link.source, isObject: false) }

@@ -25,7 +25,7 @@ public import RoostCore
 ///   - store: An open store.
 ///   - limit: The maximum number of listed findings of one kind and property. One more finding
 ///     counts the rest.
-/// - Returns: The findings, damage first, then violations. Empty if the store has no problems.
+/// - Returns: Damage, then violations, then warnings; empty if the store has no problems.
 /// - Throws: The error that prevents the check: `closed`, `ioFailure`, `busy`. Never `corrupted`.
 /// - Complexity: O(*n*) in records and links, plus lookups of referenced objects in batches.
 ///   Minimum or maximum counts of relationships also require sorting. Memory is bounded.
@@ -136,7 +136,6 @@ private struct StoreCheck {
         var destination: Int
     }
 
-    /// The number of references to look up together.
     static let lookupCount = 4096
 
     let snapshot: any StoreSnapshot
@@ -144,12 +143,12 @@ private struct StoreCheck {
     var findings: FindingList
     var progress: ((Int) throws(StoreError) -> Void)?
     private var tally: StoreTally
-    /// By entity number: the number of damaged records, which are separate findings and not in the
-    /// tally.
+    /// For each entity number, the number of damaged records, which are separate findings and not
+    /// in the tally.
     private var damagedCounts: [Int]
     private var pending: [Reference] = []
     private var found: RecordBatch
-    /// By entity number: the fields of to-one relationships.
+    /// For each entity number, the fields of to-one relationships.
     private let references: [[RecordLayout.Field]]
     private var recordRules: RecordRules
     private let countRules: CountRules
@@ -368,7 +367,6 @@ private struct StoreCheck {
 
     /// The existing targets of the collected references.
     private struct FoundTargets {
-        /// The entity of each target.
         var entities: [Target: Int] = [:]
         /// The targets whose records are damaged.
         var damaged: Set<Target> = []

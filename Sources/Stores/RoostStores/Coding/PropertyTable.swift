@@ -30,7 +30,6 @@ final class PropertyTable {
     /// Prepares for a type that begins to request its keys.
     func begin() { last = -1 }
 
-    /// Returns the property with this name, or nil.
     func property(_ name: String) -> CodedProperty? {
         let guess = last < 0 ? first : properties[last].successor
         // In a table without properties, the guess is not a valid index.
@@ -60,7 +59,6 @@ extension PropertyTable {
     /// The name that is reserved for an object's own ID.
     static let objectIDName = "objectID"
 
-    /// Creates the table of an entity.
     convenience init(_ entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
         let label = entity.name.text
         var properties = entity.layout.fields.filter { !$0.name.contains(".") }.map { field in
@@ -116,7 +114,6 @@ extension PropertyTable {
 
 /// A property of the model, as seen by a type with coding keys.
 final class CodedProperty {
-    /// The kind of a property.
     enum Kind {
         /// A field of the record.
         case field
@@ -134,9 +131,7 @@ final class CodedProperty {
         case ofOtherEntity
     }
 
-    /// The coding key.
     let name: String
-    /// The kind of the property.
     let kind: Kind
     /// The full name for messages, such as `Track.place.city`.
     let label: String
@@ -150,7 +145,6 @@ final class CodedProperty {
     let relationship: ManagedObjectModel.Relationship?
     /// The reason why stores have no value of the property.
     let reason: String
-    /// Whether the store computes the value.
     var isDerived = false
     /// The index of the property that is expected next.
     fileprivate(set) var successor = 0
@@ -174,7 +168,6 @@ final class CodedProperty {
         return Self.keys(field?.name ?? name)
     }
 
-    /// Returns the keys of a dotted path.
     static func keys(_ path: String) -> [PropertyKey] {
         path.split(separator: ".").map { PropertyKey(stringValue: String($0)) }
     }

@@ -100,7 +100,6 @@ extension RecordDecoder {
         return record
     }
 
-    /// Returns whether a property has no value.
     func isNull(_ property: CodedProperty, number: UInt) throws(StoreError) -> Bool {
         let record = try record(number)
         if property.kind == .ofOtherEntity { return true }
@@ -208,7 +207,6 @@ extension RecordDecoder {
         }
     }
 
-    /// Returns the destinations of a to-many relationship.
     func members(_ property: CodedProperty, number: UInt) throws(StoreError) -> [ObjectID] {
         let record = try record(number)
         guard let relationship = property.relationship else { throw mismatch([ObjectID].self, property: property) }

@@ -67,7 +67,6 @@ final class RowScope {
     private var own: [String: Value] = [:]
     private var composites: [String: RowScope] = [:]
 
-    /// Sets a value.
     func set(_ value: Value, for name: String) {
         own[name] = value
         if !composites.isEmpty { composites[name] = nil }
@@ -82,7 +81,6 @@ final class RowScope {
         return scope
     }
 
-    /// Returns all values, including those of composites.
     func values() -> [String: Value] {
         guard !composites.isEmpty else { return own }
         var values = own
@@ -91,7 +89,6 @@ final class RowScope {
     }
 }
 
-/// A row during encoding.
 final class RowEncoding {
     let type: any Any.Type
     let scope = RowScope()
@@ -114,7 +111,6 @@ final class RowEncoding {
 
     // MARK: Values
 
-    /// Sets a property to a value.
     func set<T: StoredValue>(_ value: T, property: CodedProperty, scope: RowScope) throws(StoreError) {
         switch property.kind {
         case .field:

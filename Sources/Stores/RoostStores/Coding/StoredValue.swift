@@ -14,7 +14,6 @@ protocol StoredValue: Codable {
 }
 
 extension RecordLayout.Field.Kind {
-    /// Whether values are whole numbers.
     fileprivate var isInteger: Bool {
         switch self {
         case .integer64, .integer32, .integer16, .order: true

@@ -3,7 +3,6 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostJSONText
 
-/// The contents of a configuration file.
 struct ConfigurationDocument {
     /// The maximum size of the file in bytes.
     static let maximumByteCount = 1 << 20

@@ -63,7 +63,6 @@ public struct RoostConfiguration: Sendable {
         package let origin: Origin
     }
 
-    /// A store of the configuration.
     struct Store: Sendable {
         /// The store's name, or nil if `ROOST_STORE` gives a URL or a path.
         var name: String?
@@ -79,12 +78,10 @@ public struct RoostConfiguration: Sendable {
     let modelSetting: Setting?
     /// The stores in the order of the file.
     let stores: [Store]
-    /// The default store.
     let defaultStore: (store: Store, origin: Origin)?
     /// The store types that the configuration may use.
     package let registry: StoreRegistry
 
-    /// A closure that reads a model's file.
     let readModel: @Sendable (String) throws(StoreError) -> ManagedObjectModel
 
     /// Finds, reads and checks the configuration.
@@ -97,7 +94,7 @@ public struct RoostConfiguration: Sendable {
     ///   - registry: The store types that the configuration may use.
     ///   - readModel: A closure that reads a model's file.
     /// - Throws: Only `invalidConfiguration`: if the file cannot be read, for an invalid
-    ///   `ROOST_STORE`, or with every problem of the file, including key, line and column.
+    ///   `ROOST_STORE`, or with every problem of the file, each with its key, line and column.
     package init(
         file: String?, workingDirectory: String?, environment: [String: String]?, registry: StoreRegistry,
         readModel: @escaping @Sendable (String) throws(StoreError) -> ManagedObjectModel

@@ -47,18 +47,17 @@ struct DeletePropagation {
     private let snapshot: any StoreSnapshot
     private let modelRules: ModelRules
     private let model: ManagedObjectModel
-    /// The rules, by entity number.
     private let rules: [[Rule]]
-    /// By entity number: the to-one relationships to clear when their destination is deleted.
+    /// For each entity number, the to-one relationships to clear when their destination is deleted.
     private let clearable: [[RecordLayout.Field]]
     private var objects: [ChangeSet.Reference] = []
-    /// By number of the root entity: the keys of deleted objects.
+    /// For each number of the root entity, the keys of deleted objects.
     private var gone: [Set<Int64>]
-    /// By number of a destination entity: keys of objects that a rule deletes.
+    /// For each number of a destination entity, keys of objects that a rule deletes.
     ///
     /// Some of them may already be deleted.
     private var waiting: [[Int64]]
-    /// By number of a destination entity: keys of objects that may refer to a deleted object.
+    /// For each number of a destination entity, keys of objects that may refer to a deleted object.
     private var referring: [Set<Int64>]
     private var denyRules: [DenyRule] = []
     private var denials: [DeleteDenial] = []
@@ -301,7 +300,7 @@ extension DeleteRule {
 extension ManagedObjectModel.Relationship {
     /// Returns whether a reference is cleared when its destination is deleted.
     ///
-    /// This is the case without an inverse, or if the delete rule of the inverse requires it.
+    /// True if the relationship has no inverse, or if the delete rule of the inverse requires this.
     fileprivate func isClearedOnDelete(_ model: ManagedObjectModel) -> Bool {
         guard storage == .field else { return false }
         guard let inverse = inverse.map({ model.relationships[$0] }) else { return true }
@@ -309,7 +308,7 @@ extension ManagedObjectModel.Relationship {
         case .nullify: return true
         case .noAction: return false
         // The rule deletes the objects in the inverse, or denies the delete. A to-one inverse may
-        // lack a referring object, whose reference is then cleared.
+        // lack some of the objects that refer to the deleted object; their references are cleared.
         case .cascade, .deny: return inverse.storage == .field
         }
     }

@@ -4,7 +4,6 @@ internal import RoostCore
 ///
 /// The new partner gets a reference back, and the references of old partners are cleared.
 struct PartnerChanges {
-    /// A field of an object.
     private struct Side: Hashable {
         let place: ObjectPlace
         let relationship: Int
@@ -17,9 +16,10 @@ struct PartnerChanges {
     }
 
     private let model: ManagedObjectModel
-    /// By the inverse field of each new destination: the object to which it must refer.
+    /// For the inverse field of each new destination, the object to which the field must refer.
     private var claims: [Side: ObjectID] = [:]
-    /// By the inverse field of each old destination: the object to which it must no longer refer.
+    /// For the inverse field of each old destination, the object to which the field must no longer
+    /// refer.
     private var releases: [Side: ObjectPlace] = [:]
     /// The new destination of each relationship that is set.
     private var wishes: [Side: ObjectID?] = [:]
@@ -67,7 +67,7 @@ struct PartnerChanges {
     /// - Parameters:
     ///   - changes: The change set to complete.
     ///   - snapshot: The snapshot that the changes are based on.
-    ///   - failures: The list to which mandatory relationships without an object are added.
+    ///   - failures: The list to which mandatory relationships that lose their object are added.
     /// - Throws: `invalidRequest` if an update sets the other end to another object.
     func apply(
         to changes: inout ChangeSet, snapshot: any StoreSnapshot, failures: inout FailureList

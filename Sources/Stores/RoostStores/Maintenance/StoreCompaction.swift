@@ -2,7 +2,6 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostMigration
 
-/// A compaction of one store.
 struct StoreCompaction: Sendable {
     let location: StoreLocation
     let type: any PersistentStoreType

@@ -2,10 +2,9 @@ public import RoostCore
 internal import RoostFiles
 public import RoostMigration
 
-/// Backups and compaction of stores of any type.
+/// Backups and compaction of stores whose type keeps its stores in files that Roost can write.
 ///
-/// Both use only the requirements of ``PersistentStoreType``. A type may also compact a store that
-/// is open elsewhere (`CompactingStoreType`).
+/// Some types can also compact a store that is open elsewhere; see `CompactingStoreType`.
 ///
 /// ```swift
 /// let maintenance = StoreMaintenance()
@@ -23,7 +22,7 @@ public struct StoreMaintenance: Sendable {
     ///
     /// If no other program has the store open, the store is copied to a new file beside it. The new
     /// file is verified by digest, gets the permissions and the owner of the old file, and replaces
-    /// it atomically. Other programs cannot open the store meanwhile.
+    /// the old file atomically. Other programs cannot open the store meanwhile.
     ///
     /// If another program has the store open, the type compacts it in place if possible, and the
     /// content is compared afterwards. A crash at any time leaves the store either unchanged or

@@ -81,7 +81,6 @@ package struct ChangeRules {
 
     // MARK: Stored records
 
-    /// Reads the stored records of the objects that change.
     private mutating func readOld(_ changes: ChangeSet) throws(StoreError) {
         var ids = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
         ids += changes.deletes.map(\.id)
@@ -111,7 +110,6 @@ package struct ChangeRules {
         return try oldRecords.withRecord(at: index, body)
     }
 
-    /// Returns the stored destination of an object's to-one relationship.
     private func oldReference(
         _ relationship: ManagedObjectModel.Relationship, of place: ObjectPlace
     ) throws(StoreError) -> Int64? {
@@ -183,8 +181,8 @@ package struct ChangeRules {
     private mutating func derive(_ changes: inout ChangeSet, programUpdateCount: Int) throws(StoreError) {
         guard !rules.derived.isEmpty else { return }
         let dependentStart = changes.updates.count
-        // Each round that adds no objects carries changes one step further along the chains of
-        // dependent attributes and objects.
+        // In each round, changed values advance one step along the chains of dependent attributes and objects.
+        // Rounds that add objects are not counted, because the number of objects is finite.
         var roundCount = 0
         while true {
             let count = changes.updates.count

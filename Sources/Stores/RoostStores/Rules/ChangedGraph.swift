@@ -12,7 +12,6 @@ package final class ChangedGraph: ObjectGraph {
         case deleted
     }
 
-    /// An end of a relationship.
     private struct End: Hashable {
         let relationship: Int
         let key: Int64
@@ -22,9 +21,9 @@ package final class ChangedGraph: ObjectGraph {
     private let model: ManagedObjectModel
     private let base: any ObjectGraph
     private var rows: [ObjectPlace: Row] = [:]
-    /// By to-one relationship and destination: the changed objects with this reference.
+    /// For each to-one relationship and destination, the changed objects with this reference.
     private var references: [End: [Int64]] = [:]
-    /// By end of a relationship with links: the other ends of added and removed links.
+    /// For each end of a relationship with links, the other ends of added and removed links.
     private var added: (bySource: [End: [Int64]], byTarget: [End: [Int64]]) = ([:], [:])
     private var removed: (bySource: [End: Set<Int64>], byTarget: [End: Set<Int64>]) = ([:], [:])
     private var stored: RecordBatch
@@ -68,15 +67,12 @@ package final class ChangedGraph: ObjectGraph {
         }
     }
 
-    /// Returns whether an object is in the change set.
     func isChanged(_ place: ObjectPlace) -> Bool { rows[place] != nil }
 
-    /// Returns whether the change set deletes an object.
     func isDeleted(_ place: ObjectPlace) -> Bool {
         if case .deleted = rows[place] { true } else { false }
     }
 
-    /// Returns whether the change set inserts an object.
     func isInserted(_ place: ObjectPlace) -> Bool {
         if case .inserted = rows[place] { true } else { false }
     }

@@ -9,7 +9,6 @@ internal import RoostQuery
 struct DerivedAttributes: Sendable {
     /// A derived attribute of a concrete entity.
     struct Attribute: Sendable {
-        /// The number of the entity.
         let entity: Int
         let field: RecordLayout.Field
         let value: Source
@@ -22,7 +21,6 @@ struct DerivedAttributes: Sendable {
         var isAggregate: Bool { path.contains(where: \.isToMany) }
     }
 
-    /// The source of a derived value.
     enum Source: Sendable {
         /// The time of the change.
         case now
@@ -33,14 +31,12 @@ struct DerivedAttributes: Sendable {
     let attributes: [[Attribute]]
     /// Whether a derived attribute depends on another derived attribute.
     let isNested: Bool
-    /// The number of derived attributes.
     let count: Int
-    /// By entity number: whether attributes of other objects depend on objects of the entity.
+    /// For each entity number, whether attributes of other objects depend on objects of the entity.
     private let sources: [Bool]
     /// The relationships through which an attribute reads a property of another object.
     let readRelationships: [ManagedObjectModel.Relationship]
 
-    /// Whether the model has no derived attribute.
     let isEmpty: Bool
 
     init(_ model: ManagedObjectModel) throws(StoreError) {

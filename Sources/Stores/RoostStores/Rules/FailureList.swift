@@ -2,7 +2,6 @@ package import RoostCore
 
 /// The failures of one change, in the order in which they were found.
 package struct FailureList {
-    /// The maximum number of listed failures of one change.
     static let limit = 100_000
 
     package private(set) var failures: [ValidationFailure] = []
@@ -20,7 +19,6 @@ package struct FailureList {
         failures.append(ValidationFailure(subject, entity: entity, property: property, kind: kind))
     }
 
-    /// Adds the reason why an object cannot be deleted.
     mutating func add(_ denial: DeleteDenial) {
         switch denial.reason {
         case .mandatory:

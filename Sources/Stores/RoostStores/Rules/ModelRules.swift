@@ -15,14 +15,13 @@ package final class ModelRules: Sendable {
     /// Each access returns regular expressions with their full time limit.
     package var records: RecordRules { compiledRecords.hasPatterns ? RecordRules(model) : compiledRecords }
     private let compiledRecords: RecordRules
-    /// By entity number: the to-many relationships with limited counts.
+    /// For each entity number, the to-many relationships with limited counts.
     let counts: [[CountLimit]]
-    /// The derived attributes.
     let derived: DerivedAttributes
     /// Whether the model has derived attributes.
     package var hasDerivedAttributes: Bool { !derived.isEmpty }
-    /// By entity number: whether a change of an object can change a derived attribute or a limited
-    /// count.
+    /// For each entity number, whether a change of an object can change a derived attribute or a
+    /// limited count.
     private let isConcerned: [Bool]
 
     /// Compiles the rules of a model.

@@ -5,10 +5,9 @@ internal import RoostQuery
 
 /// The rules that concern a single record, compiled for each entity.
 ///
-/// One byte shows whether any of up to eight mandatory properties is null. Every other rule is
-/// checked separately.
+/// One byte of a record's bitmap shows whether any of up to eight mandatory properties is null.
+/// Every other rule is checked separately.
 package struct RecordRules: Sendable {
-    /// The condition of a rule.
     private enum Limit: Sendable {
         case mandatory
         case minimumInteger(Int64)
@@ -48,13 +47,11 @@ package struct RecordRules: Sendable {
         }
     }
 
-    /// The rules of one entity.
     private struct EntityRules: Sendable {
         /// The bytes of a record's bitmap with bits of mandatory properties, and these bits.
         var mandatoryBits: [(offset: Int, bits: UInt8)] = []
         /// The mandatory properties that are not elements of composites.
         var mandatoryFields: [RecordLayout.Field] = []
-        /// All other rules.
         var rules: [FieldRule] = []
 
         var isEmpty: Bool { mandatoryFields.isEmpty && rules.isEmpty }
@@ -70,10 +67,9 @@ package struct RecordRules: Sendable {
         }
     }
 
-    /// The rules, by entity number.
     private let entities: [EntityRules]
-    /// By index of a regular expression: whether it took too long for a value and is no longer
-    /// used.
+    /// For each index of a regular expression, whether it took too long for a value and is no
+    /// longer used.
     private var isSlow: [Bool] = []
     /// The properties with a rule that cannot be applied, each with a message.
     private(set) var problems: [(property: String, message: String)] = []
@@ -157,7 +153,7 @@ package struct RecordRules: Sendable {
     private struct Compiler {
         let model: ManagedObjectModel
         var problems: [(property: String, message: String)] = []
-        /// By regular expression: its index, and its matcher if it is valid.
+        /// For each regular expression, its index, and its matcher if it is valid.
         var patterns: [String: (position: Int, matcher: StringMatcher?)] = [:]
 
         init(_ model: ManagedObjectModel) { self.model = model }

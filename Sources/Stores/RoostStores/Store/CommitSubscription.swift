@@ -1,7 +1,7 @@
 package import RoostCore
 internal import RoostSystem
 
-/// A subscription that calls a listener after each commit to a store, until it is released.
+/// A subscription that calls a listener after each commit to a store, until it is deallocated.
 package final class CommitSubscription: Sendable {
     private let feed: CommitFeed
     private let number: Int
@@ -60,7 +60,6 @@ package final class CommitSubscription: Sendable {
 /// All stores of the process share one `FileWatch` and one thread, which runs while there are
 /// stores.
 final class CommitWatcher: Sendable {
-    /// A watched store.
     final class Entry: Sendable {
         private let store: any PersistentStore
         private let feed: CommitFeed
@@ -84,7 +83,6 @@ final class CommitWatcher: Sendable {
 
         fileprivate var path: String? { signal?.path }
 
-        /// Whether a signal that is not a file is observed.
         fileprivate var isObserved: Bool { observation.withLock { $0 != nil } }
 
         /// Begins to observe a signal that is not a file.
@@ -98,7 +96,7 @@ final class CommitWatcher: Sendable {
         /// Reports the generation of the store to the feed.
         private func look() throws(StoreError) {
             guard let ticket = feed.ticket() else {
-                // A running commit will report its generation.
+                // A running commit of this process will report its generation. Only check that the store is open.
                 _ = try store.metadata()
                 return
             }

@@ -3,8 +3,8 @@ internal import RoostSystem
 
 /// An asynchronous sequence of notices about commits to stores.
 ///
-/// It begins when it is created, not when the loop begins. So no commit is missed between a later
-/// read and the first notice.
+/// The sequence begins when it is created, not when the loop begins. So no commit is missed between
+/// a later read and the first notice.
 ///
 /// ```swift
 /// let changes = try store.changes
@@ -12,9 +12,9 @@ internal import RoostSystem
 /// for await _ in changes { show(try store.fetch("Track", sortedBy: ["title"])) }
 /// ```
 ///
-/// A slow reader gets one notice for all commits to a store since the last notice. If it would have
-/// more than ``SaveNotice/mostIDs`` IDs, it is incomplete, which bounds the memory. Iterators of
-/// one sequence share its notices, and each notice is returned by one iterator.
+/// A slow reader gets one notice for all commits to a store since the last notice. To bound memory,
+/// a merged notice with more than ``SaveNotice/mostIDs`` IDs lists no IDs and is incomplete. Each
+/// notice is returned by only one of the sequence's iterators.
 ///
 /// The sequence ends when a store is closed or replaced, its context (if any) is deallocated, or
 /// the task is cancelled.

@@ -276,7 +276,6 @@ private final class EncodedRows {
         return first
     }
 
-    /// Returns the next row and removes it.
     func next() throws(StoreError) -> BatchInsertRequest.MemberRow? {
         if isPeeked {
             isPeeked = false

@@ -24,9 +24,9 @@ extension Store {
     ///   - result: The kind of the result.
     /// - Returns: The result of the requested kind.
     /// - Throws: `validationFailed` with all ``StoreError/failures``; `objectNotFound` with all
-    ///   ``StoreError/missingObjects``; `constraintViolation`; `unknownEntity`, `unknownProperty`,
-    ///   `invalidRequest`, `invalidValue`; `cancelled` if the task is cancelled. After an error
-    ///   nothing was inserted.
+    ///   ``StoreError/missingObjects``; `constraintViolation`; `conflict` if other writers
+    ///   repeatedly interfere; `unknownEntity`, `unknownProperty`, `invalidRequest`,
+    ///   `invalidValue`; `cancelled` if the task is cancelled. After an error nothing was inserted.
     @discardableResult
     public func insert(
         _ entity: EntityName, rows: some Sequence<[String: Value]>, onConflict: ConflictRule = .fail,
@@ -60,8 +60,8 @@ extension Store {
     ///   - predicate: The condition, or nil for all objects.
     ///   - result: The kind of the result.
     /// - Returns: The result of the requested kind.
-    /// - Throws: The errors of ``insert(_:rows:onConflict:result:)``; `conflict` if other writers
-    ///   repeatedly change the objects. After an error nothing was updated.
+    /// - Throws: The errors of ``insert(_:rows:onConflict:result:)``. After an error nothing was
+    ///   updated.
     @discardableResult
     public func update(
         _ entity: EntityName, set values: Assignments, where predicate: FetchRequest.Predicate? = nil,

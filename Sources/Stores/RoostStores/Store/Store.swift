@@ -52,7 +52,7 @@ public final class Store: Sendable {
     public var location: StoreLocation { persistentStore.location }
     /// The program's model.
     public var model: ManagedObjectModel { rules.model }
-    /// Whether every change throws `readOnly`.
+    /// Whether every change throws `readOnly`, or `unsupported` if the store's type cannot write.
     public var isReadOnly: Bool { persistentStore.isReadOnly }
 
     /// Whether the generations are sums; see ``Generation/highestSum``.

@@ -2,9 +2,8 @@ public import RoostCore
 
 /// An asynchronous sequence of the results of a request.
 ///
-/// All results belong to one view of the store, which lasts until the end of the iteration or of
-/// the iterator. Memory is bounded, because one batch at a time is read, on a thread of Roost's
-/// own.
+/// All results belong to one view of the store, which ends when the iteration ends or the iterator
+/// is deallocated. A thread of Roost's own reads one batch at a time, so memory is bounded.
 ///
 /// ```swift
 /// for try await record in store.records(FetchRequest("Track", where: "plays > 3")) {

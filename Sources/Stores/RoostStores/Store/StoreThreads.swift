@@ -40,8 +40,8 @@ final class StoreThreads: TaskExecutor {
         do throws(SystemFailure) {
             try SystemThread.start("roost store", stackByteCount: 4 << 20) { self.work() }
         } catch {
-            // If no thread can be started, the job waits for an existing thread. Without one, the
-            // calling thread runs the job.
+            // If no thread can be started, the job waits for an existing thread. If no thread
+            // exists, the calling thread runs the job.
             let mustRun = state.withLock { state in
                 state.threadCount -= 1
                 return state.threadCount == 0
@@ -62,7 +62,6 @@ final class StoreThreads: TaskExecutor {
         }
     }
 
-    /// Runs all waiting jobs.
     private func drain() {
         while let job = next() { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }

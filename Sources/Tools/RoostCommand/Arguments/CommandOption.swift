@@ -2,11 +2,11 @@
 struct CommandOption: Sendable {
     /// The name after two hyphens.
     let name: String
-    /// The letter after one hyphen.
+    /// The letter after one hyphen, or nil.
     let letter: Character?
     /// The name of the value in the help, or nil for an option without a value.
     let valueName: String?
-    /// The option that this one requires.
+    /// The name of another option that must be given too, or nil.
     let needs: String?
     /// The effect, in one line.
     let help: String
@@ -24,8 +24,8 @@ struct CommandOption: Sendable {
 
     /// The words that the value can be, or empty if the help does not list them.
     ///
-    /// The words are the beginning of ``help``, as in `table, json or csv; the default is table.`,
-    /// or the name of the value, as in `table|json|csv`.
+    /// The help begins with the words, as in `table, json or csv; the default is table.`, or
+    /// ``valueName`` lists them, as in `table|json|csv`.
     var choices: [String] {
         guard let valueName else { return [] }
         if valueName.contains("|") { return valueName.split(separator: "|").map(String.init) }

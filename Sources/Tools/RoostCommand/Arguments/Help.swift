@@ -56,7 +56,6 @@ enum Help {
         "roost diff music.sqlite music.lmdb",
     ]
 
-    /// Returns the help of the whole program.
     static func overview(_ commands: [Subcommand]) -> String {
         """
         roost \(roostVersion): \(summary).
@@ -84,7 +83,6 @@ enum Help {
         """
     }
 
-    /// Returns the help of one command.
     static func text(_ command: Subcommand) -> String {
         """
         \(command.summary)

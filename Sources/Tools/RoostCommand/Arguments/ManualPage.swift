@@ -8,7 +8,6 @@ struct ManualPage {
     /// The roff source, without a line feed at its end.
     var text: String { lines.joined(separator: "\n") }
 
-    /// Creates the page of the given commands with the given date.
     init(_ commands: [Subcommand], date: Date) {
         let day = date.formatted(.iso8601.year().month().day())
         lines = [".TH ROOST 1 \(day) \"Roost \(roostVersion)\" \"User Commands\""]

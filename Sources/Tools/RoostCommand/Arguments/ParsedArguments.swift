@@ -28,8 +28,8 @@ struct ParsedArguments: Sendable {
 
     /// Separates options from positions, adds the default store if needed, and checks both.
     ///
-    /// Options are `--name`, `--name=value`, `--name value`, `-n`, `-nm` and `-n value`. All
-    /// arguments after `--` are positions.
+    /// Options are `--name`, `--name=value`, `--name value`, `-n`, `-n value` and `-nvalue`. If
+    /// `-n` takes no value, `-nm` is `-n -m`. All arguments after `--` are positions.
     init(_ arguments: [String], for command: Subcommand) throws {
         let options = command.allOptions
         var rest = arguments[...]

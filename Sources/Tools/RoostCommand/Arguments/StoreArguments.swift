@@ -24,7 +24,7 @@ enum StoreArguments {
         try RoostConfiguration(file: arguments.value("config"))
     }
 
-    /// Returns the text of the default store, or nil without a default.
+    /// Returns the default store as written in the configuration, if any.
     static func defaultStore(_ arguments: ParsedArguments) throws -> String? {
         let configuration = try configuration(arguments)
         return configuration.settings.first { $0.key == "default" }?.value
@@ -34,8 +34,8 @@ enum StoreArguments {
     /// line.
     ///
     /// `text` is `type:path`, the name of a store in the configuration, or a bare path whose type
-    /// is recognized by the file's content. The description is read-only unless `forWriting` is
-    /// true. A path that is missing or is not a file is reported with a specific error.
+    /// is recognized by the file's content. The store is opened read-only unless `forWriting` is
+    /// true. If a path is missing or is a directory, the error says so.
     static func store(
         _ text: String, arguments: ParsedArguments, forWriting: Bool = false
     ) throws -> PersistentStoreDescription {
@@ -44,7 +44,7 @@ enum StoreArguments {
             ?? PersistentStoreDescription(try location(text, arguments: arguments))
         if !forWriting {
             store.options.isReadOnly = true
-            // Readers do not need these options.
+            // These options affect only writers.
             (store.options.tracksHistory, store.options.historyRetention) = (nil, nil)
         }
         store.options.acceptsLinks = arguments.has("accept-links")
@@ -158,7 +158,7 @@ enum StoreArguments {
                 try Interruption.shared.check()
                 result = try body(store)
             } catch {
-                // Only the first error is reported.
+                // The first error is thrown, not the error of closing the store.
                 do throws(StoreError) { try store.close() } catch let closing { _ = closingFailed(closing) }
                 throw error
             }

@@ -5,8 +5,8 @@ internal import RoostMigration
 
 /// A command line that is invalid or contains an unknown name.
 ///
-/// The command ends with exit code 2. After an error of a store, a model or the system it ends with
-/// 3, so a script can distinguish a misspelled name from a broken disk.
+/// The command ends with exit code 2. After an error of a store, a model or the system, the code is
+/// 3. So a script can distinguish a misspelled name from a broken disk.
 struct UsageError: Error {
     /// The problem and its remedy.
     let message: String

@@ -9,9 +9,9 @@ internal import RoostStores
 final class BatchRun {
     /// The words for a command in messages.
     struct Words {
-        /// `update`, `delete`.
+        /// The verb: `update` or `delete`.
         let verb: String
-        /// `Updated`, `Deleted`.
+        /// The participle: `Updated` or `Deleted`.
         let past: String
     }
 
@@ -151,7 +151,6 @@ final class BatchRun {
         return .success
     }
 
-    /// Backs the store up if `--keep-backup` is set.
     private func backUp(_ store: any PersistentStore) throws {
         guard arguments.has("keep-backup") else { return }
         let destination = StoreLocation(

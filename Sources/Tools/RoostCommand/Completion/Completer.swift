@@ -20,7 +20,7 @@ struct Completer {
 
     init(_ commands: [Subcommand]) { self.commands = commands }
 
-    /// Returns the candidates for the last of `words`, which follow `roost`.
+    /// Returns the candidates for the last of the words after `roost`.
     func candidates(_ words: [String]) -> [Candidate] {
         let current = words.last ?? ""
         guard words.count > 1, let name = words.first else {
@@ -105,7 +105,7 @@ struct Completer {
         if let type = types.first(where: { current.hasPrefix("\($0.name):") }) {
             let prefix = "\(type.name):"
             guard type.capabilities.contains(.file) else { return [] }
-            // No shell expands `~` after a colon.
+            // In an argument, shells do not expand `~` after a colon.
             return FileCandidates.files(String(current.dropFirst(prefix.count)), expandsHome: false)
                 .map { Candidate(text: prefix + $0.text) }
         }
@@ -133,7 +133,7 @@ struct Completer {
 
     /// Returns the candidates that begin with `current`.
     ///
-    /// With `hidesOptions`, options are left out if the word is empty.
+    /// If `hidesOptions` is true and `current` is empty, options are left out.
     private func matching(
         _ current: String, candidates: [Candidate], hidesOptions: Bool = false
     ) -> [Candidate] {

@@ -15,9 +15,9 @@ struct ConformanceRun {
     ///
     /// The run ends if `isCancelled` returns true after a check.
     ///
-    /// - Throws: `UsageError` for a type that is unknown, repeated or without its server, a filter
-    ///   that finds no check, an unknown format, an invalid exclusion, or options that exclude each
-    ///   other.
+    /// - Throws: `UsageError` for a type that is unknown, repeated or on a server that is not
+    ///   configured; for a filter that finds no check, an unknown format, an invalid exclusion, or
+    ///   options that exclude each other.
     init(
         _ arguments: ParsedArguments, registry: StoreRegistry, isCancelled: @escaping () -> Bool = { false }
     ) throws {

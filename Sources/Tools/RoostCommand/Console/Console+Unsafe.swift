@@ -12,15 +12,15 @@ struct Console: Sendable {
 
     /// Writes a result and a line feed to standard output.
     ///
-    /// Fails like ``write(_:)``. If the reader has closed standard output, the command closes its
-    /// stores and ends without a message, like a program that SIGPIPE ends.
+    /// Throws the errors of ``write(_:)``. If the reader has closed standard output, the command
+    /// closes its stores and ends without a message, like a program that SIGPIPE ends.
     func print(_ text: String) throws {
         try write(Array((text + "\n").utf8))
     }
 
     /// Writes bytes to standard output.
     ///
-    /// Fails after an error of the system, or a signal that cancels reading.
+    /// Throws an error of the system, or `interrupted` after a signal that cancels reading.
     func write(_ bytes: borrowing [UInt8]) throws(OutputError) {
         if Interruption.shared.isReadingCancelled { throw OutputError(reason: .interrupted) }
         guard let code = Self.write(bytes, to: STDOUT_FILENO) else { return }
@@ -100,7 +100,8 @@ struct Console: Sendable {
     /// Opens `/dev/null` for each closed descriptor of standard input, output and error.
     ///
     /// Otherwise a store's file could get the descriptor, and a report would be written into the
-    /// file. The replacement is opened in the opposite direction, so that its use still fails.
+    /// file. `/dev/null` is opened write-only for input and read-only for output, so that reading
+    /// and writing still fail.
     static func fillStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
             // `open` returns the lowest free descriptor, and all lower ones are open.

@@ -92,8 +92,8 @@ enum VisibleText {
         return String(result)
     }
 
-    /// Returns whether a character is a control, a line separator, or a mark of text direction or
-    /// byte order.
+    /// Returns whether a code point is a control character, a line separator, or a mark of text
+    /// direction or byte order.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x20..<0x7F: false

@@ -51,8 +51,8 @@ final class Interruption: Sendable {
     ///
     /// SIGPIPE and SIGXFSZ are ignored, so that a failed write is an ordinary error. SIGINT,
     /// SIGTERM and SIGHUP are blocked in every thread, because threads inherit the mask. One thread
-    /// waits for them. Dispatch's signal sources can lose a signal on Linux, if a thread that does
-    /// not block the signal receives it first.
+    /// waits for them. Dispatch's signal sources are not used: on Linux they can lose a signal, if
+    /// a thread that does not block the signal receives it first.
     func install() {
         for ignored in [SIGPIPE, SIGXFSZ] { signal(ignored, SIG_IGN) }
         var awaited = sigset_t()
@@ -60,7 +60,8 @@ final class Interruption: Sendable {
         for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&awaited, number) }
         // If the signals cannot be blocked, they end the process, as by default.
         guard pthread_sigmask(SIG_BLOCK, &awaited, nil) == 0 else { return }
-        // Shells set these two signals to be ignored in the background; the command handles them.
+        // A shell can start a background command with these two signals ignored. This command handles
+        // them nevertheless.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
         // An ignored SIGHUP stays ignored, as with nohup. SAFETY: the values are function pointers
         // or C's special numbers, and are only compared.
@@ -126,8 +127,8 @@ final class Interruption: Sendable {
     ///
     /// The first signal cancels reading from the store.
     ///
-    /// Closing the store then removes its temporary files. A second signal, or a timeout of some
-    /// seconds, ends the process at once.
+    /// Closing the store then removes its temporary files. If this takes longer than
+    /// ``patienceSeconds``, or after a second signal, the process ends at once.
     func withOpenStore<Result>(_ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.openStoreCount += 1 }
         defer { state.withLock { $0.openStoreCount -= 1 } }
@@ -258,7 +259,7 @@ final class Interruption: Sendable {
                     Console.leave(.interrupted)
                 }
             } catch {
-                // Without the thread, a reader that ignores the cancellation would not end.
+                // Without this timer, a reader that ignores the cancellation could run forever.
                 Console.leave(.interrupted)
             }
         }

@@ -12,9 +12,7 @@ struct MusicLibrary {
     private let tracks: Int
     private let seed: UInt64
 
-    /// Creates a library of `objects` objects.
-    ///
-    /// Most objects are tracks, about nine on each album.
+    /// Creates a library; most objects are tracks, about nine on each album.
     init(objects: Int, seed: UInt64) throws(StoreError) {
         model = try MusicModel.make()
         genres = min(24, objects / 50)

@@ -29,7 +29,6 @@ struct MusicRandom {
         Date(timeIntervalSinceReferenceDate: Double(below(1_700_000_000_000)) / 1000 - 978_307_200)
     }
 
-    /// Returns a UUID of version 4.
     mutating func uuid() -> UUID {
         let (a, b) = (next(), next())
         func byte(_ word: UInt64, index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (index * 8)) }

@@ -23,7 +23,7 @@ struct RowOptions {
         return columns.contains { $0.name != nil || !isPlain($0.text, entity: entity) }
     }
 
-    /// Returns whether a text is the name of a property, or a word that could be one.
+    /// Returns whether a text is the name of a property, or a word that may be a misspelled name.
     private static func isPlain(_ text: String, entity: ManagedObjectModel.Entity) -> Bool {
         if entity.layout.field(text) != nil { return true }
         if let expression = try? FetchRequest.Expression(format: text) {

@@ -24,7 +24,6 @@ final class StoreFetch {
     private let keys: [Int64]
     /// The parts of `--select`, or nil without it.
     private let selection: [ListOption.Part]?
-    /// The columns of objects.
     private let columns: RecordColumns
     /// The names of the columns in the output, or nil for their own names.
     private let columnNames: [String]?
@@ -94,7 +93,6 @@ final class StoreFetch {
 
     // MARK: Arguments
 
-    /// Returns the entity with the given name.
     static func entity(_ name: String, model: ManagedObjectModel) throws -> ManagedObjectModel.Entity {
         if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
         let names = model.entities.map(\.name.text)

@@ -16,7 +16,6 @@ struct TablePrinter {
             width = DisplayWidth.of(text)
         }
 
-        /// The cell for null.
         static let null = Cell("NULL", isNull: true)
 
         /// Returns the cell of a text value.

@@ -128,7 +128,7 @@ enum ImportArguments {
         return store
     }
 
-    /// Opens the text: a file, or a temporary copy of standard input, because it is read twice.
+    /// Opens the text, which is read twice: a file, or a temporary copy of standard input.
     static func input(_ source: String, cancellation: ConversionCancellation) throws(StoreError) -> ImportInput {
         guard source == "-" else { return try ImportInput(path: source) }
         return try ImportInput(

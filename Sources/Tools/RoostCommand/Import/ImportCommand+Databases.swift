@@ -5,9 +5,9 @@ internal import RoostMigration
 
 /// A database of another program, as an argument.
 enum ImportedDatabase {
-    /// The path of a file.
+    /// The path of an SQLite file.
     case sqlite(String)
-    /// The path of a location in PostgreSQL.
+    /// A PostgreSQL URL without its scheme.
     case postgreSQL(String)
 
     /// The kind of the database in messages, without its location, which may have a password.

@@ -9,7 +9,6 @@ struct ModelDiagram {
         case changed
     }
 
-    /// A row about an attribute.
     struct Row {
         var text: String
         var change: Change?

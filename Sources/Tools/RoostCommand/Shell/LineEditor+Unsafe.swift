@@ -83,8 +83,7 @@
                 cedit_bind(editor, "^R", "em-inc-search-prev"),
             ]
             guard results.allSatisfy({ $0 >= 0 }) else { return false }
-            // Loads the user's own bindings. A file with errors leaves the bindings above
-            // unchanged.
+            // Loads the user's own bindings, which can replace those above. Errors are ignored.
             _ = el_source(editor, nil)
             return true
         }
@@ -153,7 +152,8 @@
                     if errno == EINTR || errno == EAGAIN { continue }
                     return -1
                 }
-                // An incomplete character is left out, and the byte begins the next character.
+                // Unless this is a continuation byte, it begins a new character. The bytes of an
+                // incomplete character before it are left out.
                 if byte & 0xC0 != 0x80 { bytes.removeAll() }
                 bytes.append(byte)
                 if let scalar = String(validating: bytes, as: UTF8.self)?.unicodeScalars.first {

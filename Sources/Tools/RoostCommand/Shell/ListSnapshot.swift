@@ -1,11 +1,10 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A snapshot whose fetches find only objects of a list.
+/// A snapshot whose fetches and counts find only the objects of a list.
 ///
-/// Requests without an order use the order of the list.
-///
-/// All other reads go to the underlying snapshot.
+/// Fetches without an order use the order of the list. All other reads go to the underlying
+/// snapshot.
 final class ListSnapshot: GraphProvidingSnapshot {
     private let base: any StoreSnapshot
     private let ids: [ObjectID]

@@ -10,7 +10,7 @@ struct ShellAssignments {
         let expression: FetchRequest.Expression
     }
 
-    /// The new objects of a to-many relationship.
+    /// The objects that an assignment gives to a to-many relationship.
     struct Members {
         let relationship: ManagedObjectModel.Relationship
         let ids: [ObjectID]

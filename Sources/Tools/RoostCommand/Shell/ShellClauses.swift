@@ -8,11 +8,9 @@ struct ShellClauses {
         case groupBy = "group-by"
     }
 
-    /// The clauses of a fetch.
     static let ofFetch: [Word] = [.where, .sort, .limit, .offset, .select, .groupBy, .having, .distinct]
     /// The clauses that select objects.
     static let ofObjects: [Word] = [.where, .sort, .limit, .offset]
-    /// The clauses of an update.
     static let ofUpdate: [Word] = [.set, .where, .sort, .limit, .offset]
 
     /// The clauses, each with the text after its keyword.

@@ -104,7 +104,8 @@ struct ShellCompleter {
 
     /// Returns the properties that can follow a path.
     ///
-    /// The path starts at a variable, at an entity or at the entity of the statement.
+    /// The path begins with the name of a variable or an entity, or with a relationship of the
+    /// statement's entity.
     private func properties(of path: Substring, word: Substring, before: [String]) -> Answer {
         var entity: ManagedObjectModel.Entity?
         if let source = ShellSource(whole: String(path)), session.names.contains(source.name) {

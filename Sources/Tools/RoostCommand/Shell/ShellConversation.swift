@@ -7,7 +7,6 @@ struct ShellConversation {
     /// Receives the typed part of a statement, for completion.
     private let note: (String) -> Void
 
-    /// Creates a conversation.
     init(_ session: ShellSession, input: any ShellInput, note: @escaping (String) -> Void) {
         (self.session, self.input, self.note) = (session, input, note)
     }

@@ -45,7 +45,7 @@ final class ShellHistory {
             let text = try Self.read(path, byteLimit: byteLimit)
             let lines = text.split(separator: "\n")
             entries = lines.suffix(Self.entryLimit).map { Self.unescaped($0) }
-            // The file may grow to twice the limit before it is rewritten.
+            // The file is rewritten only when it has more than twice as many lines as the limit.
             if lines.count > 2 * Self.entryLimit { try Self.replace(path, by: lines.suffix(Self.entryLimit)) }
         } catch { problem = "the history '\(path)' is not kept: \(error)" }
     }

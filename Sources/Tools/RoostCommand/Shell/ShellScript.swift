@@ -7,7 +7,6 @@ struct ShellScript {
     /// The name of the file, or nil for standard input.
     private let name: String?
 
-    /// Creates a script.
     init(_ session: ShellSession, input: any ShellInput, name: String?) {
         (self.session, self.input, self.name) = (session, input, name)
     }
@@ -59,7 +58,6 @@ struct ShellFailure: Error {
     /// The error, if it comes from standard output.
     let output: OutputError?
 
-    /// Adds a position to an error.
     init(_ error: any Error, in file: String?, line: Int) {
         let place = file.map { "\($0):\(line)" } ?? "line \(line)"
         switch error {

@@ -22,7 +22,8 @@ extension ShellSession {
         return located(message, clause: clause)
     }
 
-    /// Returns the position in the clauses of a name that the message quotes, or nil.
+    /// Returns the position in the statement of a name that the message quotes, or nil if no clause
+    /// has it.
     private static func place(ofNameIn message: String, clauses: ShellClauses) -> Int? {
         for match in message.matches(of: #/'([^']+)'/#) {
             for clause in clauses.fragments.values {

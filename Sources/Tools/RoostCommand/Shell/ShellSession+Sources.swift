@@ -12,7 +12,7 @@ extension ShellSession {
         var attribute: String?
     }
 
-    /// The number of objects whose records are read together.
+    /// The number of objects whose links are read together.
     private static let partCount = 4096
 
     /// Finds the objects of a source.

@@ -17,7 +17,7 @@ final class ShellSession {
 
     let store: any PersistentStore
     let context: ManagedObjectContext
-    /// The container, which keeps the context usable.
+    /// The container, kept because ``context`` refers to it weakly.
     private let container: PersistentContainer
     let console: Console
     /// Whether a user types the statements.
@@ -57,7 +57,6 @@ final class ShellSession {
     /// The names of entities and variables.
     var names: [String] { model.entities.map(\.name.text) + variables.keys.sorted() }
 
-    /// The undo stack of the context.
     var undo: UndoStack? { context.undo }
 
     /// Runs a statement.

@@ -11,7 +11,7 @@ struct ShellSource {
 
     /// The name of an entity or a variable.
     let name: String
-    /// The key after the name of an entity.
+    /// The key after the name of an entity, or nil.
     let key: Int64?
     /// The steps, each with its position in the statement.
     let steps: [(step: Step, column: Int)]

@@ -4,7 +4,7 @@ internal import RoostCore
 /// The type of an attribute, chosen by a column's declared type and its values.
 struct AttributeInference {
     var type: AttributeType
-    /// A remark about the values for the user.
+    /// A remark for the user about the values.
     var remark: String?
     /// Whether the original values cannot be restored exactly.
     var isLossy = false
@@ -55,7 +55,7 @@ struct AttributeInference {
         }
     }
 
-    /// Chooses the declared type, unless it cannot hold a value of the rows.
+    /// Chooses the declared type, unless a value of the rows does not fit it.
     private mutating func chooseStrict(_ facts: ColumnFacts) {
         type = Self.declared(facts.declaredType)
         guard facts.isValidText else {

@@ -40,7 +40,7 @@ struct ColumnFacts {
     var dates = 0
     /// Whether all dates keep all digits of their seconds.
     var hasExactDates = true
-    /// The first row with a text.
+    /// The number of the first row with a text, or nil.
     var firstTextRow: Int64?
 
     init(_ column: ForeignTable.Column) { (declaredType, isStrict) = (column.declaredType, column.isStrict) }
@@ -99,11 +99,11 @@ struct ColumnFacts {
 struct TableFacts {
     var rows = 0
     var columns: [ColumnFacts]
-    /// Whether all rowids are at least 1, or the table has none.
+    /// Whether all rowids are at least 1, or the table has no rowid.
     var hasPositiveRowIDs = true
-    /// For each foreign key, the number of rows with dangling values.
+    /// For each foreign key, the number of rows that refer to a missing row.
     var danglingRows: [Int]
-    /// For each foreign key, the first row with dangling values.
+    /// For each foreign key, the first row that refers to a missing row, or nil.
     var firstDanglingRow: [Int64?]
 
     /// Reads all rows of a table.

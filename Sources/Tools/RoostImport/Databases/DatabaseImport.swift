@@ -31,9 +31,9 @@ package final class DatabaseImport: MadeContent {
     ///
     /// - Parameters:
     ///   - source: The database.
-    ///   - wrapping: Returns the job for a database of this kind.
-    ///   - model: The model to fill, or nil to infer a model. The source of an entity or
-    ///     property is `importedFrom` in its `userInfo`, or otherwise its name.
+    ///   - wrapping: Wraps the job in the case for this kind of database.
+    ///   - model: The model to fill, or nil to infer a model. An entity or property gets the table
+    ///     or column that `importedFrom` in its `userInfo` names, or else the one of its own name.
     ///   - checkCancellation: Called regularly, also in ``send(to:)``. If it throws, the import
     ///     ends.
     /// - Throws: Errors of the database; `invalidModel` if the model does not match the tables;
@@ -89,7 +89,8 @@ package final class DatabaseImport: MadeContent {
 
 /// The database of an import, and the state for reading its rows.
 ///
-/// An existential would call unspecialized code, which takes a third longer.
+/// This is an enumeration, because an existential would call unspecialized code, which takes a
+/// third longer.
 enum AnyImportJob {
     #if SQLite
         case sqlite(ImportJob<SQLiteSource>)
@@ -132,7 +133,7 @@ enum AnyImportJob {
 /// The database and the state for reading its rows.
 struct ImportJob<Source: ForeignSource> {
     let source: Source
-    /// For each table, whether its rows are numbered in order.
+    /// For each table, whether the keys are the numbers of its rows, from 1 on.
     let isNumbered: [Bool]
     let binding: ImportBinding
     var losses: [String]
@@ -169,7 +170,6 @@ struct ImportJob<Source: ForeignSource> {
         try RowWriter(entity, model: binding.model, isNumbered: isNumbered[entity.table], source: source)
     }
 
-    /// Sends the records of a table.
     private func sendRecords(of entity: ImportBinding.Source, to sink: ContentSink) throws(StoreError) {
         var writer = try writer(of: entity)
         var hasMore = true
@@ -233,13 +233,14 @@ struct ImportJob<Source: ForeignSource> {
         /// Reads a schema of a PostgreSQL database.
         ///
         /// - Parameters:
-        ///   - path: The path of the location, as `//user@host/database?schema=name` or as parameters
-        ///     of libpq. The schema is `public` if none is named.
-        ///   - timeoutSeconds: The maximum time to wait for a table that another session has locked.
+        ///   - path: The path of the location, as `//user@host/database?schema=name` or as
+        ///     parameters of libpq. The schema is `public` if none is named.
+        ///   - timeoutSeconds: The maximum time to wait for a table that another session has
+        ///     locked.
         ///   - model: The model to fill, or nil to infer a model.
         ///   - checkCancellation: Called regularly. If it throws, the import ends.
-        /// - Throws: `invalidRequest` for a path with a password, for a schema with a Roost store and
-        ///   for a schema without tables; `notFound`, `busy`, `permissionDenied`, `ioFailure`,
+        /// - Throws: `invalidRequest` for a path with a password, for a schema with a Roost store
+        ///   and for a schema without tables; `notFound`, `busy`, `permissionDenied`, `ioFailure`,
         ///   `unsupported`; `invalidModel` and `invalidValue` for a model that does not fit.
         package convenience init(
             postgreSQL path: String, timeoutSeconds: Double = 10, model: ManagedObjectModel?,

@@ -2,7 +2,6 @@ internal import RoostCore
 
 /// A table whose rows can be imported, as declared in its database.
 struct ForeignTable {
-    /// A column.
     struct Column {
         let name: String
         let declaredType: DeclaredType
@@ -12,9 +11,9 @@ struct ForeignTable {
         let isMandatory: Bool
         /// The text of the DEFAULT clause.
         let defaultText: String?
-        /// The value of the DEFAULT clause, or nil without a literal.
+        /// The value of the DEFAULT clause, or nil if it is not a literal.
         let defaultLiteral: SchemaLiteral?
-        /// The collation, or `BINARY` for the usual one.
+        /// The collation, or `BINARY` for the default collation.
         let collation: String
         /// Whether different texts in the column can be equal, such as `A` and `a`.
         let isFolding: Bool
@@ -31,7 +30,7 @@ struct ForeignTable {
         let parentColumns: [Int]
         /// The ON DELETE clause, in capital letters.
         let onDelete: String
-        /// The operators that compare `parentColumns` with `columns`, or none for `=`.
+        /// The operators that compare `parentColumns` with `columns`, or empty to use `=`.
         var operators: [String] = []
     }
 
@@ -47,7 +46,7 @@ struct ForeignTable {
         let isPrimaryKey: Bool
         /// Whether the index belongs to a PRIMARY KEY or UNIQUE clause of the table.
         let isConstraint: Bool
-        /// The reason why a model cannot have the index, if the database knows one.
+        /// The reason why a model cannot have the index, if the schema reader found one.
         var problem: String?
     }
 
@@ -91,7 +90,7 @@ enum DeclaredType {
     case boolean, uuid, date, decimal, integer, text, blob, real, none, other
     /// Types that only strict columns have.
     ///
-    /// A time has no zone.
+    /// `time` is a date and time without a zone.
     case integer16, integer32, float, time
 
     /// Reads a type of SQLite.
@@ -133,7 +132,6 @@ struct ForeignSchema {
     /// Returns the position of the table with the given name.
     func table(_ name: String) -> Int? { names.position(of: name) }
 
-    /// Adds a table.
     mutating func add(_ table: ForeignTable) {
         names.add(table.name, position: tables.count)
         tables.append(table)

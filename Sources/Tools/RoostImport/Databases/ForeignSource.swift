@@ -19,8 +19,8 @@ protocol ForeignSource: AnyObject {
     ///
     /// Called once, before pairs and values of the kind ``ForeignValue/reference(_:)`` are read.
     ///
-    /// - Parameter isNumbered: For each table, whether its rows are numbered in order. Otherwise
-    ///   the keys are the values of ``ForeignTable/rowIDName``.
+    /// - Parameter isNumbered: For each table, whether the keys are the numbers of its rows, from 1
+    ///   on. Otherwise the keys are the values of ``ForeignTable/rowIDName``.
     /// - Throws: Errors of the database.
     func chooseKeys(_ isNumbered: [Bool]) throws(StoreError)
 

@@ -38,7 +38,7 @@ struct DateForm: OptionSet, Hashable {
         return (seconds, form)
     }
 
-    /// Returns the first digits, without the zeros at their end.
+    /// Returns the digits at the beginning, without trailing zeros.
     private static func digits(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         var digits = bytes.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.map { $0 }
         while digits.last == UInt8(ascii: "0") { digits.removeLast() }
@@ -64,7 +64,7 @@ struct DateForm: OptionSet, Hashable {
             (1...(month == 2 ? 28 : 30)).contains(day)
         else { return nil }
         let shifted = month > 2 ? century * 100 + rest : century * 100 + rest - 1
-        // The slower function reads dates before March of year 1.
+        // `DateText` reads dates before March of year 1.
         guard shifted > 0 else { return nil }
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         // 730 791 days lie between 0000-03-01 and 2001-01-01.
@@ -95,8 +95,7 @@ enum UUIDText {
 
 /// Numbers as decimals and as text.
 enum NumberText {
-    /// Returns the shortest decimal that gives the same floating-point number, or nil if a
-    /// decimal cannot hold it.
+    /// Returns the shortest decimal that gives the same floating-point number, if any.
     static func decimal(_ value: Double) -> DecimalNumber? {
         guard value.isFinite, !(value == 0 && value.sign == .minus) else { return nil }
         // Multiplying and dividing exact numbers below 10^15 finds most prices without creating

@@ -10,7 +10,6 @@ struct ImportPlanning {
     private var properties: [Int: [Int: (name: String, type: String)]] = [:]
     /// The entities by their tables.
     private let entities: [Int: String]
-    /// The tables that are join tables.
     private let joins: Set<Int>
 
     /// Sentences about everything that the import loses.

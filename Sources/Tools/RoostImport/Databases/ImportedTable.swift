@@ -2,9 +2,9 @@ internal import RoostCore
 
 /// The remarks about tables, columns and the schema.
 struct ImportRemarks {
-    /// For each table, sentences.
+    /// For each table, sentences for the user.
     var tables: [Int: [String]] = [:]
-    /// For each table and column, phrases.
+    /// For each table and column, phrases for the user.
     var columns: [Int: [Int: [String]]] = [:]
     /// Sentences about everything that the import loses.
     var losses: [String] = []

@@ -10,9 +10,9 @@ struct ModelInference {
     var entities: [EntityDescription?]
     /// The names already used in each entity.
     private var names: [PropertyNames]
-    /// For each table, the attributes of columns.
+    /// For each table, the attributes by the positions of their columns.
     private(set) var attributes: [[Int: (name: String, isInjective: Bool)]]
-    /// For each table, the relationships of foreign keys.
+    /// For each table and foreign key, the name of the relationship, or nil.
     private(set) var relationships: [[String?]]
 
     init(_ schema: ForeignSchema, facts: [TableFacts], joinTables: [Int: JoinTable]) {
@@ -52,8 +52,8 @@ struct ModelInference {
     private func replacedColumns(of table: Int) -> Set<Int> {
         var result: Set<Int> = []
         for (number, key) in schema.tables[table].foreignKeys.enumerated() {
-            // A key of several columns does not replace them if any row dangles, so that the row
-            // keeps its values.
+            // If a key of several columns dangles in any row, the columns stay attributes, so that the
+            // row keeps its values.
             guard key.columns.count == 1 || facts[table].danglingRows[number] == 0 else { continue }
             result.formUnion(key.columns)
         }

@@ -103,7 +103,7 @@ internal import RoostCore
             guard rest.isEmpty else { return nil }
             let whole = Int(midnight) + hour * 3600 + minute * 60 + second
             guard microseconds > 0 else { return (Double(whole), true) }
-            // Below 2^33 seconds, different microseconds are different numbers.
+            // Below 2^33 seconds, different microseconds are different `Double` values.
             return (Double(whole * 1_000_000 + microseconds) / 1_000_000, abs(whole) < 1 << 33)
         }
     }

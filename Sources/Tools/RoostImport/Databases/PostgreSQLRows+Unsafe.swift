@@ -67,7 +67,7 @@ internal import RoostCore
             return value
         }
 
-        /// Decodes `\x00ff` into bytes.
+        /// Decodes hexadecimal text such as `\x00ff` into bytes.
         ///
         /// Returns false for another text.
         private static func decode(_ text: UnsafeRawBufferPointer, into bytes: inout [UInt8]) -> Bool {

@@ -34,7 +34,7 @@ internal import RoostCore
 
         private mutating func addIndex(_ row: CatalogRow, table: Int) {
             let count = max(0, row.numbers(8).first ?? 0)
-            // A number of 0 is an expression. The columns after `count` are not compared.
+            // The column number 0 means an expression. The columns after `count` are not part of the key.
             let keyNumbers = row.numbers(7).prefix(count)
             let positions = keyNumbers.map { columns[table][$0] }
             let options = row.numbers(9)
@@ -65,7 +65,8 @@ internal import RoostCore
             setPrimaryKey(positions.compactMap { $0 }, of: table)
         }
 
-        /// Sets the columns of the primary key, and makes a single integer the key of the objects.
+        /// Sets the columns of the primary key, and makes a single integer column the key of the
+        /// objects.
         private mutating func setPrimaryKey(_ positions: [Int], of table: Int) {
             schema.tables[table].primaryKey = positions
             guard let column = positions.first, positions.count == 1, isInteger(column, of: table) else {

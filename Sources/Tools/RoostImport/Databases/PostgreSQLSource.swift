@@ -5,9 +5,9 @@ internal import RoostCore
 
     /// A schema of a foreign PostgreSQL database.
     ///
-    /// The key of a row is its primary key, if that is one integer and positive in all rows. The
-    /// server numbers other rows in each statement, so that nothing is written there, not even a
-    /// temporary table.
+    /// The key of a row is its primary key, if that is one integer and positive in all rows. For
+    /// other tables, each statement numbers the rows anew, so that nothing is written to the
+    /// server, not even a temporary table.
     final class PostgreSQLSource: ForeignSource {
         /// The parts of a table's declaration that only statements need.
         struct Table {
@@ -32,8 +32,8 @@ internal import RoostCore
         ///   - path: The path of the location.
         ///   - timeoutSeconds: The maximum time to wait for a lock.
         ///   - checkCancellation: Called regularly while statements run.
-        /// - Throws: Errors of the database; `invalidRequest` for a schema with a Roost store and for
-        ///   a schema without tables.
+        /// - Throws: Errors of the database; `invalidRequest` for a schema with a Roost store and
+        ///   for a schema without tables.
         init(
             path: String, timeoutSeconds: Double,
             checkCancellation: @escaping @Sendable () throws(StoreError) -> Void

@@ -5,7 +5,7 @@ internal import RoostCore
 /// Databases limit the columns of a statement. More values are divided among several statements,
 /// which step through the rows together.
 struct RowReader<Source: ForeignSource> {
-    /// A place in the statements.
+    /// The statement and the column that give a value.
     struct Place {
         let rows: Source.Rows
         let column: Int32
@@ -19,8 +19,6 @@ struct RowReader<Source: ForeignSource> {
     private let table: String
     private let name: String
 
-    /// Prepares to read.
-    ///
     /// - Parameters:
     ///   - values: The values to read for each row.
     ///   - table: The position of the table.

@@ -11,7 +11,6 @@ struct RowWriter<Source: ForeignSource> {
     private let places: [RowReader<Source>.Place]
     private var rows: Int64 = 0
 
-    /// Prepares to read a table.
     init(
         _ binding: ImportBinding.Source, model: ManagedObjectModel, isNumbered: Bool, source: Source
     ) throws(StoreError) {
@@ -64,7 +63,7 @@ struct RowWriter<Source: ForeignSource> {
         }
     }
 
-    /// Sets a value in the form of the database, or a converted value.
+    /// Sets a field, and converts the value if needed.
     private func set(
         _ cell: ForeignCell, reading: ImportBinding.Reading, place: RowReader<Source>.Place, batch: inout RecordBatch
     ) throws(StoreError) {

@@ -43,7 +43,8 @@ internal import RoostForeignSQLite
             // 'Rost' at offset 68 marks a store of Roost.
             if header[68..<72].elementsEqual("Rost".utf8) { throw Self.roostStore(path) }
             let hasLog = (log?.byteCount ?? 0) > 0
-            // 1 means 65536. SQLite itself refuses invalid sizes.
+            // The header stores a page size of 65536 as 1. The length is not checked for this size and for
+            // invalid sizes, which SQLite refuses.
             let pageSize = Int(header[16]) << 8 | Int(header[17])
             if !hasLog, pageSize >= 512, main.byteCount % pageSize != 0 {
                 throw StoreError(

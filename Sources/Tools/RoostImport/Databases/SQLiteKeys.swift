@@ -35,7 +35,7 @@ internal import RoostForeignSQLite
         }
 
         /// Returns the ORDER BY clause that gives the rows the same order each time, or an empty
-        /// text for a table without a named rowid or a primary key.
+        /// text if the table has neither a named rowid nor a primary key.
         static func order(_ table: ForeignTable) -> String {
             if let name = table.rowIDName { return "ORDER BY t.\(name)" }
             guard table.isWithoutRowID else { return "" }

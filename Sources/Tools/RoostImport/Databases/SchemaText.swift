@@ -29,7 +29,6 @@ struct SchemaNames {
     private var exact: [[UInt8]: Int] = [:]
     private var folded: [SchemaName: [Int]] = [:]
 
-    /// Adds the position of a name.
     mutating func add(_ name: String, position: Int) {
         exact[Array(name.utf8)] = position
         folded[SchemaName(name), default: []].append(position)

@@ -33,13 +33,11 @@ extension CellFormat {
 
     /// Sets a field of the current record.
     ///
-    /// Returns false if the text is invalid for the field.
-    ///
     /// - Parameters:
     ///   - text: The text, in UTF-8.
     ///   - field: The field.
     ///   - batch: The batch of the record.
-    /// - Returns: Whether the field could be set.
+    /// - Returns: False if the text is invalid for the field.
     /// - Throws: `limitExceeded` for a record that is too large.
     func set(
         _ text: UnsafeRawBufferPointer, for field: RecordLayout.Field, in batch: inout RecordBatch

@@ -4,8 +4,8 @@ internal import RoostCore
 /// The form of the dates of a text.
 ///
 /// The parts are `yyyy`, `yy` (1970 to 2069), `MM`, `M`, `MMM` (English), `dd`, `d`, `HH`, `H`,
-/// `mm`, `ss`, and one to nine `S` (always 1 to 9 digits). All other characters are literal, and
-/// letters among them must be in single quotes.
+/// `mm`, `ss`, and one to nine `S`. Any number of `S` reads 1 to 9 digits of a fraction. All other
+/// characters are literal, and letters among them must be in single quotes.
 struct DatePattern: Sendable {
     private enum Part: Sendable, Equatable {
         case year, shortYear, month, monthName, day, hour, minute, second, fraction

@@ -4,7 +4,7 @@ internal import RoostCore
 /// Creates unique, valid model names from arbitrary names.
 package struct ModelNames {
     private var taken: Set<String> = []
-    /// The maximum number of bytes of a name, with room for a number.
+    /// The maximum number of bytes of a name before a number is appended.
     private static let maximumByteCount = 240
 
     /// Creates a source of names for properties, or for entities, which have no reserved names.

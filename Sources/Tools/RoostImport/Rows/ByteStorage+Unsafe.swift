@@ -7,7 +7,6 @@ struct ByteStorage: ~Copyable {
 
     deinit { base.deallocate() }
 
-    /// Removes all bytes.
     mutating func removeAll() { count = 0 }
 
     /// Adds bytes.

@@ -4,8 +4,8 @@ internal import RoostCore
 /// Reads comma-separated values (RFC 4180) and similar formats.
 ///
 /// Cells are read in place, and doubled quotes are removed in place. All lines end like the first
-/// line: with LF or CR LF, or with CR. Empty lines are skipped. An empty cell is null, and an empty
-/// text is written in quotes. The memory is that of the longest row.
+/// line: either with LF or CR LF, or with CR alone. Empty lines are skipped. An empty cell is null,
+/// and an empty text is written in quotes. The memory is that of the longest row.
 final class DelimitedReader: TextRowReader {
     /// The maximum number of bytes of a row.
     private static let maximumRowByteCount = 256 << 20
@@ -96,7 +96,6 @@ final class DelimitedReader: TextRowReader {
         }
         rowStart += rowByteCount
         rowByteCount = 0
-        // Empty lines are skipped.
         while try has(0), try isLineEnd(0) {
             var end = 0
             try passLineEnd(&end)
@@ -202,7 +201,8 @@ final class DelimitedReader: TextRowReader {
 
     /// Returns whether a line ends at a byte outside quotes.
     ///
-    /// If lines end with CR, LF is part of a cell, and vice versa.
+    /// If lines end with CR alone, LF is part of a cell. Otherwise a CR that is not before LF is
+    /// part of a cell.
     private func isLineEnd(_ index: Int) throws(StoreError) -> Bool {
         switch base[rowStart + index] {
         case Self.newline:

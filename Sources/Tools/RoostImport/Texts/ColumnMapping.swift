@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// The mapping from the cells of rows to fields.
 struct ColumnMapping {
-    /// A column with a field.
+    /// A column, and the field that gets the values of its cells.
     struct Target {
         /// The position of the column.
         let position: Int
@@ -26,13 +26,13 @@ struct ColumnMapping {
     private(set) var columnCount = 0
     /// The number of columns that belong to the key.
     private(set) var keyCount = 0
-    /// The fields that already have a column.
+    /// The columns of fields, by the index of the field.
     private var taken: [Int: String] = [:]
     /// The names of properties.
     private let names: [String]
     /// The names of the properties that were created from each column.
     private let made: [String: [String]]
-    /// The names of properties, by their letters.
+    /// The names of properties, by their letters and digits without case.
     private let similar: [String: [String]]
 
     init(

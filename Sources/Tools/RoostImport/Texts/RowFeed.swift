@@ -147,7 +147,7 @@ final class RowFeed {
         return rows
     }
 
-    /// Returns the rows that break no rule of a single record.
+    /// Returns the rows that break no rule of a single record, and counts the others as invalid.
     private func withoutFaults(_ rows: [NumberedRow]) throws(StoreError) -> [NumberedRow] {
         guard recordRules != nil else { return rows }
         var sound: [NumberedRow] = []
@@ -161,7 +161,7 @@ final class RowFeed {
         return sound
     }
 
-    /// Returns the first rule that an object with the values of a row breaks.
+    /// Returns a message about the first rule that an object with the values of a row breaks.
     private func problem(_ row: BatchInsertRequest.Row) throws(StoreError) -> String? {
         guard var rules = recordRules else { return nil }
         var record = RecordBatch(model: source.model)

@@ -14,7 +14,7 @@ extension TextImport {
         package init() {}
     }
 
-    /// Inserts an object for each row, or updates the object with its key.
+    /// Inserts an object for each row, or updates the object with the row's key.
     ///
     /// Missing objects of relations are inserted first, in separate transactions. Without a key,
     /// all rows form one transaction. With a key, each transaction has at most 20 000 rows, because

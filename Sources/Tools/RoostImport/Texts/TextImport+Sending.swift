@@ -3,7 +3,7 @@ package import RoostMigration
 internal import RoostStores
 
 extension TextImport {
-    /// Sends a record for each row, without a dictionary of its values.
+    /// Sends a record for each row, filled directly from the row's cells.
     package func send(to sink: ContentSink) throws(StoreError) {
         let reader = try reader()
         var mapping = ColumnMapping(options, entity: entity, in: model, of: input.name)
@@ -91,10 +91,10 @@ extension TextImport {
 
     /// A placeholder for the row number in a failure.
     ///
-    /// The message loses the placeholder, and gets the place of the row in the text.
+    /// ``problem(_:)`` removes the placeholder from the message. The caller adds the row's line.
     static let rowNumber = 0
 
-    /// Returns the rule that a row breaks.
+    /// Returns the message of a failure, without the row number.
     static func problem(_ failure: ValidationFailure) -> String {
         failure.message.replacing(" of row \(rowNumber) (\(failure.entity))", with: "")
     }

@@ -100,7 +100,6 @@ package final class TextImport: MadeContent {
         throw StoreError(.unknownEntity, "The model has no entity '\(name)'; \(hint)")
     }
 
-    /// Starts to read the rows.
     func reader() throws(StoreError) -> any TextRowReader { try Self.reader(input, options: options) }
 
     private static func reader(

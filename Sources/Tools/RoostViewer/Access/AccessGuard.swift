@@ -41,7 +41,6 @@
             return Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
         }
 
-        /// Decides about a request.
         func verdict(_ request: HTTPRequest) -> Verdict {
             guard let host = request.headers["host"], isOwn(host) else {
                 return .refused(

@@ -6,8 +6,8 @@
 
     /// A thread that owns a context.
     ///
-    /// Callers wait for it, so they must not run in a task. ``end()`` ends the thread after its
-    /// pending work is done.
+    /// A caller of ``run(_:)`` blocks until its work is done, so it must not run in a task.
+    /// ``end()`` ends the thread after all pending work is done.
     final class ContextThread: Sendable {
         private struct State {
             var work: [@Sendable (ManagedObjectContext) -> Void] = []

@@ -95,7 +95,7 @@
 
         /// Returns the value that a text gives to a field.
         ///
-        /// The page writes a date that has no ISO 8601 form in seconds.
+        /// If a date has no ISO 8601 form, the page writes its number of seconds.
         private static func value(_ text: String, field: RecordLayout.Field, model: ManagedObjectModel) -> Value? {
             if let value = Array(text.utf8).withUnsafeBytes({ CellFormat().value($0, for: field, in: model) }) {
                 return value

@@ -111,8 +111,8 @@
         ///   - redoing: Whether to redo a step instead of undoing one.
         ///   - revision: The revision that the user saw, or nil to accept any.
         /// - Throws: A conflict if no such step exists, another program changed one of the objects,
-        ///   or there was another step in the meantime; errors of reading the store and of the save.
-        ///   After an error, nothing is changed.
+        ///   or there was another step in the meantime; errors of reading the store and of the
+        ///   save. After an error, nothing is changed.
         func undo(redoing: Bool, revision: Int64?) throws {
             try thread.run { [self] context in
                 let undo = try Self.undo(of: context)

@@ -123,7 +123,7 @@
             state?.pointee = nil
         }
 
-        // The library's own signature.
+        // The library requires this signature.
         // swift-format-ignore
         private static func handle(
         _ context: UnsafeMutableRawPointer?, connection: OpaquePointer?, method: UnsafePointer<CChar>?,

@@ -83,9 +83,8 @@
 
         /// Waits for the response of a job.
         ///
-        /// Returns nil if an asynchronous request gets its response later.
-        ///
-        /// Cancels the job if a client that waits disconnects.
+        /// Returns nil if an asynchronous request gets its response later. For any other request,
+        /// cancels the job if the client disconnects.
         private func wait(for job: Job, request: HTTPRequest) -> HTTPResponse? {
             if request.headers["prefer"]?.hasPrefix("respond-async") ?? false {
                 job.asked()

@@ -555,7 +555,7 @@ function writtenValue(field, at) {
 
 function names(objects) { return objects.map((object, index) => [index ? ", " : "", text(objectName(object))]); }
 
-/// The value of an element, whatever its name is.
+/// The value of an element, which can have the name of an inherited property, such as `constructor`.
 function elementOf(value, name) {
     const elements = value?.composite;
     return elements && Object.hasOwn(elements, name) ? elements[name] : null;

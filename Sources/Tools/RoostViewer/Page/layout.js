@@ -90,8 +90,8 @@ function orient(nodes, lines) {
     for (const line of lines) if (line.isTurned) [line.from, line.to] = [line.to, line.from];
 }
 
-/// Gives each node a column after those of its predecessors; no column becomes much higher than the
-/// whole should be.
+/// Gives each node a column after those of its predecessors. No column becomes much higher than the
+/// whole diagram should be.
 function inColumns(nodes, columnGap, aspect) {
     const area = nodes.reduce((sum, node) => sum + (node.width + columnGap) * (node.height + boxGap), 0);
     const limit = Math.max(Math.sqrt(area / aspect) * 1.15, ...nodes.map((node) => node.height + boxGap));
@@ -219,7 +219,7 @@ function place(columns, columnGap) {
 /// Moves the nodes of a column as near as possible to their wanted positions, in their order and
 /// without overlaps.
 function align(column, wanted) {
-    // Nodes that would overlap the one above them are moved together with it.
+    // A node that would overlap the node above is moved together with that node.
     const blocks = [];
     let offset = 0;
     column.forEach((node, index) => {

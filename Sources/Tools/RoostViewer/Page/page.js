@@ -160,7 +160,7 @@ function steps(store, undo) {
 
 async function step(store, name) {
     try {
-        // With the revision, the server refuses a step other than the button's.
+        // The server refuses if the revision changed, because the next step is then not the button's.
         undos.set(store, (await change("POST", `${path(store, "-", name)}.json`, { revision: undos.get(store)?.revision })).undo);
     } catch (error) {
         showProblem(error.message);

@@ -43,7 +43,7 @@ export function predicateBar(place, entity, error) {
     function accept(option) {
         const end = range.offset + range.length;
         const rest = field.value.slice(end);
-        // A relationship may continue with a point, so no space follows it.
+        // A period may follow a relationship, so no space is added.
         const space = /^to-/.test(option.detail ?? "") || /^[\s.)]/.test(rest) ? "" : " ";
         field.setRangeText(option.text + space, range.offset, end, "end");
         close();
@@ -83,7 +83,7 @@ export function predicateBar(place, entity, error) {
             else close();
             timers.push(setTimeout(() => showError(content === field.value ? answer.error : null, true), errorPause));
         } catch {
-            // Completion is a help; the condition itself is read when it is applied.
+            // An error is ignored, because the condition is checked again when it is applied.
             close();
         }
     }

@@ -60,8 +60,7 @@
         }
 
         private func text(_ text: String) -> JSONNode {
-            // Counting the characters of a long text is slow, so short texts are recognized by
-            // their bytes.
+            // Counting characters is slow. A text of at most `textLimit` bytes needs no count.
             guard text.utf8.count > textLimit,
                 let end = text.index(
                     text.startIndex, offsetBy: textLimit, limitedBy: text.endIndex), end < text.endIndex

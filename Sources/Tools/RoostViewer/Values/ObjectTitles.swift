@@ -33,7 +33,6 @@
                 ?? texts.first
         }
 
-        /// Returns the title of a record, or nil.
         static func title(_ record: Record, in model: ManagedObjectModel) -> String? {
             guard let entity = model.entity(record.id.entity), let name = attribute(of: entity),
                 let field = entity.layout.field(name),

@@ -19,7 +19,6 @@
         /// Returns the object in a snapshot of the current state.
         func answer() throws -> JSONNode { try viewed.read { try node($0) } }
 
-        /// Returns the object in a snapshot.
         func node(_ snapshot: any StoreSnapshot) throws -> JSONNode {
             let record = try viewed.record(id, entity: try viewed.entity(id.entity.text), snapshot: snapshot)
             let entity = try model.requireEntity(record.id.entity)
@@ -148,7 +147,7 @@
         // MARK: The other direction
 
         /// Returns the relationships without an inverse that can refer to the object, each with the
-        /// number of objects that refer to it.
+        /// number of referring objects.
         private func references(
             to id: ObjectID, entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
         ) throws(StoreError) -> [JSONNode] {

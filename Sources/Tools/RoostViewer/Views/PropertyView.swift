@@ -18,7 +18,6 @@
             return (try record.value(attribute.name), record)
         }
 
-        /// Returns the value for the page.
         func answer() throws -> JSONNode {
             try viewed.read { snapshot in
                 let (value, record) = try value(snapshot)

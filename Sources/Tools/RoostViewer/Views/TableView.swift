@@ -137,7 +137,7 @@
                 && available.contains { $0.name == first.key && $0.isIndexed }
         }
 
-        /// Returns the request, limited to the objects of the owner.
+        /// Returns the request, limited to the objects of the owner's relationship.
         private func narrowed(_ snapshot: any StoreSnapshot) throws(StoreError) -> FetchRequest {
             guard let owner else { return fetch }
             let ids = try snapshot.destinations(of: owner.relationship, from: owner.id)

@@ -241,8 +241,8 @@ extension SQLPredicateTranslator {
 
     /// Translates BEGINSWITH to a range.
     ///
-    /// The range starts at the prefix and ends before the smallest text, in code point order, that is
-    /// greater than every text with this prefix.
+    /// The range starts at the prefix and ends before the smallest text, in code point order, that
+    /// is greater than every text with this prefix.
     private mutating func beginsWith(_ column: String, value: Value) -> String? {
         let prefix: String
         switch value {

@@ -57,7 +57,7 @@ extension FetchRequest.Expression {
 
 /// Counts the rows of a SELECT with parameters.
 ///
-/// Returns nil for as many rows as the limit or more. Without a limit, returns nil if a scan is
+/// Returns nil if there are `limit` rows or more. If `limit` is nil, returns nil if a scan is
 /// faster than finding the rows by an index.
 typealias SQLRowCount = (_ sql: String, _ values: [SQLValue], _ limit: Int64?) throws(StoreError) -> Int64?
 
@@ -65,7 +65,8 @@ extension SQLFetchStatement {
     /// The maximum number of folded comparisons of a request whose rows are counted.
     private static let maximumCounted = 2
 
-    /// Returns a folded comparison of a request whose ranges in an index contain few rows.
+    /// Returns a folded comparison in a request's predicate, if its ranges in an index contain few
+    /// rows.
     ///
     /// Returns nil if another condition finds fewer rows in an index.
     ///

@@ -214,8 +214,8 @@ extension SQLPredicateTranslator {
 
     /// Starts a SELECT of the rows at the end of a path through a to-many relationship.
     ///
-    /// A path that ends early, at a null reference, has no element, or a null element if the
-    /// reference follows the last to-many relationship.
+    /// A path that ends early at a null reference has no element. If that reference follows the
+    /// last to-many relationship, the path has a null element.
     private mutating func open(
         _ path: ResolvedPath, from start: SQLRow, repetition: SQLRepetition
     ) -> SQLCollection? {
@@ -507,8 +507,8 @@ extension SQLPredicateTranslator {
         case .maximum where hasExtremes(element):
             return SQLTerm(sql: "(\(select("MAX(\(element.sql))", collection: collection)))", kind: element.kind)
         case .sum where element.kind == .integer16 || element.kind == .integer32:
-            // The number of rows is too small for the sum to exceed 64 bits. SQL does not return a
-            // larger sum as an integer.
+            // No table has enough rows for a sum of such integers to exceed 64 bits. SQL does not
+            // return a larger sum as an integer.
             return dialect.sum(element.sql).map { sum in
                 SQLTerm(sql: "(\(select("COALESCE(\(sum), 0)", collection: collection)))", kind: .integer64)
             }

@@ -3,7 +3,6 @@ package import RoostFiles
 
 /// Waiting for other users of a store, up to the timeout of the options.
 extension ConversionOptions {
-    /// A function that returns whether the conversion was cancelled.
     var isCancelled: () -> Bool {
         let cancellation = cancellation
         return { cancellation?.isCancelled ?? false }

@@ -41,7 +41,7 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     package var relationships: [RelationshipCount]
     /// The damaged objects that were skipped, as `Entity/p<key>`.
     public var skipped: [String]
-    /// The number of references and links to objects that were left out, by relationship.
+    /// The number of references and links to left-out objects, by relationship.
     ///
     /// References to damaged objects are dangling in the destination. References to objects outside
     /// a partial dump were removed.

@@ -80,7 +80,6 @@ final class PartwiseReading: Sendable {
         }
     }
 
-    /// Returns whether to continue reading.
     private func shouldContinue() throws(StoreError) -> Bool {
         try destinationWriter.options.cancellation?.check()
         return state.withLock { $0.failure == nil }

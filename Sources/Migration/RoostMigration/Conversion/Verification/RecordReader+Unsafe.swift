@@ -13,7 +13,6 @@ extension RecordReader {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Returns whether both buffers have the same bytes.
     func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
         guard count > 0, let left = baseAddress, let right = other.baseAddress else { return true }

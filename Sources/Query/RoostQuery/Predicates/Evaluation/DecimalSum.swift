@@ -21,10 +21,8 @@ struct DecimalSum {
     /// digits for the sum of many numbers.
     private static let digitCount = 19
 
-    /// Creates an empty sum.
     init() {}
 
-    /// Adds a number.
     mutating func add(_ number: DecimalNumber) {
         guard !number.isNaN, number.mantissa != 0 else {
             isNaN = isNaN || number.isNaN

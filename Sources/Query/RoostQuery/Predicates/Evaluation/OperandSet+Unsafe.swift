@@ -30,7 +30,7 @@ final class OperandSet: @unchecked Sendable {
             // NaN equals no value, not even itself.
             guard PredicateOperand.equal(constant.operand, constant.operand) else { continue }
             var place = Self.hash(constant.operand) & (capacity - 1)
-            // A duplicate reuses its slot, because duplicates would cause long runs of used slots.
+            // A duplicate takes the slot of the same constant, because more slots would cause long runs.
             while table[place] >= 0, !Self.isSame(constants[Int(table[place])].operand, constant.operand) {
                 place = (place + 1) & (capacity - 1)
             }
@@ -81,7 +81,8 @@ final class OperandSet: @unchecked Sendable {
 
     /// Whether both operands are the same value in the same case of ``PredicateOperand``.
     ///
-    /// Equal values in different cases must all be in the set.
+    /// Equal values in different cases must all be in the set, because an operand may equal only
+    /// one of them.
     private static func isSame(_ left: PredicateOperand, _ right: PredicateOperand) -> Bool {
         switch (left, right) {
         case (.integer, .integer), (.double, .double), (.decimal, .decimal), (.bytes, .bytes), (.object, .object):

@@ -17,7 +17,6 @@ struct PredicateAccumulator {
     private(set) var least = PredicateOperand.null
     private(set) var greatest = PredicateOperand.null
 
-    /// Creates an accumulator without values.
     init() {}
 
     /// Creates an accumulator with the given sum and count of whole numbers.

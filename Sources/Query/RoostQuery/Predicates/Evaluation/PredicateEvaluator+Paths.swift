@@ -4,11 +4,11 @@ extension PredicateEvaluator {
     /// The maximum number of destinations of a to-many relationship to read at once.
     private static var countPerRead: Int { 128 }
 
-    /// Reads the objects that paths reach from a batch of records through their first to-one
-    /// relationships.
+    /// Reads the objects that paths reach from a batch of records through to-one relationships at
+    /// their beginning.
     ///
-    /// Call this before the paths are followed. Ignores errors, because following the paths reports
-    /// them again.
+    /// Call this before the paths are followed. Errors are ignored, because following the paths
+    /// reports them again.
     func prefetch(for records: RecordBatch) {
         for index in 0..<program.paths.count where program.paths[index].start == nil {
             let path = program.paths[index]

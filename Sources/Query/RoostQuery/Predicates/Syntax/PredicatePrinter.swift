@@ -5,8 +5,8 @@ internal import RoostSystem
 
 /// Writes predicates as text, with parentheses only if the meaning requires them.
 ///
-/// Writes a value as a literal if the binding would resolve the literal to the same value, and
-/// otherwise as a cast.
+/// Writes a value as a literal if ``PredicateBinding`` would resolve the literal to the same value,
+/// and otherwise as a cast.
 struct PredicatePrinter {
     private var binding: PredicateBinding
     private var text = ""

@@ -4,7 +4,6 @@ internal import RoostCore
 ///
 /// The tree has the structure of ``FetchRequest/Predicate``, with positions for messages.
 enum PredicateSyntax {
-    /// A condition.
     indirect enum Condition {
         case constant(Bool)
         case comparison(Comparison)
@@ -13,7 +12,6 @@ enum PredicateSyntax {
         case not(Condition)
     }
 
-    /// Two operands and their comparison.
     struct Comparison {
         var left: Operand
         var `operator`: FetchRequest.Comparison.Operator
@@ -22,7 +20,6 @@ enum PredicateSyntax {
         var options: FetchRequest.Comparison.Options
     }
 
-    /// An expression.
     indirect enum Operand {
         case literal(PredicateLiteral, String.Index)
         case evaluatedObject

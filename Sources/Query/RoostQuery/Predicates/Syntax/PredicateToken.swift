@@ -2,7 +2,6 @@ internal import RoostCore
 
 /// A word, sign or literal in a predicate's text.
 struct PredicateToken {
-    /// The kinds of tokens.
     enum Kind: Equatable {
         /// A name, or a keyword in any case.
         case word(String)
@@ -20,11 +19,9 @@ struct PredicateToken {
         case number(String)
         /// Any other token: operators, brackets, punctuation.
         case sign(String)
-        /// The end of the text.
         case end
     }
 
-    /// The kind of the token.
     var kind: Kind
     /// The start of the token.
     var position: String.Index
