@@ -120,7 +120,7 @@ import RoostCore
             ] {
                 let result = try place.start(command).wait()
                 #expect(
-                    result.code == 3 && result.errors.contains("space") || result.errors.contains("full"),
+                    result.code == 3 && (result.errors.contains("space") || result.errors.contains("full")),
                     "\(command): \(result)")
                 #expect(try disk.names() == ["s"], "\(command)")
             }

@@ -24,10 +24,16 @@ struct XMLParserTests {
         #expect(try parse(text).children.map(\.line) == [5, 6])
     }
 
+    @Test("each form of a line end in a CDATA section becomes LF")
+    func linesOfCDATA() throws {
+        #expect(try parse("<a><![CDATA[1\r\n2\r3\n\t4\r]]></a>").text == "1\n2\n3\n\t4\n")
+    }
+
     @Test(
         "malformed XML is refused",
         arguments: [
-            "", "text", "<a>", "<a></b>", "<a/><b/>", "<a b='1' b='2'/>", "<a b=1/>", "<a b/>", "<a>&nbsp;</a>",
+            "<a><![CDATA[\u{1}]]></a>", "", "text", "<a>", "<a></b>", "<a/><b/>", "<a b='1' b='2'/>", "<a b=1/>",
+            "<a b/>", "<a>&nbsp;</a>",
             "<a>& </a>",
             "<a b='<'/>", "<a>\u{1}</a>", "<a", "<a b='", "<a><!-- ", "<a>&#0;</a>", "<a>&#xD800;</a>", "</a>",
             "<a b='1'c='2'/>", "<1/>",

@@ -140,7 +140,8 @@ struct CompilerCommandTests {
             (["a.json", "b.json", "--output", "out"], "'b.json'"), (["a.json", "--outptu", "x"], "'--output'?"),
             (["a.json", "--output"], "needs a value"), (["a.json", "--output="], "needs a value"),
             (["a.json", "--output", "x", "--access", "private"], "internal, package or public"),
-            (["a.json", "--output", "x", "--check=yes"], "has no value"), ([], "MODEL is missing"),
+            (["a.json", "--output", "x", "--check=yes"], "has no value"), (["a.json", "-quiet"], "'-quiet'"),
+            (["a.json", "---quiet"], "'---quiet'"), ([], "MODEL is missing"),
         ])
     func usage(arguments: [String], text: String) throws {
         let result = try run(arguments)

@@ -206,11 +206,12 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         guard let database = parallelDatabase else { return try transaction(false) }
         var attempt = 0
         let start = ContinuousClock.now
+        func hasTime() -> Bool { start.duration(to: .now) < .seconds(min(timeoutSeconds, 1e9)) }
         while true {
             do throws(StoreError) {
                 return try transaction(attempt > 0)
             } catch
-                where (attempt < Self.minimumRepetitionCount || start.duration(to: .now) < .seconds(min(timeoutSeconds, 1e9)))
+                where (attempt < Self.minimumRepetitionCount || hasTime())
                 && codes?.contains(error.code) ?? true
                 && database.isTransient(error)
             {

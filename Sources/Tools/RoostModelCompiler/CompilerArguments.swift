@@ -54,7 +54,7 @@ struct CompilerArguments {
                 models.append(argument)
                 continue
             }
-            let text = argument == "-h" ? "help" : String(argument.drop { $0 == "-" })
+            let text = argument == "-h" ? "help" : String(argument.dropFirst(argument.hasPrefix("--") ? 2 : 0))
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let name = parts[0]
             if Self.flags.contains(name) {

@@ -68,7 +68,7 @@ package struct XMLPullParser {
             } else if has("<![CDATA["), !open.isEmpty {
                 let start = offset + 9
                 try skip(past: "]]>", what: "CDATA section")
-                return .text(String(decoding: bytes[start..<offset - 3], as: UTF8.self))
+                return .text(try verbatimText(start..<offset - 3))
             } else if has("<!") {
                 try skipDoctype()
             } else if has("<?") {
@@ -199,6 +199,22 @@ package struct XMLPullParser {
             default: text.append(byte)
             }
             offset += 1
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Returns the text of a CDATA section, in which each form of a line end becomes one character.
+    private func verbatimText(_ range: Range<Int>) throws(StoreError) -> String {
+        var text: [UInt8] = []
+        for index in range {
+            switch bytes[index] {
+            case UInt8(ascii: "\r"):
+                let isPair = index + 1 < range.upperBound && bytes[index + 1] == UInt8(ascii: "\n")
+                if !isPair { text.append(UInt8(ascii: "\n")) }
+            case UInt8(ascii: "\n"), UInt8(ascii: "\t"): text.append(bytes[index])
+            case 0..<0x20: throw error("a control character")
+            default: text.append(bytes[index])
+            }
         }
         return String(decoding: text, as: UTF8.self)
     }

@@ -66,11 +66,9 @@ extension ArchivedExpression {
     }
 
     private static func options(_ archived: ArchivedObject) throws(StoreError) -> FetchRequest.Comparison.Options {
-        // Archives of IN and CONTAINS store the options in the field of flags.
-        let (options, flags) = (try archived.integer("NSOptions"), try archived.integer("NSFlags"))
         let known: FetchRequest.Comparison.Options = [
             .caseInsensitive, .diacriticInsensitive, .normalized, .localized,
         ]
-        return known.intersection(.init(rawValue: Int(truncatingIfNeeded: options ?? flags ?? 0)))
+        return known.intersection(.init(rawValue: Int(truncatingIfNeeded: try archived.comparisonOptions)))
     }
 }

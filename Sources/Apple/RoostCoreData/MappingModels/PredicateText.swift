@@ -70,9 +70,7 @@ enum PredicateText {
             10: "IN", 99: "CONTAINS", 100: "BETWEEN",
         ]
         guard let symbol = names[type] else { return nil }
-        // Archives of IN and CONTAINS store the options in the field of flags.
-        var options = try comparison.integer("NSOptions") ?? 0
-        if type == 10 || type == 99 { options = try comparison.integer("NSFlags") ?? options }
+        let options = try comparison.comparisonOptions
         let known: [(bit: Int64, letter: String)] = [(1, "c"), (2, "d"), (4, "n"), (8, "l")]
         let letters = known.filter { options & $0.bit != 0 }.map(\.letter).joined()
         return letters.isEmpty ? symbol : "\(symbol)[\(letters)]"
@@ -164,5 +162,14 @@ enum PredicateText {
         }
         quoted.append(UInt8(ascii: "\""))
         return String(decoding: quoted, as: UTF8.self)
+    }
+}
+
+extension ArchivedObject {
+    /// The bits of the options of an archived operator, such as `[cd]`.
+    ///
+    /// Operators of IN and CONTAINS have them in a field of their own.
+    var comparisonOptions: Int64 {
+        get throws(StoreError) { (try integer("NSOptions") ?? 0) | (try integer("NSFlags") ?? 0) }
     }
 }

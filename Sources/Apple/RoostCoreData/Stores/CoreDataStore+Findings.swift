@@ -34,12 +34,12 @@
         /// Reads every row. A store with only warnings can still be converted.
         package func examineIntegrity() throws(StoreError) -> [StoreFinding] {
             let snapshot = try makeSnapshot()
+            defer { snapshot.close() }
             let database = try snapshot.database
             var findings = openingNotices.map { StoreFinding(.warning, message: $0) }
             findings += try structureReports(database).map { StoreFinding(.damage, message: "SQLite reports: \($0)") }
             findings += try contentFindings(database)
             try snapshot.verifySource()
-            snapshot.close()
             return findings
         }
 
