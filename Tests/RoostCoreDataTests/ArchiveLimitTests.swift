@@ -48,7 +48,7 @@ struct ArchiveLimitTests {
         // 2^63, and a number of more than 64 bits.
         for (high, low) in [(Int64(0), Int64.min), (1, 7)] {
             let error = #expect(throws: StoreError.self) { try read(high: high, low: low) }
-            #expect(error?.code == .corrupted && error?.message.contains("beyond 64 bits") == true)
+            #expect(error?.code == .corrupted && error?.message.contains("beyond 64 bits with a sign") == true)
         }
     }
 

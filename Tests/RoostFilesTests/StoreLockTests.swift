@@ -91,7 +91,8 @@ struct StoreLockTests {
         // With a timeout of 0, the lock does not wait for the request.
         let (first, none) = try seconds(0)
         #expect(none < .seconds(0.2))
-        // The request may wait for this process, which has the store open. So the wait is short.
+        // The request may wait for the first lock of this process, so the second lock waits only a
+        // short time for the request.
         let (second, little) = try seconds(600)
         #expect(little >= .seconds(0.1) && little < .seconds(4))
         first.release()
@@ -129,7 +130,7 @@ struct StoreLockTests {
         #expect(!file.isWaitedFor)
     }
 
-    @Test("a wait for a lock or claim throws cancelled when its task is cancelled")
+    @Test("a wait for a lock or claim throws cancelled when it is cancelled")
     func cancelsWait() async throws {
         let path = try directory.get().file("store")
         let held = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
@@ -263,7 +264,7 @@ struct StoreLockTests {
             try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0).release()
         }
 
-        @Test("a duplicated descriptor does not keep the announcements of a closed lock file")
+        @Test("a lock file that is closed no longer shows a waiting process, even if its descriptor was duplicated")
         func ignoresDuplicateOfWaiter() throws {
             let path = try directory.get().file("store")
             var waiter: LockFile? = try LockFile(forStoreAt: path, region: .store, isWritable: true)
@@ -277,8 +278,9 @@ struct StoreLockTests {
             #expect(!file.isWaitedFor && !file.isFileReadAlone)
         }
 
-        /// Returns a copy of this process's only descriptor of a file, as a child has between fork
-        /// and exec.
+        /// Returns a copy of this process's only descriptor of a file.
+        ///
+        /// A child process has such a copy between fork and exec.
         private func copyOfDescriptor(ofFileAt path: String) throws -> Int32 {
             let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(
                 Int32.init)

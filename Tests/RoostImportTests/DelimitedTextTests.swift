@@ -50,6 +50,13 @@ struct DelimitedTextTests {
         #expect(try bench.rows("1:x\n2:y,z\n") == [["column1": 1, "column2": "x"], ["column1": 2, "column2": "y,z"]])
     }
 
+    @Test("the error for text without a header does not speak of a header")
+    func problemsWithoutHeader() {
+        let bench = ImportBench { $0.hasHeader = false }
+        #expect(bench.message("1,2\n3\n") == "'rows', line 2: the row has 1 cells, and the first row has 2.")
+        #expect(bench.message("") == "'rows' is empty.")
+    }
+
     @Test("rows longer than a piece of the input are read whole")
     func pieces() throws {
         let long = String(repeating: "é\"\"x,\n", count: 120_000)

@@ -102,7 +102,7 @@ struct AggregateTests {
             try snapshot.wholeNumbers([.sum("length")], of: try CheckedFetchRequest(all, model: snapshot.model)) == nil)
         let some = FetchRequest("Track", where: .equal("number", to: .decimal(1)))
         #expect(try snapshot.wholeNumbers([.objects], of: try CheckedFetchRequest(some, model: snapshot.model)) == nil)
-        // The sum of two maximum integers overflows, so the records give a decimal.
+        // SQL cannot add two maximum integers. The sum over the records is a decimal.
         #expect(throws: StoreError.self) {
             try snapshot.wholeNumbers([.sum("i64")], of: try CheckedFetchRequest(all, model: snapshot.model))
         }

@@ -133,7 +133,7 @@ struct ValueTests {
         try connection.close()
     }
 
-    @Test("a table has short columns first, and columns of UUIDs and binary data last")
+    @Test("a table has numbers before texts, and columns of UUIDs and binary data last")
     func ordersColumns() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

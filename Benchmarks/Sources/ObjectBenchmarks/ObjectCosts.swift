@@ -115,7 +115,7 @@ struct ObjectCosts {
             return Self.clock { for artist in artists { artist.albums.insert(album) } }
         }
         return [
-            Line(name: "verified cursor", nanoseconds: cursor, limit: nil),
+            Line(name: "cursor over records", nanoseconds: cursor, limit: nil),
             Line(name: "fetch of objects", nanoseconds: fetch, limit: cursor + 400),
             Line(name: "fetch of known objects", nanoseconds: again, limit: nil),
             Line(name: "to-many append", nanoseconds: append, limit: nil),
@@ -170,7 +170,7 @@ struct ObjectCosts {
         var (times, texts) = (SaveTimes(), SaveTimes())
         for round in 0..<rounds {
             let plays = Int64(round) * 2 + 1
-            // The order of the two alternates from round to round.
+            // In even rounds, the commit comes before the save, in odd rounds after it.
             if round % 2 == 0 { try commit(plays, addingTo: &times) }
             try save(&times) { $0.plays = plays + 1 }
             if round % 2 == 1 { try commit(plays, addingTo: &times) }
@@ -189,19 +189,19 @@ struct ObjectCosts {
         return [
             Line(name: "commit of updates", nanoseconds: median(times.commits), limit: nil),
             Line(name: "save of updates", nanoseconds: median(times.saves), limit: median(times.commits) * 1.2),
-            Line(name: "  of this its own commit", nanoseconds: median(times.ownCommits), limit: nil),
-            Line(name: "  before it: hooks, rules, change set", nanoseconds: median(times.preparations), limit: nil),
+            Line(name: "  including: the commit", nanoseconds: median(times.ownCommits), limit: nil),
+            Line(name: "  including: hooks, rules, change set", nanoseconds: median(times.preparations), limit: nil),
             Line(
-                name: "  beside its own commit",
+                name: "  without the commit",
                 nanoseconds: median(zip(times.saves, times.ownCommits).map { $0 - $1 }),
                 limit: median(times.ownCommits) * 0.2),
             Line(name: "save of changed texts", nanoseconds: median(texts.saves), limit: nil),
-            Line(name: "  before its commit", nanoseconds: median(texts.preparations), limit: nil),
+            Line(name: "  including: before the commit", nanoseconds: median(texts.preparations), limit: nil),
             Line(
-                name: "count beside changes of another entity",
+                name: "count while objects of another entity have changes",
                 nanoseconds: try counting(FetchRequest("Artist")), limit: 60),
             Line(
-                name: "count beside changes of all objects",
+                name: "count while all objects have changes",
                 nanoseconds: try counting(FetchRequest("Album", where: "plays > 3")), limit: nil),
             Line(
                 name: "the same over a relationship",

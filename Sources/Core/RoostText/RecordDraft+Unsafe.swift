@@ -5,7 +5,7 @@ internal import RoostCore
 /// Values of fixed width are stored directly in their slots. ``finish(key:version:into:)`` adds the
 /// other values, in the order of the layout. The memory is reused for the next record.
 final class RecordDraft {
-    /// The range in `tail` of the bytes of a tail field, whose width is variable.
+    /// The range of a value of variable width in `tail`.
     private struct Part {
         /// The ``RecordDraft/stamp`` of the record to which the part belongs.
         ///

@@ -11,8 +11,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
     let maximumKeyByteCount = 511
     private let path: String
     private let isReadOnly: Bool
-    /// The lock that prevents other programs from removing the file; nil for a reader that cannot
-    /// lock it.
+    /// The lock that keeps other programs from removing the file; nil if a reader cannot lock it.
     private let lock: StoreLock?
     /// The content at the last read or commit; nil after closing or an I/O failure.
     private let latest: Mutex<SortedFile?>

@@ -102,7 +102,7 @@ package struct BinaryPropertyList {
             return .dictionary((0..<count).map { (members[$0], members[count + $0]) })
         default: break
         }
-        let problem = kind == 0x1 ? "is an integer beyond 64 bits" : "has an unknown kind"
+        let problem = kind == 0x1 ? "is an integer beyond 64 bits with a sign" : "is damaged or has an unknown kind"
         throw Self.damaged(file, what: "object \(number) \(problem)")
     }
 
@@ -118,8 +118,8 @@ package struct BinaryPropertyList {
             }
         case 0x1:
             if low <= 3, let value = signed(offset + 1, size: 1 << low) { return .integer(value) }
-            // Sixteen bytes are a signed integer, too. Programs write them for unsigned numbers
-            // from 2^63.
+            // Programs write 16 bytes for unsigned numbers of 2^63 or more, which do not fit here.
+            // Smaller numbers may have 16 bytes too.
             if low == 4, let high = signed(offset + 1, size: 8), let value = signed(offset + 9, size: 8),
                 high == (value < 0 ? -1 : 0)
             {

@@ -14,7 +14,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
     private let tail: DocumentTail
     /// An idle stream for the next reader.
     private var stream: DocumentStream?
-    /// Idle sorted hierarchies for the next reader.
+    /// An idle reader of sorted records for the next use.
     private var hierarchies: DocumentHierarchies?
     private let spillDirectories: [String]
     private let requireOpenStore: () throws(StoreError) -> Void
@@ -77,7 +77,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         return anew
     }
 
-    /// Returns sorted hierarchies that are not yet past the hierarchy of `root`.
+    /// Returns a reader of sorted records that has not yet passed the hierarchy of `root`.
     func takeHierarchies(before root: Int) throws(StoreError) -> DocumentHierarchies {
         if let taken = hierarchies, taken.isBefore(root: root) {
             hierarchies = nil
@@ -86,7 +86,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         return try DocumentHierarchies(file, stream: try makeStream(), directories: spillDirectories)
     }
 
-    /// Stores hierarchies for reuse after one of them was read to its end.
+    /// Keeps a reader of sorted records for reuse, after it has read a hierarchy to its end.
     func giveBack(_ hierarchies: DocumentHierarchies) { self.hierarchies = hierarchies }
 
     /// Stores a stream for reuse after its list was read to its end.
@@ -114,7 +114,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         return DocumentLinkCursor(DocumentPass(self, list: list, isEmpty: tail.count(of: list) == 0))
     }
 
-    // MARK: Known without reading
+    // MARK: Facts and histories
 
     var canRecordHistory: Bool { true }
 

@@ -32,12 +32,9 @@
         /// The number of transactions that this connection has begun.
         var transactionCount = 0
         /// Whether the session has the shared lock of the store.
-        var holdsStoreLock = false
-        /// The writer place that this connection tries first.
-        ///
-        /// If all connections tried the same place first, each would meet the places that the others
-        /// hold.
-        let firstPlace = Int.random(in: 0..<PostgreSQLDialect.placeCount)
+        var storeLock = StoreLockState.none
+        /// The writer place that the transaction tries first.
+        var firstPlace = 0
         /// The open COPY, if any.
         var openCopy: PostgreSQLCopy?
         /// The FETCH whose answer has not been read yet, if any.
@@ -227,10 +224,27 @@
             return try body()
         }
 
-        /// Releases the locks that the session has outside transactions.
-        func releaseStoreLock() throws(StoreError) {
-            try query("SELECT pg_advisory_unlock_all()")
-            holdsStoreLock = false
+        /// The state of the session's shared lock of the store.
+        enum StoreLockState {
+            case none
+            /// The lock was requested, and no answer came yet.
+            case requested
+            case held
+        }
+
+        /// Closes the connection after releasing the session's lock, if it has one.
+        ///
+        /// The server notices the end of a closed session later, so its lock could prevent the next
+        /// exclusive lock. If the server does not answer in time, the lock ends with the session.
+        func close(releasingLockWithin limit: Duration) {
+            if storeLock != .none, isSound, limit > .zero {
+                _ = try? withTimeout(limit) { () throws(StoreError) in
+                    abandonWork()
+                    if !isIdle { try query("ROLLBACK") }
+                    try query("SELECT pg_advisory_unlock_all()")
+                }
+            }
+            close()
         }
 
         /// Sets the profile, and the isolation level of its transactions.

@@ -3,23 +3,6 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// The text of a statement as the key of a dictionary.
-    ///
-    /// Only the length and a few characters are hashed, because texts are long and are looked up for
-    /// each commit.
-    struct PostgreSQLStatementText: Hashable {
-        let sql: String
-
-        init(_ sql: String) { self.sql = sql }
-
-        func hash(into hasher: inout Hasher) {
-            let bytes = sql.utf8
-            hasher.combine(bytes.count)
-            hasher.combine(bytes.first)
-            hasher.combine(bytes.last)
-        }
-    }
-
     /// A statement that the server of a connection has prepared.
     final class PostgreSQLPrepared {
         let name: String

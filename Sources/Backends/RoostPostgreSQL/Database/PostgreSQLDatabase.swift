@@ -11,6 +11,9 @@
             var idleWriters: [PostgreSQLConnection] = []
             /// Whether connections for writing stay open after their transactions.
             var keepsWriters = true
+            /// The writer places that running transactions of this store try first, one for each
+            /// bit.
+            var firstPlaces: UInt64 = 0
             /// The number of running transactions.
             var userCount = 0
             var isClosed = false
@@ -27,6 +30,8 @@
         private static let mostIdle = 16
         /// The maximum pause before a transaction begins again, in microseconds.
         private static let longestPauseMicroseconds: UInt32 = 64_000
+        /// The maximum time for releasing locks of sessions that are closed.
+        private static let releaseTime = Duration.seconds(1)
         /// The number of commits after which old commit keys are removed.
         private static let commitsPerSweep = 4096
         /// The statement that begins a transaction that reads.
@@ -138,7 +143,7 @@
             }
             Self.close(used)
             var isAlone = false
-            defer { if !isAlone { state.withLock { $0.keepsWriters = true } } }
+            defer { if !isAlone { state.withLock { $0.keepsWriters = !$0.isAlone } } }
             let connection = try begin(.writingAlone).connection
             do throws(StoreError) {
                 guard try isPossible(connection), let lock = state.withLock({ $0.lock }) else {
@@ -262,20 +267,25 @@
                         : "All connections of '\(name)' for writing are in use by this program; try again."
                 )
             }
+            let place = isReading ? nil : takeFirstPlace()
             do throws(StoreError) {
                 // A transaction that writes alone takes no pooled connection. Another commit may
                 // have returned one since the pool was emptied.
                 while purpose != .writingAlone, let pooled = takeIdle(isReading: isReading) {
-                    do throws(StoreError) { return (pooled, try begin(purpose, on: pooled)) } catch {
-                        pooled.close()
+                    do throws(StoreError) {
+                        pooled.firstPlace = place ?? 0
+                        return (pooled, try begin(purpose, on: pooled))
+                    } catch {
                         // If the server ended the connection while it was idle, another connection is tried.
                         guard (error.underlying as? PostgreSQLError)?.isConnectionLoss == true else { throw error }
                         try state.withLock({ $0.lock })?.renewIfLost()
                     }
                 }
                 let connection = try PostgreSQLConnection(location, settings: settings)
+                connection.firstPlace = place ?? 0
                 return (connection, try begin(purpose, on: connection))
             } catch {
+                if let place { returnFirstPlace(place) }
                 places.signal()
                 leave()
                 throw error
@@ -299,7 +309,7 @@
                     guard (error.underlying as? PostgreSQLError)?.isTransient(in: settings.profile) == true,
                         start.duration(to: .now) < settings.timeout, (try? connection.query("ROLLBACK")) != nil
                     else {
-                        connection.close()
+                        connection.close(releasingLockWithin: Self.releaseTime)
                         throw error
                     }
                     // A commit ends all transactions that wait for its place. If they began again
@@ -335,7 +345,8 @@
             // A session that writes keeps the lock for its later transactions.
             let lockSQL =
                 purpose.isReading
-                ? lockSQL?.transaction : connection.holdsStoreLock ? nil : lockSQL?.session
+                ? lockSQL?.transaction : connection.storeLock == .held ? nil : lockSQL?.session
+            if !purpose.isReading, lockSQL != nil { connection.storeLock = .requested }
             if !isPrepared {
                 let first = try connection.query(
                     [begin, lockSQL].compactMap(\.self).joined(separator: "; "), what: what)
@@ -348,7 +359,7 @@
                 row = results.last.flatMap { PostgreSQLIncarnation.Row(binary: $0) }
             }
             if let sum { row?.generationSum = sum }
-            if !purpose.isReading, lock == true { connection.holdsStoreLock = true }
+            if !purpose.isReading, let lock { connection.storeLock = lock ? .held : .none }
             // If this store has the lock exclusively, none of its other transactions can take it.
             let isLocked = lock != false || state.withLock { $0.isAlone }
             if isLocked, purpose == .writingBesideOthers, row == nil, !isPortable {
@@ -428,6 +439,7 @@
             if let connection = connection as? PostgreSQLConnection {
                 connection.abandonWork()
                 if connection.isSound, !connection.isIdle { _ = try? connection.query("ROLLBACK") }
+                if !isReading { returnFirstPlace(connection.firstPlace) }
                 keep(connection, isReading: isReading)
             }
             (isReading ? readers : writers).signal()
@@ -456,19 +468,29 @@
             state.withLock { isReading ? $0.idleReaders.popLast() : $0.idleWriters.popLast() }
         }
 
-        /// Closes connections after releasing the locks of their sessions.
-        ///
-        /// The server notices the end of a closed session later, so its lock could prevent the next
-        /// exclusive lock.
         private static func close(_ connections: [PostgreSQLConnection]) {
-            var answers = true
+            let start = ContinuousClock.now
             for connection in connections {
-                if answers, connection.holdsStoreLock, connection.isSound, connection.isIdle {
-                    // If the server does not answer, the locks end with the sessions.
-                    answers = (try? connection.withTimeout(.seconds(1), connection.releaseStoreLock)) != nil
-                }
-                connection.close()
+                connection.close(releasingLockWithin: releaseTime - start.duration(to: .now))
             }
+        }
+
+        /// Returns the lowest place that no other transaction of this store tries first.
+        ///
+        /// So several writers of one program do not meet the places that the others hold, and the
+        /// changes of a single writer are added to the tallies of one place.
+        private func takeFirstPlace() -> Int {
+            state.withLock { state in
+                let place = (~state.firstPlaces).trailingZeroBitCount
+                // There are fewer connections for writing than places.
+                guard place < PostgreSQLDialect.placeCount else { return 0 }
+                state.firstPlaces |= 1 << UInt64(place)
+                return place
+            }
+        }
+
+        private func returnFirstPlace(_ place: Int) {
+            state.withLock { $0.firstPlaces &= ~(1 << UInt64(place)) }
         }
 
         private func enter() throws(StoreError) {

@@ -115,7 +115,7 @@
         /// - Parameter connection: The connection of the transaction, which already has the shared
         ///   lock. So no other program can take the exclusive lock meanwhile.
         /// - Throws: `busy` if another program has the store open. The session then takes its lock
-        ///   again. If that fails, each transaction takes the lock, as after a server restart.
+        ///   again. If that fails, other transactions hold the lock, as after a server restart.
         func makeExclusive(in connection: PostgreSQLConnection) throws(StoreError) {
             try withConnection { (session) throws(StoreError) in
                 let key = try Self.key(location.schema, connection: session)
@@ -191,7 +191,13 @@
             isReleased.signal()
             guard let connection = connection.withLock({ $0.take() }) else { return }
             defer { connection.close() }
-            guard let lease else { return }
+            guard let lease else {
+                // A pooler may keep the server's session, and its lock, for another client.
+                _ = try? connection.withTimeout(.seconds(1)) { () throws(StoreError) in
+                    try connection.query("SELECT pg_advisory_unlock_all()")
+                }
+                return
+            }
             func giveBack(on connection: PostgreSQLConnection) throws(StoreError) {
                 try connection.withTimeout(PostgreSQLLease.timeout) { () throws(StoreError) in
                     try lease.giveBack(on: connection)

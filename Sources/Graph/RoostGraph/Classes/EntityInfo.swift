@@ -25,8 +25,10 @@ final class EntityInfo: Sendable {
     /// The fields of all to-one relationships.
     let referenceFields: [RecordLayout.Field]
     let referenceRanges: [Range<Int>]
-    /// The fields with the object's positions in the ordered inverses of to-one relationships, by
-    /// number of the to-one relationship; nil without such a field.
+    /// The fields with the object's position in the object to which a to-one relationship refers, by
+    /// relationship number.
+    ///
+    /// Only a to-one relationship whose inverse is ordered has such a field.
     let places: [RecordLayout.Field?]
     /// The fields with positions in ordered relationships.
     let placeFields: [RecordLayout.Field]
@@ -147,7 +149,7 @@ final class ModelClasses: Sendable {
         }
         var entities: [EntityInfo] = []
         for entity in model.entities {
-            // An entity without a class uses the class of its nearest superentity.
+            // An entity without a class uses the class of the nearest superentity that has one.
             var number: Int? = entity.number
             while let current = number, shapes[current] == nil { number = model.entities[current].superentity }
             let found = number.flatMap { shapes[$0] }

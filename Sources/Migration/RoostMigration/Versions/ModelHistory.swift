@@ -2,10 +2,10 @@ public import RoostCore
 
 /// The versions of a model, oldest first, and the mapping models between them.
 ///
-/// A store's version is the newest version that it is compatible with. Mapping models between the
-/// store's version and the new version are preferred, and may skip versions. The rest of the path
-/// is inferred in one step, as in Core Data. Intermediate versions are used one by one only if one
-/// step cannot be inferred, or would drop data that they preserve.
+/// A store's version is the newest version that it is compatible with. A migration goes from there
+/// to the new version. It uses the mapping models on the way, which may skip versions. Each gap
+/// without a mapping model is one inferred step, as in Core Data. Its intermediate versions are used
+/// one by one only if one step cannot be inferred, or would drop data that they preserve.
 ///
 /// ```swift
 /// var history = try ModelHistory([
@@ -154,7 +154,7 @@ public struct ModelHistory: Sendable {
 
     /// Returns the position of the version with the given name.
     ///
-    /// - Throws: `invalidRequest`, with the existing names.
+    /// - Throws: `invalidRequest`, with the nearest name, or with all names if none is near.
     func position(named name: String) throws(StoreError) -> Int {
         if let position = versions.firstIndex(where: { $0.name == name }) { return position }
         let hint = nearestName(to: name, among: versions.map(\.name)).map { "did you mean '\($0)'?" }

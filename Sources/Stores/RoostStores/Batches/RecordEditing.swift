@@ -7,14 +7,14 @@ struct RecordEditing {
     /// The properties to set in objects of a concrete entity.
     struct Plan {
         let properties: BatchProperties
-        /// The properties, in the order of the values.
+        /// The same properties, in the order in which a caller passes their values.
         let targets: [BatchProperties.Property]
     }
 
     private let snapshot: any StoreSnapshot
     private let rules: ModelRules
     private let model: ManagedObjectModel
-    /// The rules of records, with the time spent on regular expressions.
+    /// The rules of records, which add up the time spent on regular expressions.
     private var recordRules: RecordRules
     private(set) var failures = FailureList()
     /// The missing objects to which new references refer.
@@ -53,7 +53,7 @@ struct RecordEditing {
         }
     }
 
-    /// Checks the fields of an updated record that ``fields(of:values:plan:_:)`` returned last.
+    /// Checks the fields that the last call of ``fields(of:values:plan:_:)`` set in a record.
     ///
     /// A composite must have its mandatory elements if the composite or any of its elements was
     /// set.
@@ -74,8 +74,8 @@ struct RecordEditing {
     /// Throws the collected failures and missing objects.
     func throwIfAny() throws(StoreError) { try missing.throwIfAny(with: failures) }
 
-    /// Completes a change set with the other ends of relationships and derived attributes, and
-    /// checks counts.
+    /// Adds the changes of related objects and the derived attributes to a change set, and checks the
+    /// numbers of related objects.
     ///
     /// - Parameters:
     ///   - changes: The change set to complete.
@@ -104,9 +104,9 @@ struct RecordEditing {
     ///   - relationship: The relationship.
     ///   - object: The object, and whether the change set inserts it.
     ///   - ids: The new objects of the relationship.
-    ///   - owner: A closure that returns the name of the object or the row for messages.
-    /// - Throws: `invalidValue` for an object of another entity; `limitExceeded` without a free
-    ///   position.
+    ///   - owner: A closure that returns how messages call the object: by its ID or its row.
+    /// - Throws: `invalidValue` for an object of another entity; `limitExceeded` if an
+    ///   ordered relationship has no free place.
     mutating func setMembers(
         _ relationship: ManagedObjectModel.Relationship, of object: (id: ObjectID, isNew: Bool), to ids: [ObjectID],
         _ owner: () -> String
@@ -134,11 +134,11 @@ struct RecordEditing {
     ///   - record: The record, which need not be in the store.
     ///   - values: The values, one for each target of the plan.
     ///   - plan: The plan of the record's entity.
-    ///   - owner: A closure that returns the name of the object or the row for messages.
+    ///   - owner: A closure that returns how messages call the object: by its ID or its row.
     /// - Returns: The fields with their new values.
     /// - Throws: `invalidValue` for a value that a property cannot hold; `invalidRequest` if two
-    ///   objects claim one partner; `limitExceeded` without a free position; errors of reading the
-    ///   snapshot.
+    ///   objects claim one partner; `limitExceeded` if an ordered relationship has no
+    ///   free place; errors of reading the snapshot.
     mutating func fields(
         of record: RecordReader, values: [Value], plan: Plan, _ owner: () -> String
     ) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {
@@ -211,10 +211,10 @@ struct RecordEditing {
         }
     }
 
-    /// Completes positions in ordered relationships.
+    /// Completes the given places in ordered relationships.
     ///
-    /// If an object has no owner, its position is null. If the request gives no position, the
-    /// object gets the last position.
+    /// If the object belongs to no list, its place becomes null. If the given place is null, the
+    /// object becomes the last of its list.
     private mutating func settlePlaces(_ record: RecordReader, plan: Plan) throws(StoreError) {
         for case .field(let place) in plan.targets where place.kind == .order {
             guard let relationship = place.relationship.map({ model.relationships[$0] }),

@@ -222,7 +222,9 @@ enum StoreArguments {
         return location
     }
 
-    /// Throws the more precise error of SQLite's store type for an SQLite database.
+    /// Throws the error of SQLite's store type if the file is an SQLite database.
+    ///
+    /// That error says why the database is not a store.
     private static func refuseForeignFile(at path: String) throws(StoreError) {
         guard StoreFile.read(prefix: 16, of: path) == Array("SQLite format 3\0".utf8),
             let type = StoreRegistry.standard.all.first(where: { $0.name == "sqlite" })

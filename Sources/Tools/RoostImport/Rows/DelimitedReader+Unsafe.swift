@@ -7,7 +7,7 @@ internal import RoostCore
 /// line: either with LF or CR LF, or with CR alone. Empty lines are skipped. An empty cell is null,
 /// and an empty text is written in quotes. The memory is that of the longest row.
 final class DelimitedReader: TextRowReader {
-    /// The maximum number of bytes of a row.
+    /// The maximum number of bytes of a row, including the next part of the file.
     private static let maximumRowByteCount = 256 << 20
     private static let chunkByteCount = 256 << 10
     private static let quote = UInt8(ascii: "\"")
@@ -20,13 +20,15 @@ final class DelimitedReader: TextRowReader {
     private(set) var row = ImportRow()
 
     private let name: String
+    private let hasHeader: Bool
     private var text: DecodedInput
     private var delimiter: UInt8
     /// Whether the first row was read only to count its cells, and must be returned next.
     private var keepsFirst = false
 
     // SAFETY: the bytes base[0 ..< end] are initialized, 0 <= rowStart <= end <= capacity, and
-    // cells are offsets from rowStart to bytes before end. One thread uses the reader.
+    // the bytes of each cell are before end. A cell's start counts from rowStart. One thread uses
+    // the reader.
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private var rowStart = 0
@@ -52,13 +54,15 @@ final class DelimitedReader: TextRowReader {
     ) throws(StoreError) {
         name = input.name
         text = try DecodedInput(input, encoding: encoding)
+        self.hasHeader = hasHeader
         capacity = Self.chunkByteCount
         base = .allocate(capacity: capacity)
         self.delimiter = delimiter ?? UInt8(ascii: ",")
         if delimiter == nil { self.delimiter = try guessDelimiter() }
         guard try next() else {
             throw StoreError(
-                .invalidValue, "'\(name)' is empty. Its first line must have the names of the columns.")
+                .invalidValue,
+                "'\(name)' is empty.\(hasHeader ? " Its first line must have the names of the columns." : "")")
         }
         if let problem = row.problem { throw StoreError(.invalidValue, "'\(name)', line \(row.line): \(problem)") }
         if hasHeader {
@@ -111,7 +115,8 @@ final class DelimitedReader: TextRowReader {
         } while try passDelimiter(&index)
         rowByteCount = index
         if !columns.isEmpty, row.problem == nil, row.cells.count != columns.count {
-            row.problem = "the row has \(row.cells.count) cells, and the header has \(columns.count)."
+            let first = hasHeader ? "header" : "first row"
+            row.problem = "the row has \(row.cells.count) cells, and the \(first) has \(columns.count)."
         }
         return true
     }
@@ -201,8 +206,8 @@ final class DelimitedReader: TextRowReader {
 
     /// Returns whether a line ends at a byte outside quotes.
     ///
-    /// If lines end with CR alone, LF is part of a cell. Otherwise a CR that is not before LF is
-    /// part of a cell.
+    /// If lines end with CR alone, LF is part of a cell. If lines end with LF or CR LF, other CR are
+    /// part of a cell, except at the end of the text.
     private func isLineEnd(_ index: Int) throws(StoreError) -> Bool {
         switch base[rowStart + index] {
         case Self.newline:

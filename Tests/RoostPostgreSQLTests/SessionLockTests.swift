@@ -1,0 +1,94 @@
+#if PostgreSQL
+    import RoostCore
+    import Testing
+
+    @testable import RoostPostgreSQL
+    @testable import RoostSQL
+
+    @Suite(
+        "Locks and places of writers in PostgreSQL",
+        .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
+    struct SessionLockTests {
+        private let model: ManagedObjectModel
+        private let location = PostgreSQLServer.location()
+        private let place: PostgreSQLLocation
+        private let observer: PostgreSQLConnection
+
+        init() throws {
+            model = try ManagedObjectModel(entities: [
+                EntityDescription("Counter", attributes: [AttributeDescription("value", type: .integer64)])
+            ])
+            place = try PostgreSQLLocation(location.path)
+            observer = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(StoreOptions()))
+        }
+
+        /// Returns the number of sessions with the shared lock of the store.
+        private func lockCount() throws -> Int? {
+            let key = try PostgreSQLStoreLock.key(place.schema, connection: observer)
+            return try observer.query(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = (\(key) & 4294967295)::oid AND classid = ((\(key) >> 32) & 4294967295)::oid"
+            ).text(0, column: 0).flatMap { Int($0) }
+        }
+
+        private func commit(_ store: any PersistentStore, key: Int64) throws {
+            var changes = ChangeSet(model: model)
+            try changes.insert(ObjectID("Counter", key: key), values: ["value": 1])
+            _ = try store.commit(changes)
+        }
+
+        @Test("a session that writes keeps the lock of its store, and releases it before the store is closed")
+        func keepsLock() throws {
+            let store = try PostgreSQLStoreType().create(location, model: model, options: StoreOptions())
+            defer { try? PostgreSQLStoreType().destroy(location) }
+            #expect(try lockCount() == 1)
+            for key in 1...3 as ClosedRange<Int64> { try commit(store, key: key) }
+            #expect(try lockCount() == 2)
+            try store.close()
+            #expect(try lockCount() == 0)
+        }
+
+        @Test("a session whose transaction cannot begin releases the lock of its store at once")
+        func releasesAfterError() throws {
+            let store = try PostgreSQLStoreType().create(
+                location, model: model, options: PostgreSQLServer.options(.postgresql, timeoutSeconds: 0.05))
+            defer { try? PostgreSQLStoreType().destroy(location) }
+            let quoted = try observer.identifier(place.schema)
+            try observer.query("BEGIN; LOCK TABLE \(quoted)._roost_tallies IN ACCESS EXCLUSIVE MODE")
+            #expect(throws: StoreError.self) { try commit(store, key: 1) }
+            #expect(try lockCount() == 1)
+            try observer.query("ROLLBACK")
+            try commit(store, key: 1)
+            try store.close()
+        }
+
+        @Test("commits one after the other use the tallies of one place, from any session")
+        func usesOnePlace() throws {
+            try PostgreSQLStoreType().create(location, model: model, options: StoreOptions()).close()
+            defer { try? PostgreSQLStoreType().destroy(location) }
+            for session in 0..<4 as Range<Int64> {
+                let store = try PostgreSQLStoreType().open(location, options: StoreOptions())
+                for key in 1...2 as ClosedRange<Int64> { try commit(store, key: session * 2 + key) }
+                try store.close()
+            }
+            let places = try observer.query(
+                "SELECT count(DISTINCT place) FROM \(try observer.identifier(place.schema))._roost_tallies WHERE kind = 'entity'"
+            )
+            #expect(places.text(0, column: 0) == "1")
+        }
+
+        @Test("transactions at the same time get different places, and the lowest that is free")
+        func differentPlaces() throws {
+            let store = try PostgreSQLStoreType().create(location, model: model, options: StoreOptions())
+            defer { try? PostgreSQLStoreType().destroy(location) }
+            let database = try #require((store as? SQLStore)?.database as? PostgreSQLDatabase)
+            let (first, second) = (try database.beginWritingBesideOthers(), try database.beginWritingBesideOthers())
+            #expect([first.place.number, second.place.number] == [0, 1])
+            database.rollBackWriting(first.connection)
+            let third = try database.beginWritingBesideOthers()
+            #expect(third.place.number == 0)
+            database.rollBackWriting(second.connection)
+            database.rollBackWriting(third.connection)
+            try store.close()
+        }
+    }
+#endif
