@@ -2,10 +2,10 @@ public import RoostCore
 
 /// The versions of a model, oldest first, and the mapping models between them.
 ///
-/// A store's version is the newest version that it is compatible with. A migration goes from there
-/// to the new version. It uses the mapping models on the way, which may skip versions. Each gap
-/// without a mapping model is one inferred step, as in Core Data. Its intermediate versions are used
-/// one by one only if one step cannot be inferred, or would drop data that they preserve.
+/// A store's version is the newest version that it is compatible with. A migration starts there and
+/// ends with the new version. It uses the mapping models between them, which may skip versions.
+/// Each gap without a mapping model is one inferred step, as in Core Data. The versions in a gap are
+/// used one by one only if one step cannot be inferred, or would drop data that they preserve.
 ///
 /// ```swift
 /// var history = try ModelHistory([

@@ -29,7 +29,7 @@ extension ShellSession {
             case .position(let position):
                 let ids = try objects.ids ?? allIDs(of: objects.entity, snapshot: snapshot)
                 guard position < ids.count else {
-                    let range = ids.isEmpty ? "there are no objects" : "positions are 0 to \(ids.count - 1)"
+                    let range = ids.isEmpty ? "the source has no object" : "positions are 0 to \(ids.count - 1)"
                     throw ShellSyntaxError("no object has the position \(position); \(range)", at: column)
                 }
                 objects.ids = [ids[position]]
