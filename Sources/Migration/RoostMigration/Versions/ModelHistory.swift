@@ -4,8 +4,8 @@ public import RoostCore
 ///
 /// A store's version is the newest version that it is compatible with. A migration starts there and
 /// ends with the new version. It uses the mapping models between them, which may skip versions.
-/// Each gap without a mapping model is one inferred step, as in Core Data. The versions in a gap are
-/// used one by one only if one step cannot be inferred, or would drop data that they preserve.
+/// Each gap without a mapping model is one inferred step, as in Core Data. The versions in a gap
+/// are used one by one only if one step cannot be inferred, or would drop data that they preserve.
 ///
 /// ```swift
 /// var history = try ModelHistory([
