@@ -16,7 +16,10 @@
         private let directory = "/tmp/roost-pooler-\(UInt32.random(in: .min ... .max))"
         private let process = Process()
 
-        init(mode: String) throws {
+        /// Starts a pooler.
+        ///
+        /// If it does not reset sessions, the next client gets a session with the locks of the last.
+        init(mode: String, resetsSessions: Bool = true) throws {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: directory)
             let settings = """
@@ -28,6 +31,7 @@
                 listen_port = 6432
                 auth_type = any
                 pool_mode = \(mode)
+                server_reset_query = \(resetsSessions ? "DISCARD ALL" : "DEALLOCATE ALL")
                 logfile = \(directory)/log
                 """
             try settings.write(toFile: "\(directory)/settings", atomically: false, encoding: .utf8)
@@ -78,6 +82,50 @@
             #expect { try type.destroy(location) } throws: { ($0 as? StoreError)?.code == .busy }
             try store.close()
             try type.destroy(location)
+        }
+
+        /// A store behind a pooler that keeps the locks of sessions for the next client, and a direct
+        /// connection that sees the locks.
+        private func storeBehindKeepingPooler(
+            timeoutSeconds: Double = 60, _ body: (any PersistentStore, _ direct: PostgreSQLConnection) throws -> Void
+        ) throws -> Int? {
+            let pooler = try Pooler(mode: "session", resetsSessions: false)
+            let direct = PostgreSQLServer.location()
+            let place = try PostgreSQLLocation(direct.path)
+            let observer = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(StoreOptions()))
+            let store = try type.create(
+                StoreLocation(type: type.name, path: "\(pooler.parameters) schema=\(place.schema)"), model: try model(),
+                options: StoreOptions(timeoutSeconds: timeoutSeconds))
+            defer { try? type.destroy(direct) }
+            try body(store, observer)
+            let count = try observer.lockCount(of: place.schema)
+            try store.close()
+            #expect(try observer.lockCount(of: place.schema) == 0)
+            return count
+        }
+
+        private func commit(_ store: any PersistentStore, key: Int64) throws {
+            var changes = ChangeSet(model: store.model)
+            try changes.insert(ObjectID("Item", key: key), values: ["name": "a"])
+            _ = try store.commit(changes)
+        }
+
+        @Test("a closed store keeps no lock in the sessions of a pooler that does not reset them")
+        func releasesLocks() throws {
+            let count = try storeBehindKeepingPooler { store, _ in
+                for key in 1...3 as ClosedRange<Int64> { try commit(store, key: key) }
+            }
+            #expect(count == 2)
+        }
+
+        @Test("a session whose transaction cannot begin releases the lock of its store")
+        func releasesLockAfterError() throws {
+            let count = try storeBehindKeepingPooler(timeoutSeconds: 0.05) { store, direct in
+                try direct.query("BEGIN; LOCK TABLE _roost_tallies IN ACCESS EXCLUSIVE MODE")
+                #expect(throws: StoreError.self) { try commit(store, key: 1) }
+                try direct.query("ROLLBACK")
+            }
+            #expect(count == 1)
         }
 
         @Test("a connection through PgBouncer in transaction mode is refused, and the error names the mode")

@@ -5,6 +5,16 @@
     @testable import RoostPostgreSQL
     @testable import RoostSQL
 
+    extension PostgreSQLConnection {
+        /// Returns the number of sessions with the shared lock of a store.
+        func lockCount(of schema: String) throws -> Int? {
+            let key = try PostgreSQLStoreLock.key(schema, connection: self)
+            return try query(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = (\(key) & 4294967295)::oid AND classid = ((\(key) >> 32) & 4294967295)::oid"
+            ).text(0, column: 0).flatMap { Int($0) }
+        }
+    }
+
     @Suite(
         "Locks and places of writers in PostgreSQL",
         .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
@@ -22,13 +32,7 @@
             observer = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(StoreOptions()))
         }
 
-        /// Returns the number of sessions with the shared lock of the store.
-        private func lockCount() throws -> Int? {
-            let key = try PostgreSQLStoreLock.key(place.schema, connection: observer)
-            return try observer.query(
-                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = (\(key) & 4294967295)::oid AND classid = ((\(key) >> 32) & 4294967295)::oid"
-            ).text(0, column: 0).flatMap { Int($0) }
-        }
+        private func lockCount() throws -> Int? { try observer.lockCount(of: place.schema) }
 
         private func commit(_ store: any PersistentStore, key: Int64) throws {
             var changes = ChangeSet(model: model)
@@ -45,20 +49,6 @@
             #expect(try lockCount() == 2)
             try store.close()
             #expect(try lockCount() == 0)
-        }
-
-        @Test("a session whose transaction cannot begin releases the lock of its store at once")
-        func releasesAfterError() throws {
-            let store = try PostgreSQLStoreType().create(
-                location, model: model, options: PostgreSQLServer.options(.postgresql, timeoutSeconds: 0.05))
-            defer { try? PostgreSQLStoreType().destroy(location) }
-            let quoted = try observer.identifier(place.schema)
-            try observer.query("BEGIN; LOCK TABLE \(quoted)._roost_tallies IN ACCESS EXCLUSIVE MODE")
-            #expect(throws: StoreError.self) { try commit(store, key: 1) }
-            #expect(try lockCount() == 1)
-            try observer.query("ROLLBACK")
-            try commit(store, key: 1)
-            try store.close()
         }
 
         @Test("commits one after the other use the tallies of one place, from any session")

@@ -51,12 +51,23 @@
                 guard PQenterPipelineMode(connection) == 1 else { throw lost(Self.what) }
             }
             deferredCount += 1
-            let isSent = parameters.withPointers { count, values, lengths, formats in
-                statement.nameBytes.withUnsafeBufferPointer {
-                    PQsendQueryPrepared(connection, $0.baseAddress, count, values, lengths, formats, 1)
-                }
+            let isSent = parameters.withPointers {
+                Self.send(statement, on: connection, count: $0, values: $1, lengths: $2, formats: $3)
             }
             guard isSent == 1 else { throw lost(Self.what) }
+        }
+
+        /// Sends a prepared statement, and requests binary results.
+        ///
+        /// - Returns: 1, or 0 after an error.
+        static func send(
+            _ statement: PostgreSQLPrepared, on connection: OpaquePointer, count: Int32,
+            values: UnsafePointer<UnsafePointer<CChar>?>?, lengths: UnsafePointer<Int32>?,
+            formats: UnsafePointer<Int32>?
+        ) -> Int32 {
+            statement.nameBytes.withUnsafeBufferPointer {
+                PQsendQueryPrepared(connection, $0.baseAddress, count, values, lengths, formats, 1)
+            }
         }
 
         /// Runs statements in order with one message, until a statement fails.

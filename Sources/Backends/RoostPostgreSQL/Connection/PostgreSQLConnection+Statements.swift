@@ -72,10 +72,8 @@
         func run(_ statement: PostgreSQLPrepared, parameters: PostgreSQLParameters) throws(StoreError)
             -> PostgreSQLResult
         {
-            try send(parameters) { connection, count, values, lengths, formats in
-                statement.nameBytes.withUnsafeBufferPointer {
-                    PQsendQueryPrepared(connection, $0.baseAddress, count, values, lengths, formats, 1)
-                }
+            try send(parameters) {
+                Self.send(statement, on: $0, count: $1, values: $2, lengths: $3, formats: $4)
             }
         }
 

@@ -14,6 +14,8 @@ final class SQLReading: Sendable {
         /// The SELECT statement for the row with a key, if the row is of the entity or a subentity.
         let lookupSQL: String
         /// ``lookupSQL`` with a lock to change the row, if several transactions can write.
+        ///
+        /// Each update uses this text, so it is made once.
         let changingLookupSQL: String
         /// The SELECT statements of a scan of the entity and its subentities in key order.
         ///
