@@ -292,7 +292,7 @@ private func wrongAnswer(of store: any PersistentStore, expected: [[Int64]]) thr
 
 /// Closes a store whose file was removed or exchanged.
 ///
-/// Closing may throw `storeReplaced`, but no other error.
+/// Closing may throw `storeReplaced` because of pending writes, but it may throw no other error.
 private func closeTelling(_ store: any PersistentStore) throws {
     do throws(StoreError) {
         try store.close()

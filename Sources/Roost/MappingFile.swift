@@ -14,8 +14,8 @@ public enum MappingFile {
     /// - Parameters:
     ///   - path: A mapping document (`*.json`), or Apple's `.xcmappingmodel`
     ///     (`CoreDataMappingReader`).
-    ///   - source: The source model of the mappings; used only for Apple's files.
-    ///   - destination: The destination model of the mappings; used only for Apple's files.
+    ///   - source: The source model of the mappings; used only to complete Apple's files.
+    ///   - destination: The destination model of the mappings; used only to complete Apple's files.
     /// - Returns: The mapping model, and warnings about content that was changed or left out.
     /// - Throws: `notFound`, `permissionDenied`, `notAStore` if `path` is not a file,
     ///   `limitExceeded`; `invalidMappingModel` with the location of the problem.

@@ -48,7 +48,7 @@ struct ImportBench {
         return store
     }
 
-    /// Imports a text, and returns each row's values by property.
+    /// Imports a text, and returns each row's values by property, in the order of the keys.
     func rows(_ text: String) throws -> [[String: Value]] { try rows(Array(text.utf8)) }
 
     func rows(_ bytes: [UInt8]) throws -> [[String: Value]] {

@@ -168,8 +168,8 @@ struct ConversionFailureTests {
         #expect(Set(report.skipped) == Set(damaged.map(\.description)))
         #expect(report.objects == 4501)
         #expect(report.verified)
-        // Persons 1, 2 and 1500 have two books each, and the friendships 1-2, 2-3 and 1499-1500. Shelf 3 has a
-        // fifth of the books.
+        // The skipped persons 1, 2 and 1500 have two books each, and the friendships 1-2, 2-3 and 1499-1500. The
+        // skipped shelf 3 has a fifth of the books.
         let dangling = Dictionary(uniqueKeysWithValues: report.dangling.map { ($0.relationship, $0.count) })
         #expect(dangling["Book.author"] == 6)
         #expect(dangling["Person.friends"] == 3)

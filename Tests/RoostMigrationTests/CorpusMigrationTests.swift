@@ -151,6 +151,7 @@ import RoostMigration
     /// A mapping model of the corpus, and its two model files.
     struct CorpusMapping: Sendable, CustomTestStringConvertible {
         let path: String
+        /// The names of the bundle and the version; the same in `destination`.
         let source: [String]
         let destination: [String]
 

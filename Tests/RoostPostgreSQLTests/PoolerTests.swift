@@ -84,9 +84,11 @@
             try type.destroy(location)
         }
 
-        /// A store behind a pooler that keeps the locks of sessions for the next client, and a direct
-        /// connection that sees the locks.
-        private func storeBehindKeepingPooler(
+        /// Runs `body` with a store whose pooler does not reset sessions, and with a direct connection.
+        ///
+        /// Returns the number of sessions that have the store's lock after `body`. Expects that none
+        /// has it after the store is closed.
+        private func withKeptSessions(
             timeoutSeconds: Double = 60, _ body: (any PersistentStore, _ direct: PostgreSQLConnection) throws -> Void
         ) throws -> Int? {
             let pooler = try Pooler(mode: "session", resetsSessions: false)
@@ -112,7 +114,7 @@
 
         @Test("a closed store keeps no lock in the sessions of a pooler that does not reset them")
         func releasesLocks() throws {
-            let count = try storeBehindKeepingPooler { store, _ in
+            let count = try withKeptSessions { store, _ in
                 for key in 1...3 as ClosedRange<Int64> { try commit(store, key: key) }
             }
             #expect(count == 2)
@@ -120,7 +122,7 @@
 
         @Test("a session whose transaction cannot begin releases the lock of its store")
         func releasesLockAfterError() throws {
-            let count = try storeBehindKeepingPooler(timeoutSeconds: 0.05) { store, direct in
+            let count = try withKeptSessions(timeoutSeconds: 0.05) { store, direct in
                 try direct.query("BEGIN; LOCK TABLE _roost_tallies IN ACCESS EXCLUSIVE MODE")
                 #expect(throws: StoreError.self) { try commit(store, key: 1) }
                 try direct.query("ROLLBACK")

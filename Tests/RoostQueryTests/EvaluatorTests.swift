@@ -322,7 +322,7 @@ struct GraphPredicateTests {
             let predicate = compare(.path(of: subquery, ["@count"]), by: operation, to: .constant(number))
             #expect(try library.keys("Album", where: predicate) == expected)
         }
-        // Two albums have tracks, which are read together. There are two predicates.
+        // For each of the two predicates, there is one read for each of the two albums with tracks.
         #expect(library.graph.readCount == 4)
     }
 

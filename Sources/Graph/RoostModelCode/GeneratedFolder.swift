@@ -14,7 +14,8 @@ package struct GeneratedFolder {
             case stale
             /// A file does not exist.
             case missing
-            /// A file was generated from an earlier version of the model.
+            /// A file was generated from an earlier version of the model, and the current version
+            /// has no such file.
             case superfluous
         }
 

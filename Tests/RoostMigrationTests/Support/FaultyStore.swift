@@ -24,10 +24,13 @@ struct Faults: Sendable {
     var damageReportCount = 1
     /// Cursors of all links of a relationship find none, whatever the last commit recorded.
     var losesLinks = false
+    /// A check of the structure throws `corrupted`.
     var isUnsound = false
     /// The code of the error that opening throws.
     var failsAtOpening: StoreError.Code?
+    /// Called before a store is created.
     var onCreate: (@Sendable () throws(StoreError) -> Void)?
+    /// Called before a store is opened.
     var onOpen: (@Sendable () throws(StoreError) -> Void)?
     /// Called with the number of each batch, before the loader receives it.
     var onAppend: (@Sendable (Int) -> Void)?

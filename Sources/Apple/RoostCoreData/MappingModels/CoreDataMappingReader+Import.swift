@@ -314,7 +314,8 @@ struct MappingImport {
         else {
             throw failure(object, place: place, what: what)
         }
-        // The name of the field depends on the version of Foundation, so all fields are examined.
+        // The name of the field depends on the version of Foundation, so all fields are examined. Only one field is a
+        // function.
         for name in fetch.fields.keys.sorted() where name != "$class" {
             guard let function = try fetch.object(name),
                 try function.string("NSSelectorName") == "fetchRequestForSourceEntityNamed:predicateString:"

@@ -4,6 +4,8 @@ internal import RoostSystem
 internal import RoostText
 
 /// The last keys and the tally at the end of a document.
+///
+/// They can be read without the rest of the document.
 struct DocumentTail: Sendable {
     /// The maximum distance from the tail's beginning to the file's end.
     private static let maximumByteCount = 1 << 18

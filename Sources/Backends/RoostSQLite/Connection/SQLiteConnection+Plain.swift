@@ -3,8 +3,9 @@ package import RoostCore
 extension SQLiteConnection {
     /// Opens a connection that may run all statements.
     ///
-    /// Closing the last connection to a database moves the write-ahead log into the file. This
-    /// function is meant for databases that are not stores, as in the tests of the SQL engine.
+    /// If this connection is the last to be closed, closing it moves the write-ahead log into the
+    /// file. This function is meant for databases that are not stores, as in the tests of the SQL
+    /// engine.
     package static func plain(
         at path: String, isReadOnly: Bool, timeoutSeconds: Double
     ) throws(StoreError) -> SQLiteConnection {

@@ -1,6 +1,7 @@
 extension StoreError {
     /// The maximum number of differences in a message.
     private static let toldDifferenceCount = 3
+    /// The maximum length of one difference in a message.
     private static let differenceCharacterCount = 120
 
     /// Returns the error for opening a store with an incompatible model.

@@ -225,8 +225,8 @@ package final class CommitFeed: Sendable {
 
     /// Reports finished commits whose predecessor is a commit of another process.
     ///
-    /// Waits while the predecessor may be an unfinished commit of this process, or if a look can
-    /// find the changes. Does not wait if too many commits are waiting.
+    /// Does nothing while the predecessor may be an unfinished commit of this process, or if a look
+    /// can find the changes, unless too many commits are waiting.
     private static func tellGap(_ state: inout State) {
         guard !state.early.isEmpty, let known = state.known, state.openCount == 0 || state.early.count > mostEarly,
             !state.hasHistory || state.early.count > mostEarly

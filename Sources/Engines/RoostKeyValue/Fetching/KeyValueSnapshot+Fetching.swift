@@ -56,7 +56,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         let planned = try planned(request)
         var window = IDWindow(request.request)
         guard !window.isFull else { return }
-        // If all objects have the same entity, no record is read.
+        // If the entries decide the request and all objects have the same entity, no record is read.
         if planned.isDecided, let choice = planned.choice, choice.isCountable,
             planned.entity.selfAndSubentities.count == 1, let keys = try keys(planned, choice: choice)
         {

@@ -30,8 +30,7 @@ struct PendingFetch {
     ///   - request: The request.
     ///   - entity: The entity of the request.
     ///   - changes: All changes of the hierarchies that can affect the request.
-    ///   - isStoreRight: Whether the changes cannot affect the places of unchanged objects in the
-    ///     result.
+    ///   - isStoreRight: Whether the store's result is correct for all unchanged objects.
     ///   - followed: The relationships that the request follows, or nil if they are unknown.
     ///   - snapshot: The state of the store.
     ///   - graph: The objects of the snapshot.

@@ -6,9 +6,9 @@ public import RoostCore
 /// instance. An object and its context stay in one isolation, because neither is `Sendable`. Pass
 /// the ``objectID`` to other isolations.
 ///
-/// An object whose values have not been read is a *fault*. The first access to a value reads the
-/// object, often together with other faults. If a property cannot be read, its value is null, zero
-/// or empty, and the next save, fetch or count of the context throws the error.
+/// A stored object whose values are not in memory is a *fault*. The first access to a value reads
+/// the object, often together with other faults. If a property cannot be read, its value is null,
+/// zero or empty, and the next save, fetch or count of the context throws the error.
 ///
 /// ```swift
 /// let album = try context.insert("Album")

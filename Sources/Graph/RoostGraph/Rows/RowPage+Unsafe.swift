@@ -21,6 +21,7 @@ struct RowPage {
     private var useCount: Int
     /// The number of used bytes, including the header.
     private var usedByteCount: Int
+    /// The number of rows that were added to the page, including rows that are no longer used.
     private var rowCount = 0
     /// Whether the page contains only fetched rows, without gaps.
     private var isFetched: Bool

@@ -132,7 +132,7 @@ extension ManagedObjectContext {
     /// The next attempt includes merged values and, in a background save, changes made meanwhile.
     /// So it is prepared like the first attempt.
     ///
-    /// - Throws: `error`, if the merge policy cannot resolve it; errors from preparing.
+    /// - Throws: `error`, if it cannot be resolved; errors from preparing.
     private func prepareAgain(after error: StoreError) throws(StoreError) {
         core.closeReader()
         let isResolved = try core.withoutUndo { () throws(StoreError) in try resolve(error) }

@@ -25,7 +25,7 @@ enum MergeStep {
     case settlePair(ManagedObject, relationship: Int, partner: ManagedObject?, former: [ManagedObject])
     /// Makes an object the partner of another object.
     ///
-    /// The row of the former partner, `rival`, was already read.
+    /// The row of `rival`, the former partner of `partner`, was already read.
     case takePartner(ManagedObject, relationship: Int, partner: ManagedObject, rival: ManagedObject?)
     /// Records that an object did not change in this event.
     case forgetTouch(ManagedObject)

@@ -169,7 +169,7 @@ extension GraphCore {
         guard rest.hasUnchanged else { return }
         let former = changed
         if rest.removedCount == former.count, !rest.hasRepeated {
-            // The list has each object once, and each row removed a different object, so the list is empty.
+            // The list has each object once, and each row removed a different object, so none is left.
             changed = []
             record.formerChanged = former
             return

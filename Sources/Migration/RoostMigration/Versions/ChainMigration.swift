@@ -112,7 +112,7 @@ struct ChainMigration: Sendable {
         do throws(StoreError) {
             try options.conversion.replace(location, type: type, with: unpublished.location)
         } catch {
-            // The first error is reported. The next process that writes to this path removes remaining files.
+            // The first error is reported. The next process that writes to `location` removes remaining files.
             try? type.destroy(unpublished.location)
             throw error
         }

@@ -108,7 +108,7 @@ extension MigrationManager {
                 try type.replace(location, with: new, overwriting: false)
             }
         } catch {
-            // The first error is reported. The next process that writes to this path removes remaining files.
+            // The first error is reported. The next process that writes to `location` removes remaining files.
             try? type.destroy(new)
             throw error.naming(location.path)
         }
@@ -143,7 +143,7 @@ extension MigrationManager {
             try type.create(new, model: model, options: description.options.with { $0.isUnpublished = true }).close()
             try type.replace(location, at: generation, with: new, keepingAs: nil)
         } catch {
-            // The first error is reported. The next program that creates a store at this location removes a store that
+            // The first error is reported. The next program that creates a store at `location` removes a store that
             // remains.
             try? type.destroy(new)
             // Another process may have replaced the store meanwhile.

@@ -42,7 +42,7 @@ struct UnpublishedStore: Sendable {
 
     /// Closes and removes the store, and returns `first`, the error to report.
     ///
-    /// The next process that writes to this path removes remaining files.
+    /// The next process that writes to the destination removes remaining files.
     func discard(after first: StoreError) -> StoreError {
         let error = store.closed(after: first)
         try? store.type.destroy(location)

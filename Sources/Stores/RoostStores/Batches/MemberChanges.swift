@@ -17,6 +17,7 @@ struct MemberChanges {
         let owner: ObjectID
         let isNew: Bool
         let relationship: ManagedObjectModel.Relationship
+        /// The objects, without duplicates.
         let members: [Member]
     }
 

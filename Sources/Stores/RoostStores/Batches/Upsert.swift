@@ -229,6 +229,7 @@ struct Upsert {
     /// The changes of all rows, and the contents of the result.
     private struct Prepared {
         var changes: ChangeSet
+        /// For each row, the ID of its object.
         var ids: [ObjectID]
         /// The number of the rows' objects that are inserted or changed.
         var count: Int

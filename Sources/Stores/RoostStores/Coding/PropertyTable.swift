@@ -131,6 +131,7 @@ final class CodedProperty {
         case ofOtherEntity
     }
 
+    /// The coding key.
     let name: String
     let kind: Kind
     /// The full name for messages, such as `Track.place.city`.

@@ -47,6 +47,7 @@ struct DeletePropagation {
     private let snapshot: any StoreSnapshot
     private let modelRules: ModelRules
     private let model: ManagedObjectModel
+    /// For each entity number, the rules.
     private let rules: [[Rule]]
     /// For each entity number, the to-one relationships to clear when their destination is deleted.
     private let clearable: [[RecordLayout.Field]]

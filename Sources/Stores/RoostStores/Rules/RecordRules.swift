@@ -52,6 +52,7 @@ package struct RecordRules: Sendable {
         var mandatoryBits: [(offset: Int, bits: UInt8)] = []
         /// The mandatory properties that are not elements of composites.
         var mandatoryFields: [RecordLayout.Field] = []
+        /// All other rules.
         var rules: [FieldRule] = []
 
         var isEmpty: Bool { mandatoryFields.isEmpty && rules.isEmpty }
@@ -67,6 +68,7 @@ package struct RecordRules: Sendable {
         }
     }
 
+    /// For each entity number, the rules.
     private let entities: [EntityRules]
     /// For each index of a regular expression, whether it took too long for a value and is no
     /// longer used.

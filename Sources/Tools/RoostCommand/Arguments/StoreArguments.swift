@@ -35,7 +35,7 @@ enum StoreArguments {
     ///
     /// `text` is `type:path`, the name of a store in the configuration, or a bare path whose type
     /// is recognized by the file's content. The store is opened read-only unless `forWriting` is
-    /// true. If a path is missing or is a directory, the error says so.
+    /// true. If a path is missing or is not a file, the error says so.
     static func store(
         _ text: String, arguments: ParsedArguments, forWriting: Bool = false
     ) throws -> PersistentStoreDescription {

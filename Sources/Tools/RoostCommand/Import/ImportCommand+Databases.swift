@@ -7,7 +7,7 @@ internal import RoostMigration
 enum ImportedDatabase {
     /// The path of an SQLite file.
     case sqlite(String)
-    /// A PostgreSQL URL without its scheme.
+    /// The path of a location in PostgreSQL: a URL without its scheme, or parameters of libpq.
     case postgreSQL(String)
 
     /// The kind of the database in messages, without its location, which may have a password.

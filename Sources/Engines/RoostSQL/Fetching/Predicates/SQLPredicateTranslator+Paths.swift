@@ -214,8 +214,8 @@ extension SQLPredicateTranslator {
 
     /// Starts a SELECT of the rows at the end of a path through a to-many relationship.
     ///
-    /// A path that ends early at a null reference has no element. If that reference follows the
-    /// last to-many relationship, the path has a null element.
+    /// A path that ends early at a null reference has a null element if the reference follows the
+    /// last to-many relationship, and otherwise no element.
     private mutating func open(
         _ path: ResolvedPath, from start: SQLRow, repetition: SQLRepetition
     ) -> SQLCollection? {
