@@ -51,6 +51,29 @@
             #expect(try lockCount() == 0)
         }
 
+        @Test(
+            "the server notices a lost client within about a minute, or earlier if its own settings say so",
+            arguments: ["", "-c tcp_keepalives_idle=7 -c tcp_user_timeout=5000"])
+        func lostClient(options: String) throws {
+            // Any address that begins with 127 is the same machine, on Linux only.
+            #if os(Linux)
+                let address = "127.\(UInt8.random(in: 1...254)).\(UInt8.random(in: 1...254)).2"
+            #else
+                let address = "127.0.0.1"
+            #endif
+            let server = try OwnServer(options: "-c listen_addresses=\(address) \(options)")
+            let parameters = "host=\(address) \(server.parameters.drop { $0 != " " })"
+            let connection = try PostgreSQLConnection(
+                try PostgreSQLLocation("\(parameters) schema=any"), settings: try PostgreSQLSettings(StoreOptions()))
+            defer { connection.close() }
+            let values = try ["idle", "interval", "count"].map {
+                try connection.query("SHOW tcp_keepalives_\($0)").text(0, column: 0)
+            }
+            let timeout = try connection.query("SHOW tcp_user_timeout").text(0, column: 0)
+            #expect(values == [options.isEmpty ? "30" : "7", "10", "3"])
+            #expect(timeout == (options.isEmpty ? "60000" : "5000"))
+        }
+
         @Test("commits one after the other use the tallies of one place, from any session")
         func usesOnePlace() throws {
             try PostgreSQLStoreType().create(location, model: model, options: StoreOptions()).close()

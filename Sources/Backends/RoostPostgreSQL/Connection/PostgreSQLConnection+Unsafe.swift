@@ -192,6 +192,15 @@
             return .postgreSQL(PostgreSQLError(state: state, text: text), what: "Connecting to", name: name)
         }
 
+        /// The maximum values of settings by which the server notices a lost client.
+        ///
+        /// A session keeps its locks until the server notices. By default, Linux would first look
+        /// after two hours without a message. With these settings, it takes about a minute.
+        private static let connectionLimits = [
+            ("tcp_keepalives_idle", 30), ("tcp_keepalives_interval", 10), ("tcp_keepalives_count", 3),
+            ("tcp_user_timeout", 60_000),
+        ]
+
         private func prepareSession(_ location: PostgreSQLLocation) throws(StoreError) {
             guard serverVersion >= 120_000 else {
                 throw StoreError(
@@ -201,8 +210,12 @@
             // With these settings, the server looks up names in the system schema, then in the
             // store's schema. A commit is durable on return.
             let schema = try literal(PostgreSQLDialect().quote(location.schema))
+            let limits = Self.connectionLimits.map { "('\($0)', \($1))" }.joined(separator: ", ")
+            // A distributed server may lack these settings. A Unix socket ignores them, and shows 0.
+            let limitsSQL =
+                "SELECT count(set_config(name, LEAST(NULLIF(current_setting(name)::int, 0), value)::text, false)) FROM (VALUES \(limits)) AS l (name, value) WHERE current_setting(name, true) IS NOT NULL"
             let sql =
-                "SELECT set_config('search_path', \(schema), false), set_config('standard_conforming_strings', 'on', false), set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false), set_config('row_security', 'off', false), set_config('default_transaction_isolation', '\(settings.isolation)', false), set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false), current_setting('server_encoding')"
+                "SELECT set_config('search_path', \(schema), false), set_config('standard_conforming_strings', 'on', false), set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false), set_config('row_security', 'off', false), set_config('default_transaction_isolation', '\(settings.isolation)', false), set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false), current_setting('server_encoding'), (\(limitsSQL))"
             let result = try query(sql)
             // These settings exist only in later versions, and a role may have other defaults.
             if serverVersion >= 140_000 { try query("SET idle_session_timeout = 0") }
