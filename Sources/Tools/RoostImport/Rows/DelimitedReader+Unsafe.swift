@@ -7,7 +7,6 @@ internal import RoostCore
 /// line: either with LF or CR LF, or with CR alone. Empty lines are skipped. An empty cell is null,
 /// and an empty text is written in quotes. The memory is that of the longest row.
 final class DelimitedReader: TextRowReader {
-    /// The maximum number of bytes of a row, including the next part of the file.
     private static let maximumRowByteCount = 256 << 20
     private static let chunkByteCount = 256 << 10
     private static let quote = UInt8(ascii: "\"")
@@ -285,17 +284,20 @@ final class DelimitedReader: TextRowReader {
     }
 
     private func grow() throws(StoreError) {
-        guard capacity < Self.maximumRowByteCount else {
+        // `fill` has moved the row to the start of the memory.
+        guard end <= Self.maximumRowByteCount else {
             throw StoreError(
                 .limitExceeded,
                 "'\(name)', line \(row.line): the row is longer than \(Self.maximumRowByteCount) bytes. Is a quote missing?"
             )
         }
-        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity * 2)
+        // The memory also has the next part of the file, in which the row may end.
+        let largerCapacity = min(capacity * 2, Self.maximumRowByteCount + Self.chunkByteCount)
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: largerCapacity)
         larger.update(from: base, count: end)
         base.deallocate()
         base = larger
-        capacity *= 2
+        capacity = largerCapacity
     }
 
     /// Returns the most frequent separator of the first line, outside quotes.
