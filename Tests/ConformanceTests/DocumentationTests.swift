@@ -16,9 +16,9 @@ struct DocumentationTests {
         arguments: [
             ("README.md", ConformanceReport.Detail.usual), ("docs/conformance.md", ConformanceReport.Detail.everything),
         ])
-    func tables(file: String, detail: ConformanceReport.Detail) async throws {
+    func tables(file: String, detail: ConformanceReport.Detail) throws {
         var report = ConformanceReport(.markdown, detail: detail)
-        for result in await Results.shared.all(on: Self.fixtures) { _ = report.add(result) }
+        for result in Results.shared.all(on: Self.fixtures) { _ = report.add(result) }
         let options = detail == .everything ? " --verbose" : ""
         let command = "roost conformance \(Self.stores.joined(separator: " ")) --format=markdown\(options)"
         let start = "<!-- What `\(command)` prints: -->\n"

@@ -13,25 +13,36 @@ final class Results: Sendable {
         let store: String
     }
 
-    private let tasks: Mutex<[Key: Task<ConformanceResult, Never>]> = Mutex([:])
+    private final class Entry: Sendable {
+        /// The result, or nil before it was computed.
+        let result = Mutex<ConformanceResult?>(nil)
+    }
+
+    private let entries: Mutex<[Key: Entry]> = Mutex([:])
 
     /// Returns the result of a check on a fixture, which is identified by its name.
-    func result(of check: ConformanceCheck, on fixture: StoreFixture) async -> ConformanceResult {
+    ///
+    /// Runs the check on the caller's thread, so that the time of each test is its own. Waits if
+    /// another thread is running it.
+    func result(of check: ConformanceCheck, on fixture: StoreFixture) -> ConformanceResult {
         let key = Key(check: check.id, store: fixture.name)
-        let task = tasks.withLock { tasks in
-            if let task = tasks[key] { return task }
-            let task = Task { check.result(on: fixture) }
-            tasks[key] = task
-            return task
+        let entry = entries.withLock { entries in
+            let entry = entries[key] ?? Entry()
+            entries[key] = entry
+            return entry
         }
-        return await task.value
+        return entry.result.withLock { known in
+            let result = known ?? check.result(on: fixture)
+            known = result
+            return result
+        }
     }
 
     /// Returns the results of all checks on these fixtures, in the order of a run.
-    func all(on fixtures: [StoreFixture]) async -> [ConformanceResult] {
+    func all(on fixtures: [StoreFixture]) -> [ConformanceResult] {
         var results: [ConformanceResult] = []
         for fixture in fixtures {
-            for check in ConformanceCheck.all { results.append(await result(of: check, on: fixture)) }
+            for check in ConformanceCheck.all { results.append(result(of: check, on: fixture)) }
         }
         return results
     }
