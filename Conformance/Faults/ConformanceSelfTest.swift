@@ -75,7 +75,7 @@ public enum ConformanceSelfTest {
         let missed = results.count(where: \.isFailure)
         let skipped = results.count { if case .inapplicable = $0.outcome { true } else { false } }
         return
-            "\(base.name): \(results.count) faults, \(results.count - missed - skipped) caught, \(missed) missed, \(skipped) skipped"
+            "\(base.name): \(results.count) fault\(results.count == 1 ? "" : "s"), \(results.count - missed - skipped) caught, \(missed) missed, \(skipped) skipped"
     }
 
     private static func outcome(of fault: FaultyStoreType.Fault, on base: StoreFixture) -> Result.Outcome {

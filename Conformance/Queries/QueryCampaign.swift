@@ -75,6 +75,7 @@ package enum QueryCampaign {
                 : (isRows ? generator.rowsRequest() : RowRequest(generator.request()))
             let expected = isRefused ? try lanes[0].answer(request) : try plain.answer(request)
             summary.caseCount += 1
+            if isRefused { try requireRefusal(expected, of: request, by: lanes[0], in: world) }
             switch expected {
             case .keys(let keys):
                 var all = request
@@ -99,6 +100,19 @@ package enum QueryCampaign {
                 }
             }
         }
+    }
+
+    /// Requires that the first store refuses a senseless request.
+    ///
+    /// The other stores are compared with the first one, so they would all accept it unnoticed.
+    private static func requireRefusal(
+        _ answer: QueryLane.Answer, of request: RowRequest, by lane: QueryLane, in world: QueryWorld
+    ) throws {
+        if case .refusal = answer { return }
+        throw QueryShrinker.Failure(
+            store: lane.fixture.name, world: world, request: request,
+            difference: .init(subject: "a senseless request", expected: "an error", actual: "\(answer)"),
+            answer: .refusal(.invalidRequest, ""), original: request.predicate)
     }
 }
 

@@ -48,6 +48,8 @@
             {
                 Thread.sleep(forTimeInterval: 0.01)
             }
+            try #require(
+                FileManager.default.fileExists(atPath: "\(directory)/.s.PGSQL.6432"), "PgBouncer did not start")
         }
 
         deinit {
