@@ -173,7 +173,7 @@ struct TextImportTests {
             $0.key = ["id"]
             $0.format = .jsonl
         }
-        #expect(message == "'rows', line 1: the row has no value for each column of the key.")
+        #expect(message == "'rows', line 1: the row lacks a column of the key.")
     }
 
     @Test("a relation to another entity than that of the relationship is refused")

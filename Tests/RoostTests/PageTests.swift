@@ -15,7 +15,7 @@ struct PageTests {
         return ["README.md"] + names.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
     }()
 
-    /// The code of all tests and examples, without white space.
+    /// The code of all tests and examples, without imports and white space.
     private static let sources: Result<[String], any Error> = Result {
         try ["Tests", "Examples"].flatMap { folder in
             let files = FileManager.default.enumerator(
@@ -46,7 +46,7 @@ struct PageTests {
         }
     }
 
-    /// The names that tests use for the files of a page.
+    /// The variables that tests use instead of the literals of a page.
     private static let replacements = [
         [(#".sqlite("music.sqlite")"#, "location")],
         [(#""music.sqlite""#, "path"), (#""notes.sqlite""#, "path"), (#""Notes.xcdatamodeld""#, "bundle")],
@@ -54,7 +54,7 @@ struct PageTests {
         [("RoostConfiguration()", "RoostConfiguration(file: file)")],
     ]
 
-    @Test("a documentation page shows only Swift code that tests or examples compile and run", arguments: pages)
+    @Test("tests or examples contain the Swift code that a documentation page shows", arguments: pages)
     func quotations(page: String) throws {
         let sources = try Self.sources.get()
         for block in Self.blocks(try Self.read(page)) {
@@ -92,7 +92,7 @@ struct PageTests {
         }
     }
 
-    @Test("a commit that conflicts is caught by its code, as docs/errors.md shows")
+    @Test("the error of a commit with a conflict has the code that docs/errors.md shows")
     func conflict() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Album", attributes: [.string("title")])])
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)

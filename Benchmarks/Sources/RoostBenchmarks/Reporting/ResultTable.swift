@@ -38,7 +38,7 @@ struct ResultTable {
     /// The table as text with aligned columns.
     var text: String { alignedText([header] + rows) }
 
-    /// Returns the machine and software of a run, in a sentence.
+    /// Returns the machine, the software and the rounds of a run in one line.
     static func heading(_ results: Results) -> String {
         let machine = results.machine
         let libraries = machine.libraries.joined(separator: ", ")

@@ -3,9 +3,9 @@ public import RoostCore
 extension KeyValueStore {
     /// Starts a bulk load; see ``PersistentStore/bulkLoader(_:)``.
     ///
-    /// An empty store with ``StoreOptions/isUnpublished`` is loaded in bounded transactions.
-    /// Snapshots of this program show no content until the end. Any other store is loaded in one
-    /// long transaction.
+    /// An empty store with ``StoreOptions/isUnpublished`` is loaded in bounded transactions. Until
+    /// the load ends, snapshots that this program takes of the store are empty. Any other store is
+    /// loaded in one long transaction.
     ///
     /// The load needs about 16 MiB of memory, or holds all entries if the store is in memory. In
     /// one long transaction, the storage also holds changed pages in memory (LMDB: up to 512 MiB,
@@ -335,9 +335,7 @@ final class KeyValueBulkLoader: BulkLoader {
         self.write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
     }
 
-    /// Empties the store again, in bounded transactions.
-    ///
-    /// Used keys remain used.
+    /// Removes the loaded content in bounded transactions, but not the metadata.
     private func clear() throws(StoreError) {
         for space in KeySpace.allCases where space != .meta {
             var isEmpty = false

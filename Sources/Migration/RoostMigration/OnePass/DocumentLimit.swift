@@ -36,8 +36,8 @@ struct DocumentLimit {
 
     /// Returns the error for a document that would become too large, or for a damaged source.
     ///
-    /// Stops reading at the limit, and writes nothing. Additions by the store type are not counted,
-    /// so a document within the limit is never refused.
+    /// Stops reading at the limit, and writes nothing. The bytes that only the store type adds are
+    /// not counted, so the limit never refuses a document that fits.
     ///
     /// - Parameter content: The content of the document.
     /// - Returns: An array with the error, or an empty array.

@@ -2,7 +2,9 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// Rows as values by property name, with the objects to which they refer.
+/// The rows of a file for an import, as dictionaries from property names to values.
+///
+/// References to other objects are replaced by the IDs of these objects.
 final class RowFeed {
     private let source: TextImport
     private let reader: any TextRowReader
@@ -15,10 +17,10 @@ final class RowFeed {
         let line: Int
     }
 
-    /// Rows with their objects, the next row last.
+    /// Rows whose references are object IDs, in reverse order.
     private var ready: [NumberedRow] = []
     private(set) var rowCount = 0
-    /// The rules of single records, or nil if the entity has no rules or rows can update objects.
+    /// The rules of single records, or nil if the import has a key or the entity has no rules.
     private var recordRules: RecordRules?
     private let defaults: BatchInsertRequest.Row
 
@@ -100,7 +102,7 @@ final class RowFeed {
 
     /// Reads up to `limit` rows.
     ///
-    /// A column with a relation gives the value of the related object's attribute.
+    /// For a column with a relation, the row has the value that identifies the related object.
     private func read(_ limit: Int, isLook: Bool = false) throws(StoreError) -> [NumberedRow] {
         var rows: [NumberedRow] = []
         try source.checkCancellation()
@@ -131,7 +133,7 @@ final class RowFeed {
                 }
             }
             if problem == nil, mapping.keyCount < source.options.key.count {
-                problem = "the row has no value for each column of the key."
+                problem = "the row lacks a column of the key."
             }
             guard let problem else {
                 rows.append(NumberedRow(values: row, line: reader.row.line))
@@ -223,7 +225,7 @@ final class RowFeed {
                 if let other = found.updateValue(id, forKey: value) {
                     throw StoreError(
                         .invalidRequest,
-                        "\(other) and \(id) have the same '\(relation.attribute)', so a cell of the column '\(relation.column)' names no object."
+                        "\(other) and \(id) have the same '\(relation.attribute)', so a cell of the column '\(relation.column)' may mean either of them."
                     )
                 }
             }

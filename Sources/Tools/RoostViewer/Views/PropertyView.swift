@@ -4,7 +4,7 @@
     internal import RoostJSONText
     internal import RoostSystem
 
-    /// The whole value of an attribute.
+    /// The value of an attribute, on a page of its own.
     struct PropertyView {
         private static let textLimit = 4 << 20
 
