@@ -123,6 +123,20 @@ struct TextImportTests {
         #expect(try zip(rows, names).allSatisfy { row, name in byID[try #require(row["artist"])] == .string(name) })
     }
 
+    @Test("a relation column finds objects by an attribute with 32 bits of precision")
+    func floatRelation() throws {
+        var bench = ImportBench { $0.relations = [.init(column: "weight", entity: "Weight", attribute: "kilograms")] }
+        bench.model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Row", attributes: [.string("name")], relationships: [.toOne("weight", to: "Weight")]),
+            EntityDescription("Weight", attributes: [AttributeDescription("kilograms", type: .float)]),
+        ])
+        let store = try bench.store(Array("name,weight\na,4.1\nb,0.1\nc,4.1\n".utf8))
+        #expect(try ImportBench.records(of: "Weight", in: store).count == 2)
+        let weights = try ImportBench.values(of: "Row", in: store).map { $0["weight"] }
+        #expect(weights[0] == weights[2] && weights[0] != weights[1] && !weights.contains(nil))
+    }
+
     @Test("a relation column can name rows of the same text by their key, in any order")
     func ownRelations() throws {
         var bench = ImportBench { $0.relations = [.init(column: "parent", entity: "Row", attribute: "name")] }

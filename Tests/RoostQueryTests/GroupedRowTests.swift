@@ -75,6 +75,18 @@ struct GroupedRowTests {
             } == [[2.5, "x"], [3.75, "x"]])
     }
 
+    @Test("columns and conditions of groups can use a property of a grouped object")
+    func groupedObject() throws {
+        let title = Expression.path(of: .keyPath(["album"]), ["title"])
+        #expect(
+            try RowSamples.rows {
+                $0.propertiesToFetch = [Property("title", expression: title), Self.count]
+                $0.propertiesToGroupBy = [.keyPath(["album"])]
+                $0.havingPredicate = .comparison(
+                    .init(left: title, operator: .notEqual, right: .constant("Green")))
+            } == [["Red", 2], ["blue", 2], [.null, 2]])
+    }
+
     @Test("columns and groups nest as deep as predicates, also on a small stack")
     func depth() throws {
         func nested(_ start: Expression, count: Int) -> Expression {

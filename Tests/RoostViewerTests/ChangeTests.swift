@@ -76,8 +76,35 @@
             let key = try #require(try inserted.json()["key"]?.integer)
             try library.store.insert(
                 "Album", rows: [["title": "Theirs", "artist": .objectID(ObjectID("Artist", key: key))]])
-            #expect(try library.send("POST", to: "/library/-/undo.json", body: "{}").status == .conflict)
+            let undo = try library.send("POST", to: "/library/-/undo.json", body: "{}")
+            #expect(undo.status == .conflict)
+            #expect(try undo.json().at("error.code")?.text == "conflict")
             #expect(try library.store.count("Artist", where: "name == 'New'") == 1)
+        }
+
+        @Test("an insert is a step of its own, which is undone and redone")
+        func insertIsStep() throws {
+            _ = try library.send("PATCH", to: "/library/Album/1.json", body: #"{"version":1,"values":{"year":"1980"}}"#)
+            let inserted = try library.send("POST", to: "/library/Artist.json", body: #"{"values":{"name":"New"}}"#)
+            #expect(try inserted.json().at("undo.undoName")?.text == "New Artist")
+            #expect(try library.send("POST", to: "/library/-/undo.json", body: "{}").status == .ok)
+            #expect(try library.store.count("Artist", where: "name == 'New'") == 0)
+            #expect(try value("year", at: "/library/Album/1.json") == "1980")
+            #expect(try library.send("POST", to: "/library/-/redo.json", body: "{}").status == .ok)
+            #expect(try library.store.count("Artist", where: "name == 'New'") == 1)
+            #expect(try library.send("POST", to: "/library/-/undo.json", body: "{}").status == .ok)
+            #expect(try library.send("POST", to: "/library/-/undo.json", body: "{}").status == .ok)
+            #expect(try value("year", at: "/library/Album/1.json") == "1971")
+        }
+
+        @Test("an undo of an insert is a conflict if another program changed the new object")
+        func undoOfChangedInsert() throws {
+            _ = try library.send("PATCH", to: "/library/Album/1.json", body: #"{"version":1,"values":{"year":"1980"}}"#)
+            _ = try library.send("POST", to: "/library/Artist.json", body: #"{"values":{"name":"New"}}"#)
+            try library.store.update("Artist", set: ["name": "Theirs"], where: "name == 'New'")
+            let undo = try library.send("POST", to: "/library/-/undo.json", body: "{}")
+            #expect(try undo.json().at("error.code")?.text == "conflict")
+            #expect(try library.store.count("Artist", where: "name == 'Theirs'") == 1)
         }
 
         @Test("an undo with an outdated or malformed revision is refused")

@@ -49,6 +49,25 @@
             #expect(before.at("rows.0.key")?.integer == after.at("rows.1.key")?.integer)
         }
 
+        @Test(
+            "a list is kept for the next page, unless it depends on the time",
+            arguments: [
+                ("year > 1970", true), ("released < now()", false), ("year == 1 OR NOT (released < now())", false),
+                ("ANY tags.name IN {\"a\", \"b\"}", true),
+                ("SUBQUERY(tags, $t, $t.name == \"a\" AND now() > CAST(0, \"NSDate\")).@count > 0", false),
+                ("TERNARY(released < now(), 1, 2) == 1", false),
+            ])
+        func keptLists(text: String, isKept: Bool) throws {
+            let snapshot = try ViewedLibrary().store.persistentStore.snapshot()
+            defer { snapshot.close() }
+            let lists = ObjectLists()
+            let request = FetchRequest(
+                "Album", where: try FetchRequest.Predicate(text, for: "Album", model: snapshot.model))
+            let ids = try lists.ids(request, snapshot: snapshot)
+            let known = lists.known(request, generation: try snapshot.recordedTally()?.generation)
+            #expect(known == (isKept ? ids : nil))
+        }
+
         @Test("a table shows chosen columns, titles of to-one objects and to-many counts")
         func columns() throws {
             let view = try ViewedLibrary().get("/library/Artist.json?select=albums,name")

@@ -36,7 +36,7 @@ final class GroupedRows: RowCursor {
         (self.grouping, self.source, self.evaluator) = (grouping, source, evaluator)
         columns = plan.columns + [String](repeating: "", count: grouping.columns.count - plan.columns.count)
         types = grouping.columnTypes
-        groupEvaluator = PredicateEvaluator(grouping.program, graph: nil)
+        groupEvaluator = PredicateEvaluator(grouping.program, graph: source.snapshot.objectGraph())
         aggregates = grouping.aggregates.map { $0() }
         read = RecordBatch(model: evaluator.program.model)
     }

@@ -13,7 +13,7 @@ struct ShellConversation {
 
     /// Runs statements until the user ends the shell.
     ///
-    /// - Throws: Errors of reading; `OutputError` if the reader of the results has ended.
+    /// - Throws: Errors of reading; `cancelled` after a signal that ends the command; `OutputError` if the reader of the results has ended.
     func run() throws {
         var buffer = ShellStatementBuffer()
         var typed = ""
@@ -40,6 +40,8 @@ struct ShellConversation {
                 typed = ""
                 input.remember(line.first?.isWhitespace == true ? line : text)
                 try run(text)
+                // A commit that ran during the signal has ended.
+                if Interruption.shared.wasInterrupted { throw StoreError(.cancelled, "Interrupted.") }
                 if session.isEnded {
                     if try mayEnd() { return }
                     session.isEnded = false

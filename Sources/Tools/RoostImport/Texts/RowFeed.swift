@@ -126,7 +126,10 @@ final class RowFeed {
                         try target.relation.map { (relation) throws(StoreError) in try attribute(relation) }
                         ?? target.field
                     if let value = source.format.value(bytes, for: field, in: source.model) {
-                        row[target.property] = value
+                        // Values of relations are compared with stored values, such as 4.1 as a
+                        // float.
+                        row[target.property] =
+                            target.relation == nil ? value : value.stored(as: field.kind) ?? value
                     } else {
                         problem = TextImport.problem(bytes, column: target.column, field: field)
                     }

@@ -34,8 +34,10 @@
             let id = try editor.change("New \(entity.name)") { context in
                 let object = try context.insert(entity.name)
                 try edit.apply(to: object, in: context)
-                try context.save()
-                return object.objectID
+                return object
+            } saved: { object in
+                // The save gives the object its permanent ID.
+                object.objectID
             }
             return HTTPResponse(.created, json: try object(id))
         }

@@ -67,11 +67,13 @@
         /// - Parameters:
         ///   - name: The name of the step.
         ///   - body: Makes the change.
-        /// - Returns: The result of `body`.
+        ///   - saved: Returns the result after the save, from the result of `body`.
+        /// - Returns: The result of `saved`.
         /// - Throws: Errors of `body`, of reading the store and of the save, after which nothing is
         ///   changed.
-        func change<Result: Sendable>(
-            _ name: String, _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
+        func change<Change, Result: Sendable>(
+            _ name: String, _ body: @escaping @Sendable (ManagedObjectContext) throws -> Change,
+            saved: @escaping @Sendable (Change) -> Result
         ) throws -> Result {
             try thread.run { [self] context in
                 let undo = try Self.undo(of: context)
@@ -80,11 +82,11 @@
                 var touched: Set<ManagedObject> = []
                 var former = ObjectStates()
                 let result = Swift.Result {
-                    let result = try body(context)
+                    let change = try body(context)
                     touched = Self.changedObjects(of: context)
                     former = try ObjectStates(touched.map(\.objectID), in: store)
                     try context.save()
-                    return result
+                    return saved(change)
                 }
                 undo.endGroup()
                 if case .failure = result {
@@ -103,6 +105,15 @@
                 note(undo)
                 return try result.get()
             }
+        }
+
+        /// Makes a change and saves it, as one step that can be undone, and returns the result of
+        /// `body`.
+        @discardableResult
+        func change<Result: Sendable>(
+            _ name: String, _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
+        ) throws -> Result {
+            try change(name, body, saved: { $0 })
         }
 
         /// Undoes the last step, or redoes the step that was undone last, and saves.

@@ -30,6 +30,14 @@ function fieldText(value) {
     return typeof value === "object" ? `${value.entity}/${value.key}` : String(value);
 }
 
+/// The line end of a text, or undefined if the text has different ones.
+///
+/// A control of the form changes every line end to LF, so the field restores the others.
+function lineEnd(value) {
+    const ends = new Set(typeof value === "string" ? value.match(/\r\n|\r|\n/g) : []);
+    return ends.size > 1 ? undefined : [...ends][0] ?? "\n";
+}
+
 /// One row of the form. `read()` returns the new value for the server, or undefined if it is
 /// unchanged.
 class Field {
@@ -71,7 +79,8 @@ class ValueField extends Field {
         this.changed = changed;
         const attributes = { id, "data-focus": `field ${property.name}`, "aria-describedby": `${id}-problem`,
             placeholder: hints[property.type] ?? null, dir: "auto", spellcheck: property.type === "string" ? "true" : "false" };
-        const on = { input: () => this.set(this.input.value) };
+        this.lineEnd = lineEnd(this.old);
+        const on = { input: () => this.set(this.typed) };
         if (property.type === "boolean") {
             this.input = h("select", { ...attributes, on }, h("option", { value: "" }, "–"), h("option", { value: "true" }, "true"), h("option", { value: "false" }, "false"));
         } else if (property.type === "string" || property.type === "transformable") {
@@ -80,12 +89,15 @@ class ValueField extends Field {
             this.input = h("input", { ...attributes, type: "text", inputmode: /int/.test(property.type) ? "numeric" : null, on });
         }
         this.nullButton = property.isOptional ? button("null", () => {
-            this.set(this.current === null ? this.input.value : null);
+            this.set(this.current === null ? this.typed : null);
             if (this.current !== null) this.input.focus();
         }, { class: "null-button", "aria-label": `No value for ${plain(property.name)}` }) : null;
         append(this.control, [this.input, property.type === "uuid" ? button("New", () => this.write(crypto.randomUUID().toUpperCase())) : null, this.nullButton]);
         this.write(this.current);
     }
+
+    /// The text of the control, with the line ends of the stored text.
+    get typed() { return this.lineEnd === "\n" ? this.input.value : this.input.value.replaceAll("\n", this.lineEnd); }
 
     set(value) {
         // An empty choice of a boolean is null.
@@ -319,15 +331,24 @@ function makeFields(object, at, changed) {
         if (property.type === "composite") return compositeFields(property, object, at, id, changed);
         if (property.type === "binaryData" || property.type === "transformable") return [new DataField(property, object, at, id, changed)];
         if (property.isTooLong) return [new ReadOnlyField(property, object, at, id, "is too long to be edited here")];
-        return [new ValueField(property, object, id, changed)];
+        return [valueField(property, object, at, id, changed)];
     });
+}
+
+/// A field for a value, which is read-only if its control would change line ends.
+function valueField(property, object, at, id, changed) {
+    const end = lineEnd(property.value);
+    const keepsLines = property.type === "string" || property.type === "transformable";
+    if (end === undefined || (!keepsLines && /[\r\n]/.test(fieldText(property.value) ?? "")))
+        return new ReadOnlyField(property, object, at, id, "has line ends that this page cannot keep");
+    return new ValueField(property, object, id, changed);
 }
 
 /// A composite has a field for each element.
 function compositeFields(property, object, at, id, changed) {
     if (!property.elements) return [new ReadOnlyField(property, object, at, id, "can be set when the object is saved")];
-    return property.elements.map((element, index) => new ValueField({ ...element, kind: "attribute", name: `${property.name}.${element.name}`,
-        declaredBy: property.declaredBy, value: elementOf(property.value, element.name) }, object, `${id}-${index}`, changed));
+    return property.elements.map((element, index) => valueField({ ...element, kind: "attribute", name: `${property.name}.${element.name}`,
+        declaredBy: property.declaredBy, value: elementOf(property.value, element.name) }, object, at, `${id}-${index}`, changed));
 }
 
 /// Reads texts that the view of the object has cut, so that saving never shortens them.

@@ -9,7 +9,7 @@
     ///
     /// A list holds 16 bytes for each object. A list is valid for one generation of the store, so
     /// it is created again after a commit. For stores without generations, which belong to other
-    /// programs, a list is valid for a minute.
+    /// programs, a list is valid for a minute. Lists that depend on the time are not kept.
     final class ObjectLists: Sendable {
         private struct Entry {
             var request: FetchRequest
@@ -38,6 +38,7 @@
             let generation = try snapshot.recordedTally()?.generation
             if let known = known(request, generation: generation) { return known }
             let ids = try snapshot.objectIDs(request)
+            guard !request.isVariable else { return ids }
             entries.withLock { entries in
                 entries.removeAll { $0.request == request }
                 entries.insert(Entry(request: request, generation: generation, ids: ids), at: 0)
