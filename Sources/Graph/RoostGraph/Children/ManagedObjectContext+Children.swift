@@ -60,6 +60,7 @@ extension ManagedObjectContext {
         isSaving = true
         defer {
             isSaving = false
+            reportSave()
             parent.core.reportChanges()
             core.reportChanges()
             parent.core.updateResults()

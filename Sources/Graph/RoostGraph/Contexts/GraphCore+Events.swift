@@ -274,7 +274,10 @@ extension GraphCore {
         let request = FetchRequest(
             model.entities[relationship.source].name,
             where: .isIn(relationship.name.name, values: list))
-        let cursor = try openReader().snapshot(ofEntity: relationship.source).fetch(request)
+        let reader = try openReader()
+        // `awakeFromFetch` can end the event.
+        let cursor = FetchCursor(
+            try reader.snapshot(ofEntity: relationship.source).fetch(request), reader: reader, core: self)
         var batch = RecordBatch(model: model)
         let gone = Set(keys)
         while try cursor.next(into: &batch) {

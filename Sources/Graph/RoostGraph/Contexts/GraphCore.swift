@@ -66,6 +66,8 @@ final class GraphCore {
     var parent: ManagedObjectContext?
     @exclusivity(unchecked) var children: [WeakCore] = []
     var commitCount = 0
+    /// The number of merges, refreshes and resets so far.
+    var refreshCount = 0
     /// The number of events whose changes are in no undo step.
     var outsideCount = 0
     /// The changed objects that another context deleted.
@@ -87,8 +89,8 @@ final class GraphCore {
     @exclusivity(unchecked) var company:
         (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int)?
 
-    /// The index in ``touched`` at which the current round of `willSave` began.
-    var roundStart: Int?
+    /// The objects that the current save changed, if the context has observers.
+    var saveChanges = SaveChanges()
     /// The former core of this core's objects, which have left their context.
     private weak var former: GraphCore?
     private weak var knownOrphanage: GraphCore?
@@ -257,8 +259,13 @@ final class GraphCore {
 
     /// Returns a new object that is in no context and has no values.
     func makeOrphan(_ entity: Int, key: Int64) -> ManagedObject {
-        let orphanage = orphanage
-        let object = table.type(entity).init(
+        makeOrphan(entity, key: key, type: table.type(entity))
+    }
+
+    /// Returns a new object of a class that is in no context and has no values.
+    func makeOrphan<Object: ManagedObject>(_ entity: Int, key: Int64, type: Object.Type) -> Object {
+        let orphanage = stores == nil ? self : orphanage
+        let object = type.init(
             place: ObjectSeat(core: orphanage, entity: UInt16(truncatingIfNeeded: entity), key: key))
         object.flags = [.orphan]
         // The object's `deinit` releases the core.
@@ -283,7 +290,7 @@ final class GraphCore {
         hasPropagatedDeletes = false
         hiddenMembers.removeAll()
         deletedElsewhere.removeAll()
-        closeReader()
+        beginRefresh()
     }
 
     /// Removes one object from the context.

@@ -60,7 +60,7 @@ extension ManagedObjectContext {
         inserted: [ObjectID], updated: [ObjectID], deleted: [ObjectID]
     ) throws(StoreError) -> (stale: [ManagedObject], gone: [ManagedObject]) {
         core.pinned = nil
-        core.closeReader()
+        core.beginRefresh()
         var stale: [ManagedObject] = []
         for id in inserted + updated {
             guard let object = registeredObject(for: id), !object.flags.contains(.inserted) else { continue }
@@ -119,7 +119,7 @@ extension ManagedObjectContext {
         guard generations != seenGenerations, !isPlanted(.ignoresForeignCommits) else { return }
         let former = seenGenerations
         seenGenerations = generations
-        core.closeReader()
+        core.beginRefresh()
         core.results?.noteAll()
         core.forgetBases()
         let objects = core.registry.all().filter { $0.row != nil && !$0.flags.contains(.inserted) }

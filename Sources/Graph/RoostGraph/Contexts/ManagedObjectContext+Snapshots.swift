@@ -36,7 +36,7 @@ extension ManagedObjectContext {
     /// the objects.
     package func forgetUnchangedObjects() {
         processPendingChanges()
-        core.closeReader()
+        core.beginRefresh()
         core.forgetBases()
         for object in core.registry.all() where !object.flags.contains(.changed) { core.turnIntoFault(object) }
     }

@@ -407,7 +407,7 @@ public final class ManagedObjectContext {
         guard object.core === core, !object.flags.contains(.inserted) else { return }
         refreshed.append(object)
         core.results?.note(object)
-        core.closeReader()
+        core.beginRefresh()
         defer {
             core.reportChanges()
             core.updateResults()
@@ -422,6 +422,8 @@ public final class ManagedObjectContext {
             }
             return
         }
+        // A fault has no row to read again, but may have members.
+        core.forgetBases(of: object)
         try core.withoutUndo { () throws(StoreError) in _ = try core.reread([object]) }
         core.awake([object], from: .refresh)
     }
@@ -430,11 +432,13 @@ public final class ManagedObjectContext {
     ///
     /// - Throws: Errors from reading.
     public func refreshAllObjects() throws(StoreError) {
-        core.closeReader()
+        core.beginRefresh()
         defer {
             core.reportChanges()
             core.updateResults()
         }
+        // Faults may have members too.
+        core.forgetBases()
         for object in core.registry.all() where !object.flags.contains(.changed) {
             core.turnIntoFault(object)
             refreshed.append(object)

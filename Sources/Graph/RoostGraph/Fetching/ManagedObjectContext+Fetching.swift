@@ -53,8 +53,11 @@ extension ManagedObjectContext {
         _ request: FetchRequest, includesPendingChanges: Bool
     ) throws(StoreError) -> any RecordCursor {
         let fetch = try pendingFetch(request, includesPendingChanges: includesPendingChanges)
-        guard let pending = fetch.pending else { return try fetch.snapshot.fetch(request) }
-        return try pending.cursor()
+        let reader = try core.openReader()
+        guard let pending = fetch.pending else {
+            return FetchCursor(try fetch.snapshot.fetch(request), reader: reader, core: core)
+        }
+        return FetchCursor(try pending.cursor(), reader: reader, core: core)
     }
 
     func pendingFetch(
@@ -158,6 +161,9 @@ extension ManagedObjectContext {
     ///
     /// The context may release an object after `body` has returned.
     ///
+    /// `body` can fetch and save. The request selects and sorts the objects before the first call
+    /// of `body`. Objects whose deletion `body` saves are skipped.
+    ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``; `invalidModel` for a class that
     ///   is not in the container; errors from `body`.
     public func forEach<Object: ManagedObjectClass>(
@@ -166,9 +172,23 @@ extension ManagedObjectContext {
         let cursor = try cursor(request.request, includesPendingChanges: request.includesPendingChanges)
         var batch = RecordBatch(model: model)
         while try cursor.next(into: &batch) {
-            for object in core.receive(batch, refreshing: request.refreshesObjects) {
+            for received in core.receive(batch, refreshing: request.refreshesObjects) {
+                guard let object = try present(received) else { continue }
                 try body(try typed(object) as Object)
             }
+        }
+    }
+
+    /// Returns the object for the ID of an object that may have left the context by a save or a
+    /// reset.
+    ///
+    /// Returns nil if the object was deleted.
+    private func present(_ object: ManagedObject) throws(StoreError) -> ManagedObject? {
+        guard object.flags.contains(.orphan) else { return object }
+        let id = object.objectID
+        do throws(StoreError) { return try existingObject(with: id) } catch {
+            guard error.code == .objectNotFound, error.missingObjects == [id] else { throw error }
+            return nil
         }
     }
 
@@ -334,7 +354,8 @@ extension ManagedObjectContext {
     ///
     /// If the context is pinned or a child, the request is executed in the caller's isolation. The
     /// same happens if the request includes unsaved changes, and the context has any before or
-    /// after the read.
+    /// after the read. If the context saves, merges or refreshes objects during the read, the
+    /// request is executed again in the caller's isolation.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(
@@ -348,6 +369,7 @@ extension ManagedObjectContext {
         try core.throwLatched()
         let store = base.storeSet.store(ofEntity: entity.number)
         let inner = request.request
+        let updateCount = core.updateCount
         let batches = try await Store.onStoreThread { () throws(StoreError) in
             let snapshot = try store.persistentStore.snapshot()
             defer { snapshot.close() }
@@ -360,8 +382,11 @@ extension ManagedObjectContext {
             }
             return batches
         }
-        // The result must include changes that were made in the meantime.
-        guard core.changed.isEmpty || !request.includesPendingChanges else { return try fetch(request) }
+        // The result must include changes that were made in the meantime, and no older values than
+        // those that the context has saved or merged in the meantime.
+        guard core.changed.isEmpty || !request.includesPendingChanges, core.updateCount == updateCount,
+            core.pinned == nil
+        else { return try fetch(request) }
         var objects: [Object] = []
         for batch in batches {
             for object in core.receive(batch, refreshing: request.refreshesObjects) {

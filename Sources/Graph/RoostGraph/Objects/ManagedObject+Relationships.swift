@@ -51,8 +51,10 @@ extension ManagedObject {
 
     /// Replaces the members of a to-many relationship with a set.
     public final func setToMany<Object: ManagedObject>(_ objects: ToMany<Object>, slot: Int) {
-        guard let number = relationship(slot), !objects.isRelationship(number, of: self) else { return }
-        setMembers(objects.elements, relationship: number)
+        guard let number = relationship(slot), !objects.isRelationship(number, of: self),
+            let members = objects.readElements
+        else { return }
+        setMembers(members, relationship: number)
     }
 
     private final func setMembers(_ objects: [ManagedObject], relationship: Int) {
@@ -66,8 +68,10 @@ extension ManagedObject {
 
     /// Replaces the members of an ordered to-many relationship with a list.
     public final func setOrderedToMany<Object: ManagedObject>(_ objects: OrderedToMany<Object>, slot: Int) {
-        guard let number = relationship(slot), !objects.isRelationship(number, of: self) else { return }
-        setMembers(objects.elements, relationship: number)
+        guard let number = relationship(slot), !objects.isRelationship(number, of: self),
+            let members = objects.readElements
+        else { return }
+        setMembers(members, relationship: number)
     }
 
     // MARK: By name

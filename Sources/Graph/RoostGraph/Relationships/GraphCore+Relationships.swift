@@ -6,6 +6,9 @@ internal import RoostStores
 // without reading.
 
 extension GraphCore {
+    /// The maximum number of members that are read together with the member at a position.
+    private static let blockCount = 256
+
     func destination(of object: ManagedObject, field: RecordLayout.Field) -> ManagedObject? {
         let row = object.firedRow
         guard let (entity, key) = RowAccess.reference(row, field: field) else { return nil }
@@ -234,18 +237,87 @@ extension GraphCore {
     /// Reads objects whose entity is uncertain. Other objects can be faults.
     func objects(_ keys: [Int64], destination: Int) throws(StoreError) -> [ManagedObject] {
         let root = model.entities[destination].root
-        let isPolymorphic = model.entities[destination].selfAndSubentities.count > 1
-        if isPolymorphic {
-            let unread = keys.filter {
-                registry.find(root, key: $0) == nil && readAhead[ObjectPlace(root: root, key: $0)] == nil
-            }
+        if isPolymorphic(destination) {
+            let unread = keys.filter { !hasKnownEntity($0, root: root) }
             if !unread.isEmpty { try read(unread, root: root) }
         }
-        return keys.map { key in
-            if let known = registry.find(root, key: key) { return known }
-            let entity = readAhead[ObjectPlace(root: root, key: key)].map { Self.entityNumber(of: $0.row) }
-            return makeObject(entity ?? destination, root: root, key: key)
+        return keys.map { makeMember($0, root: root, destination: destination) }
+    }
+
+    private func isPolymorphic(_ destination: Int) -> Bool { model.entities[destination].selfAndSubentities.count > 1 }
+
+    private func hasKnownEntity(_ key: Int64, root: Int) -> Bool {
+        registry.find(root, key: key) != nil || readAhead[ObjectPlace(root: root, key: key)] != nil
+    }
+
+    /// Returns the object with a key, which can be a fault.
+    ///
+    /// If its entity is unknown, it is an object of the entity `destination`.
+    private func makeMember(_ key: Int64, root: Int, destination: Int) -> ManagedObject {
+        if let known = registry.find(root, key: key) { return known }
+        let entity = readAhead[ObjectPlace(root: root, key: key)].map { Self.entityNumber(of: $0.row) }
+        return makeObject(entity ?? destination, root: root, key: key)
+    }
+
+    // MARK: Members as collections
+
+    /// Returns the members of a relationship, and whether all of them could be read.
+    ///
+    /// An error becomes the pending error. If the keys were read before, the result has an object
+    /// for each key, because a collection must have as many elements as its count. The objects for
+    /// unreadable members have no values and are in no context.
+    func latchingMembers<Member: ManagedObject>(
+        of owner: ManagedObject, relationship: Int
+    ) -> (objects: [Member], isComplete: Bool) {
+        let read = latching { () throws(StoreError) in try memberKeys(of: owner, relationship: relationship) }
+        guard let keys = read else { return ([], false) }
+        let destination = model.relationships[relationship].destination
+        let found = latching { () throws(StoreError) in try objects(keys, destination: destination) }
+        if let found { return (found.map { member($0, destination: destination) }, true) }
+        let root = model.entities[destination].root
+        let members: [Member] = keys.map { key in
+            guard hasKnownEntity(key, root: root) else { return makeUnreadMember(key, destination: destination) }
+            return member(makeMember(key, root: root, destination: destination), destination: destination)
         }
+        return (members, false)
+    }
+
+    /// Returns the member of a relationship at a position.
+    ///
+    /// If the member's entity is uncertain, reads the member and its neighbors, because a loop over
+    /// positions needs them next. An error becomes the pending error. The result is then an object
+    /// without values that is in no context.
+    func latchingMember<Member: ManagedObject>(
+        of owner: ManagedObject, relationship: Int, at position: Int
+    ) -> Member {
+        let destination = model.relationships[relationship].destination
+        let read = latching { () throws(StoreError) in try memberKeys(of: owner, relationship: relationship) }
+        guard let keys = read else { return makeUnreadMember(0, destination: destination) }
+        let (key, root) = (keys[position], model.entities[destination].root)
+        if isPolymorphic(destination), !hasKnownEntity(key, root: root) {
+            let start = position - position % Self.blockCount
+            let block = keys[start..<min(start + Self.blockCount, keys.count)]
+            let unread = block.filter { !hasKnownEntity($0, root: root) }
+            if latching({ () throws(StoreError) in try self.read(unread, root: root) }) == nil {
+                return makeUnreadMember(key, destination: destination)
+            }
+        }
+        return member(makeMember(key, root: root, destination: destination), destination: destination)
+    }
+
+    /// Returns an object as an object of a class.
+    ///
+    /// If it has another class, the result is an object without values, and the pending error says
+    /// so.
+    private func member<Member: ManagedObject>(_ object: ManagedObject, destination: Int) -> Member {
+        if let member = object as? Member { return member }
+        latch(StoreError(.invalidRequest, "\(object.objectID) is not an object of the class \(Member.self)."))
+        return makeUnreadMember(object.key, destination: destination)
+    }
+
+    /// Returns an object that is in no context, for a member that could not be read.
+    private func makeUnreadMember<Member: ManagedObject>(_ key: Int64, destination: Int) -> Member {
+        makeOrphan(destination, key: key, type: table.type(destination) as? Member.Type ?? Member.self)
     }
 
     func isMember(_ member: ManagedObject, of owner: ManagedObject, relationship: Int) throws(StoreError) -> Bool {
@@ -276,7 +348,13 @@ extension GraphCore {
     }
 
     func setMembers(of owner: ManagedObject, relationship: Int, to objects: [ManagedObject]) {
-        let isOrdered = model.relationships[relationship].isOrdered
+        let declared = model.relationships[relationship]
+        let isOrdered = declared.isOrdered
+        // An object that has left its context may stand for a member that could not be read. The
+        // relationship then keeps its members, because the list is incomplete.
+        if !owner.flags.contains(.orphan), let unread = objects.first(where: { $0.flags.contains(.orphan) }) {
+            return refuse(owner, other: unread, relationship: declared)
+        }
         _ = latching { () throws(StoreError) in
             let new = Set(objects)
             for former in try members(of: owner, relationship: relationship) where !new.contains(former) {

@@ -23,16 +23,33 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
     /// Creates an empty list, which can be assigned to a relationship.
     public init() { storage = .list([]) }
 
+    /// Creates a list of objects without duplicates.
+    private init(unique objects: [Element]) { storage = .list(objects) }
+
     /// The members in their order.
+    ///
+    /// After a read error, which is then pending, unreadable members have no values and are in no
+    /// context.
     var elements: [Element] {
         switch storage {
         case .list(let objects): return objects
         case .relationship(let owner, let relationship):
             owner.noteAccess(.members(relationship))
-            let core = owner.core
-            let objects =
-                core.latching { () throws(StoreError) in try core.members(of: owner, relationship: relationship) } ?? []
-            return objects.compactMap { $0 as? Element }
+            return owner.core.latchingMembers(of: owner, relationship: relationship).objects
+        }
+    }
+
+    /// The members, or nil after a read error, which is then pending.
+    ///
+    /// A change that depends on the members must do nothing after an error.
+    var readElements: [Element]? {
+        switch storage {
+        case .list(let objects): return objects
+        case .relationship(let owner, let relationship):
+            owner.noteAccess(.members(relationship))
+            let members: (objects: [Element], isComplete: Bool) =
+                owner.core.latchingMembers(of: owner, relationship: relationship)
+            return members.isComplete ? members.objects : nil
         }
     }
 
@@ -71,13 +88,35 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
     }
 
     /// The member at a position.
+    ///
+    /// If it cannot be read, an object without values that is in no context.
     public subscript(position: Int) -> Element {
-        get { elements[position] }
+        get {
+            switch storage {
+            case .list(let objects): return objects[position]
+            case .relationship(let owner, let relationship):
+                owner.noteAccess(.members(relationship))
+                return owner.core.latchingMember(of: owner, relationship: relationship, at: position)
+            }
+        }
         set {
-            var objects = elements
+            guard var objects = readElements else { return }
             objects[position] = newValue
             set(objects)
         }
+    }
+
+    /// The members in a range.
+    ///
+    /// Changes to a copy of the slice do not change the relationship.
+    public subscript(bounds: Range<Int>) -> Slice<OrderedToMany<Element>> {
+        get {
+            let objects = elements
+            // If the keys could not be read, the slice reads its members later.
+            guard bounds.upperBound <= objects.count else { return Slice(base: self, bounds: bounds) }
+            return Slice(base: OrderedToMany(unique: objects), bounds: bounds)
+        }
+        set { replaceSubrange(bounds, with: newValue) }
     }
 
     /// Returns an iterator over the current members.
@@ -85,11 +124,18 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 
     // MARK: Changes
 
+    /// Returns a list of the members and further objects, without changing a relationship.
+    public static func + (left: OrderedToMany<Element>, right: some Sequence<Element>) -> OrderedToMany<Element> {
+        var list = OrderedToMany()
+        list.set(left.elements + right)
+        return list
+    }
+
     /// Replaces the members in a range.
     ///
     /// An object that is already a member moves to its first position among `objects`.
     public mutating func replaceSubrange(_ range: Range<Int>, with objects: some Collection<Element>) {
-        let former = elements
+        guard let former = readElements else { return }
         let new = Array(objects)
         let moved = Set(new)
         set(
@@ -115,9 +161,18 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         }
     }
 
+    /// Removes all members.
+    public mutating func removeAll(keepingCapacity keepCapacity: Bool = false) { set([]) }
+
+    /// Removes the members for which a closure returns true.
+    public mutating func removeAll(where shouldBeRemoved: (Element) throws -> Bool) rethrows {
+        guard let objects = readElements else { return }
+        set(try objects.filter { try !shouldBeRemoved($0) })
+    }
+
     /// Swaps two members.
     public mutating func swapAt(_ left: Int, _ right: Int) {
-        var objects = elements
+        guard var objects = readElements else { return }
         objects.swapAt(left, right)
         set(objects)
     }
@@ -126,7 +181,11 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
     public mutating func withContiguousMutableStorageIfAvailable<Result>(
         _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> Result
     ) rethrows -> Result? {
-        var objects = elements
+        guard var objects = readElements else {
+            // The closure needs a buffer of the list's count, but must not change the relationship.
+            var available = elements
+            return try available.withContiguousMutableStorageIfAvailable(body)
+        }
         defer { set(objects) }
         return try objects.withContiguousMutableStorageIfAvailable(body)
     }
@@ -137,7 +196,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
     ///   - position: The member's position.
     ///   - target: The member's new position.
     public mutating func move(from position: Int, to target: Int) {
-        var objects = elements
+        guard var objects = readElements else { return }
         let object = objects.remove(at: position)
         objects.insert(object, at: target)
         set(objects)

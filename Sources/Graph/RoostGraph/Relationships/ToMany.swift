@@ -37,15 +37,30 @@ public struct ToMany<Element: ManagedObject>: Collection {
             ?? []
     }
 
+    /// The members.
+    ///
+    /// After a read error, which is then pending, unreadable members have no values and are in no
+    /// context.
     var elements: [Element] {
         switch storage {
         case .list(let objects): return objects
         case .relationship(let owner, let relationship):
             owner.noteAccess(.members(relationship))
-            let core = owner.core
-            let objects =
-                core.latching { () throws(StoreError) in try core.members(of: owner, relationship: relationship) } ?? []
-            return objects.compactMap { $0 as? Element }
+            return owner.core.latchingMembers(of: owner, relationship: relationship).objects
+        }
+    }
+
+    /// The members, or nil after a read error, which is then pending.
+    ///
+    /// A change that depends on the members must do nothing after an error.
+    var readElements: [Element]? {
+        switch storage {
+        case .list(let objects): return objects
+        case .relationship(let owner, let relationship):
+            owner.noteAccess(.members(relationship))
+            let members: (objects: [Element], isComplete: Bool) =
+                owner.core.latchingMembers(of: owner, relationship: relationship)
+            return members.isComplete ? members.objects : nil
         }
     }
 
@@ -69,7 +84,16 @@ public struct ToMany<Element: ManagedObject>: Collection {
     /// Returns the next position.
     public func index(after index: Int) -> Int { index + 1 }
     /// The member at a position.
-    public subscript(position: Int) -> Element { elements[position] }
+    ///
+    /// If it cannot be read, an object without values that is in no context.
+    public subscript(position: Int) -> Element {
+        switch storage {
+        case .list(let objects): return objects[position]
+        case .relationship(let owner, let relationship):
+            owner.noteAccess(.members(relationship))
+            return owner.core.latchingMember(of: owner, relationship: relationship, at: position)
+        }
+    }
     /// Returns an iterator over the current members.
     public func makeIterator() -> IndexingIterator<[Element]> { elements.makeIterator() }
 
@@ -144,12 +168,16 @@ public struct ToMany<Element: ManagedObject>: Collection {
 
     /// Removes all members that are not in the given sequence.
     public mutating func formIntersection(_ objects: some Sequence<Element>) {
+        guard let members = readElements else { return }
         let kept = Set(objects)
-        for object in elements where !kept.contains(object) { remove(object) }
+        for object in members where !kept.contains(object) { remove(object) }
     }
 
     /// Removes all members.
-    public mutating func removeAll() { for object in elements { remove(object) } }
+    public mutating func removeAll() {
+        guard let members = readElements else { return }
+        for object in members { remove(object) }
+    }
 }
 
 extension ToMany: ExpressibleByArrayLiteral {

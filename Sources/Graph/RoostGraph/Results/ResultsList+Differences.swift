@@ -80,13 +80,14 @@ extension ResultsList {
 
     /// Removes the last rows, which exceed the limit of the request.
     private mutating func dropLast(_ excess: Int, of old: ResultsList, difference: inout ResultsDifference) {
+        let recorded = difference.keys
         for _ in 0..<excess {
             guard let section = sections.indices.last(where: { sections[$0].count > 0 }) else { return }
             let chunk = sections[section].chunks.count - 1
             let index = sections[section].chunks[chunk].entries.count - 1
             let position = Position(section: section, chunk: chunk, index: index)
             let entry = entry(at: position)
-            if !difference.concerns(entry.key), let place = old.place(of: entry.key) {
+            if !recorded.contains(entry.key), let place = old.place(of: entry.key) {
                 difference.displace(entry.key, entity: Int(entry.entity), from: place, isChanged: false)
             }
             _ = remove(at: position)
@@ -193,10 +194,8 @@ struct ResultsDifference {
         updated.append((key, entity, from))
     }
 
-    /// Returns whether a row was recorded.
-    func concerns(_ key: Int64) -> Bool {
-        displaced.contains { $0.key == key } || updated.contains { $0.key == key }
-    }
+    /// The keys of the recorded rows.
+    var keys: Set<Int64> { Set(displaced.map { $0.key }).union(updated.map { $0.key }) }
 
     private func id(_ key: Int64, entity: Int) -> ObjectID { ObjectID(model.entities[entity].name, key: key) }
 

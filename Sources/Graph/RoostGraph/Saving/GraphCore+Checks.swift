@@ -5,18 +5,17 @@ extension GraphCore {
     // MARK: Rounds of willSave
 
     /// Begins a round of `willSave`.
-    ///
-    /// Changes during the round are recorded separately.
-    func beginRound() {
-        touched.forEachUncounted { $0.state.remove(.touched) }
-        roundStart = touched.count
-    }
+    func beginRound() { touched.forEachUncounted { $0.state.remove(.touched) } }
 
+    /// Returns the objects that changed since ``beginRound()``, in the order of their first change.
     func endRound() -> [ManagedObject] {
-        let start = roundStart ?? touched.count
-        roundStart = nil
-        guard start <= touched.count else { return [] }
-        return Array(touched[start...])
+        let found = touched.filterUncounted { $0.state.contains(.touched) }
+        // An object that also changed before the round is in the list twice. The later entry is the
+        // round's.
+        var objects: [ManagedObject] = found.reversed().filter { $0.state.remove(.touched) != nil }
+        objects.reverse()
+        objects.forEachUncounted { $0.state.insert(.touched) }
+        return objects
     }
 
     // MARK: Validation

@@ -96,7 +96,10 @@ extension GraphCore {
     }
 
     /// Removes objects without remaining changes from the list of changed objects.
-    func dropUnchanged() {
+    ///
+    /// - Parameter position: The index of the only store whose objects are removed, or nil for the
+    ///   objects of all stores.
+    func dropUnchanged(store position: Int? = nil) {
         // Deallocating an object can run code of the program. So the lists are replaced first and
         // released at the end.
         let (formerChanged, formerTouched) = (changed, touched)
@@ -106,6 +109,11 @@ extension GraphCore {
         changed = formerChanged.filterUncounted { object in
             // After a save, most objects have no state left to check.
             if object.flags.isEmpty, object.state.isEmpty, object.extra == nil { return false }
+            if let position, !object.flags.contains(.orphan),
+                stores?.storeOfEntity[Int(object.entityNumber)] != position
+            {
+                return true
+            }
             return hasChangesLeft(object, gone: &gone)
         }
         // Objects that a hook changed after their save are in the list twice.

@@ -52,6 +52,7 @@ extension ManagedObjectContext {
         // because the next attempt reads them again.
         for (object, conflict) in agreed where !object.flags.contains(.orphan) {
             try core.mergeAgreed(object, with: conflict.current)
+            if !object.flags.contains(.orphan) { refreshed.append(object) }
         }
         for ((object, conflict, _), former) in zip(decisions, former) {
             try core.perform([.settle(object, conflict.current, former: former, from: 0)])
@@ -161,29 +162,40 @@ extension ManagedObjectContext {
             guard !stored.flags.contains(.inserted), mine !== stored else { return false }
             pairs.append((mine, stored, violation.attributes))
         }
-        for (mine, stored, attributes) in pairs where !mine.flags.contains(.orphan) {
-            var keepsMine: [String: Value]?
-            switch mergePolicy.kind {
-            case .error: return false
-            case .objectTrump, .overwrite: keepsMine = mine.withReader { $0.values() }
-            case .storeTrump, .rollback: keepsMine = nil
-            case .custom(_, let resolve):
-                let resolution = try resolve(
-                    ConstraintConflict(
-                        attributes: attributes, pendingID: mine.objectID, pending: mine.withReader { $0.values() },
-                        storedID: stored.objectID, stored: stored.withReader { $0.values() }))
-                switch resolution {
-                case .keep(let values): keepsMine = values
-                case .keepStored: keepsMine = nil
-                case .fail: return false
-                }
+        // Make all decisions before the first change, so that a failed decision changes nothing. A new object with the
+        // values of two stored objects becomes the first one.
+        var decided: Set<ManagedObject> = []
+        var replaced: [(object: ManagedObject, survivor: ManagedObject)] = []
+        var contents: [(object: ManagedObject, values: [String: Value])] = []
+        for (mine, stored, attributes) in pairs where decided.insert(mine).inserted {
+            switch try decideDuplicate(mine, of: stored, attributes: attributes) {
+            case .keep(let values): contents.append((stored, values))
+            case .keepStored: break
+            case .fail: return false
             }
-            if let keepsMine, !isPlanted(.losesDuplicateValues) {
-                try core.setContent(of: stored, to: keepsMine, onlyNamed: true)
-            }
-            try core.replace(mine, by: stored)
+            replaced.append((mine, stored))
         }
+        // The new objects are still in the context, because the values can refer to them.
+        for (stored, values) in contents where !isPlanted(.losesDuplicateValues) {
+            try core.setContent(of: stored, to: values, onlyNamed: true)
+        }
+        try core.replace(replaced)
         return true
+    }
+
+    private func decideDuplicate(
+        _ mine: ManagedObject, of stored: ManagedObject, attributes: [String]
+    ) throws(StoreError) -> ConstraintResolution {
+        switch mergePolicy.kind {
+        case .error: return .fail
+        case .objectTrump, .overwrite: return .keep(mine.withReader { $0.values() })
+        case .storeTrump, .rollback: return .keepStored
+        case .custom(_, let resolve):
+            return try resolve(
+                ConstraintConflict(
+                    attributes: attributes, pendingID: mine.objectID, pending: mine.withReader { $0.values() },
+                    storedID: stored.objectID, stored: stored.withReader { $0.values() }))
+        }
     }
 }
 
@@ -351,36 +363,70 @@ extension GraphCore {
         expel(object)
     }
 
-    /// Replaces a new object with a stored object.
+    /// Removes objects from the lists of changes and from the context.
+    private func leave(_ objects: [ManagedObject]) {
+        let gone = Set(objects)
+        changed.removeAll { gone.contains($0) }
+        touched.removeAll { gone.contains($0) }
+        undeleted.removeAll { gone.contains($0) }
+        for object in objects { expel(object) }
+    }
+
+    /// Replaces new objects with stored objects.
     ///
-    /// Relationships then refer to the stored object, and the new object leaves the context.
-    func replace(_ object: ManagedObject, by survivor: ManagedObject) throws(StoreError) {
-        for relationship in object.info.relationships where relationship.isToMany {
-            for member in try members(of: object, relationship: relationship.number) {
-                remove(member, from: object, relationship: relationship.number)
-                add(member, to: survivor, relationship: relationship.number)
-            }
-        }
-        for relationship in model.relationships
-        where model.entities[relationship.destination].includes(Int(object.entityNumber)) {
-            for other in changed where other !== object {
-                if relationship.isToMany {
-                    let state = other.extra?.members.first { $0.relationship == relationship.number }?.state
-                    guard relationship.inverse == nil, state?.knows(object.key) == true else { continue }
-                    remove(object, from: other, relationship: relationship.number)
-                    add(survivor, to: other, relationship: relationship.number)
-                } else if let field = other.info.references[relationship.number], let row = other.row,
-                    let (entity, key) = RowAccess.reference(row, field: field), key == object.key,
-                    model.entities[entity].root == object.root
-                {
-                    setDestination(of: other, relationship: relationship.number, to: survivor)
+    /// Relationships then refer to the stored objects, and the new objects leave the context.
+    func replace(_ pairs: [(object: ManagedObject, survivor: ManagedObject)]) throws(StoreError) {
+        var survivors: [ObjectPlace: Int64] = [:]
+        var positions: [ObjectPlace: Int] = [:]
+        for (position, (object, survivor)) in pairs.enumerated() {
+            let place = ObjectPlace(root: object.root, key: object.key)
+            (survivors[place], positions[place]) = (survivor.key, position)
+            for relationship in object.info.relationships where relationship.isToMany {
+                for member in try members(of: object, relationship: relationship.number) {
+                    remove(member, from: object, relationship: relationship.number)
+                    add(member, to: survivor, relationship: relationship.number)
                 }
             }
         }
-        for relationship in object.info.relationships where !relationship.isToMany {
-            setDestination(of: object, relationship: relationship.number, to: nil)
+        // One pass over all changes serves all pairs, because a save can have many of both.
+        for other in changed where positions[ObjectPlace(root: other.root, key: other.key)] == nil {
+            redirect(other, pairs: pairs, positions: positions)
         }
-        undoStack?.replaceKeys([ObjectPlace(root: object.root, key: object.key): survivor.key], areTemporary: false)
-        leave(object)
+        for (object, _) in pairs {
+            for relationship in object.info.relationships where !relationship.isToMany {
+                setDestination(of: object, relationship: relationship.number, to: nil)
+            }
+        }
+        undoStack?.replaceKeys(survivors, areTemporary: false)
+        leave(pairs.map(\.object))
+    }
+
+    /// Makes an object refer to the survivors of pairs.
+    ///
+    /// - Parameters:
+    ///   - other: An object with changes.
+    ///   - pairs: New objects and the stored objects that replace them.
+    ///   - positions: The position in `pairs` of each new object.
+    private func redirect(
+        _ other: ManagedObject, pairs: [(object: ManagedObject, survivor: ManagedObject)],
+        positions: [ObjectPlace: Int]
+    ) {
+        for field in other.info.referenceFields {
+            guard let relationship = field.relationship, let row = other.row,
+                let (entity, key) = RowAccess.reference(row, field: field),
+                let position = positions[ObjectPlace(root: table.root(entity), key: key)]
+            else { continue }
+            setDestination(of: other, relationship: relationship, to: pairs[position].survivor)
+        }
+        for (number, state) in other.extra?.members ?? [] where !state.added.isEmpty {
+            let relationship = model.relationships[number]
+            guard relationship.inverse == nil else { continue }
+            let root = model.entities[relationship.destination].root
+            let found = state.added.compactMap { positions[ObjectPlace(root: root, key: $0)] }
+            for position in found.sorted() {
+                remove(pairs[position].object, from: other, relationship: number)
+                add(pairs[position].survivor, to: other, relationship: number)
+            }
+        }
     }
 }

@@ -32,6 +32,7 @@ extension ManagedObjectContext {
         isSaving = true
         defer {
             isSaving = false
+            reportSave()
             core.reportChanges()
             core.updateResults()
         }
@@ -43,10 +44,12 @@ extension ManagedObjectContext {
                 if let outcome = try commitChanges(to: position) {
                     finish(outcome, position: position)
                     saved.append(base.storeSet.stores[position].location)
+                    dropSaved(at: position)
                 }
             } catch { throw Self.naming(saved, in: error) }
         }
         core.dropUnchanged()
+        core.noteSaveChanges()
         core.endEvent()
         isSaving = false
         mergeInbox()
@@ -66,6 +69,7 @@ extension ManagedObjectContext {
         isSaving = true
         defer {
             endSaving()
+            reportSave()
             core.reportChanges()
             core.updateResults()
         }
@@ -93,6 +97,7 @@ extension ManagedObjectContext {
                     }
                     finish(outcome.with(receipt), position: position, isInFlight: true)
                     saved.append(store.location)
+                    dropSaved(at: position)
                     break
                 } catch {
                     core.endFlight(outcome.pending)
@@ -105,6 +110,7 @@ extension ManagedObjectContext {
             }
         }
         core.dropUnchanged()
+        core.noteSaveChanges()
         core.endEvent()
         endSaving()
         mergeInbox()
@@ -135,7 +141,11 @@ extension ManagedObjectContext {
     /// - Throws: `error`, if it cannot be resolved; errors from preparing.
     private func prepareAgain(after error: StoreError) throws(StoreError) {
         core.closeReader()
-        let isResolved = try core.withoutUndo { () throws(StoreError) in try resolve(error) }
+        let isResolved = try core.withoutUndo { () throws(StoreError) -> Bool in
+            // `withoutUndo` makes these objects count as unchanged, so the next report would not include them.
+            defer { if core.undoStack != nil { core.noteSaveChanges(knownInserts: core.observedInserts) } }
+            return try resolve(error)
+        }
         guard isResolved else { throw naming(error) }
         core.closeReader()
         try prepareSave()
@@ -154,15 +164,23 @@ extension ManagedObjectContext {
         core.propagateDeletes()
         notifyObservers()
         try core.throwLatched()
-        try callWillSave()
-        core.propagateDeletes()
-        if core.parent == nil || !isPlanted(.childSkipsValidation) { core.survey = try validate() }
-        try core.throwLatched()
+        try prepareObjects()
         try core.undoStack?.prepareSave()
     }
 
+    /// Calls `willSave`, then checks the rules of the model, and records what changed meanwhile.
+    private func prepareObjects() throws(StoreError) {
+        let known = core.observedInserts
+        // Changes also remain after an error.
+        defer { core.noteSaveChanges(knownInserts: known) }
+        try callWillSave(knownInserts: known)
+        core.propagateDeletes()
+        if core.parent == nil || !isPlanted(.childSkipsValidation) { core.survey = try validate() }
+        try core.throwLatched()
+    }
+
     /// Calls `willSave` until no object changes.
-    private func callWillSave() throws(StoreError) {
+    private func callWillSave(knownInserts: Set<ManagedObject>) throws(StoreError) {
         var objects = core.changed
         var round = 0
         while !objects.isEmpty {
@@ -177,6 +195,7 @@ extension ManagedObjectContext {
             objects.forEachUncounted { if !$0.flags.contains(.orphan) { $0.willSave() } }
             core.propagateDeletes()
             objects = isPlanted(.callsWillSaveOnce) ? [] : core.endRound()
+            if !objects.isEmpty { core.noteSaveChanges(knownInserts: knownInserts) }
         }
     }
 
@@ -323,10 +342,18 @@ extension ManagedObjectContext {
 
     // MARK: After the commit
 
+    /// Updates the lists of changes after a commit, unless the save ends anyway.
+    ///
+    /// The next store may refuse its changes, and the program may change objects during its commit.
+    private func dropSaved(at position: Int) {
+        if position < base.storeSet.stores.count - 1 { core.dropUnchanged(store: position) }
+    }
+
     private func finish(_ outcome: Outcome, position: Int, isInFlight: Bool = false) {
         guard let receipt = outcome.receipt else { return }
         let pending = outcome.pending
         let hasDerived = base.storeSet.stores[position].rules.hasDerivedAttributes && !isPlanted(.keepsDerived)
+        if hasDerived { core.noteDerivedChanges(pending, changes: outcome.changes) }
         core.withoutUndo {
             core.finish(pending, changes: outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight)
         }
