@@ -91,8 +91,8 @@ struct Members {
             return
         }
         movedToEnd.remove(key)
-        appended.removeAll { $0 == key }
-        current?.removeAll { $0 == key }
+        appended.drop(key)
+        current?.drop(key)
     }
 
     mutating func setBase(_ keys: [Int64]) {
@@ -292,5 +292,18 @@ struct Members {
         movedToEnd.formIntersection(appended)
         (base, baseKeys) = (nil, [])
         if !isReordered { current = nil }
+    }
+}
+
+extension [Int64] {
+    /// Removes a key, which is in the list at most once.
+    ///
+    /// The search takes constant time at both ends, where most members are removed.
+    fileprivate mutating func drop(_ key: Int64) {
+        if last == key {
+            removeLast()
+        } else if let index = firstIndex(of: key) {
+            remove(at: index)
+        }
     }
 }

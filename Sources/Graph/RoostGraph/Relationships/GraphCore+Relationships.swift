@@ -357,7 +357,8 @@ extension GraphCore {
         }
         _ = latching { () throws(StoreError) in
             let new = Set(objects)
-            for former in try members(of: owner, relationship: relationship) where !new.contains(former) {
+            // A member is removed fastest at the end.
+            for former in try members(of: owner, relationship: relationship).reversed() where !new.contains(former) {
                 remove(former, from: owner, relationship: relationship)
             }
             let former = Set(try memberKeys(of: owner, relationship: relationship))

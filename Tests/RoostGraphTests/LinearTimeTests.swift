@@ -3,9 +3,9 @@ import RoostCore
 import RoostGraph
 import Testing
 
-/// Results with a limit.
-@Suite("Results with a limit")
-struct ResultsWindowTests {
+/// Operations on many objects, whose processor times are compared.
+@Suite("Linear time")
+struct LinearTimeTests {
     @Test("a change of many rows takes about as long in a list with a limit as in a list of all rows")
     func manyRows() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Row", attributes: [.string("name")])])
@@ -26,6 +26,25 @@ struct ResultsWindowTests {
         let time = seconds(limit: nil)
         // A search for each dropped row among all changed rows would take 50 times as long.
         #expect(seconds(limit: 50) < 10 * time)
+    }
+
+    @Test("removing all members of an ordered relationship takes linear time", arguments: [true, false])
+    func manyMembers(atOnce: Bool) throws {
+        func seconds(count: Int) throws -> Double {
+            let context = try Music.container().makeContext()
+            let album: Album = try context.insert()
+            let tracks: [Track] = try (0..<count).map { _ in try context.insert() }
+            album.tracks.append(contentsOf: tracks)
+            try context.save()
+            let start = processorSeconds()
+            if atOnce { album.tracks.removeAll() } else { for track in tracks { album.tracks.remove(track) } }
+            let duration = processorSeconds() - start
+            #expect(album.tracks.isEmpty && tracks.allSatisfy { $0.album == nil })
+            return duration
+        }
+        let time = try seconds(count: 3000)
+        // Quadratic time would be 36 times as long.
+        #expect(try seconds(count: 18_000) < 18 * time)
     }
 
     /// Returns the processor time of this thread, which does not depend on other tests.
