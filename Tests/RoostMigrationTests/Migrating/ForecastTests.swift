@@ -105,6 +105,23 @@ struct ForecastTests {
         try expectForecast(.constraintViolation, from: source(old, rows: rows), model: new, saysTheSame: false)
     }
 
+    @Test(
+        "a dry run forecasts equal values with different bits that break a new uniqueness constraint",
+        arguments: [(0, -0.0), (Double.nan, Double(nan: 1, signaling: false))])
+    func equalNumbers(left: Double, right: Double) throws {
+        let numbers: [[String: Value]] = [["n": .double(left)], ["n": .double(right)]]
+        try expectForecast(
+            .constraintViolation, from: source(note([.double("n")]), rows: numbers),
+            model: note([.double("n")], unique: [["n"]]), saysTheSame: false)
+        guard left == 0 else { return }
+        let dates: [[String: Value]] = [left, right].map {
+            ["n": .date(Date(timeIntervalSinceReferenceDate: $0))]
+        }
+        try expectForecast(
+            .constraintViolation, from: source(note([.date("n")]), rows: dates),
+            model: note([.date("n")], unique: [["n"]]), saysTheSame: false)
+    }
+
     @Test("a dry run forecasts relationships with too few or too many destinations")
     func counts() throws {
         func model(minimum: Int, maximum: Int?, isOptional: Bool = true) throws -> ManagedObjectModel {

@@ -223,6 +223,25 @@ struct ProgressiveMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
+    @Test(
+        "a migration with a history gives a store the program's own model, not the history's equal version",
+        arguments: Sample.fileTypes)
+    func ownModel(type: String) throws {
+        var entities = try Notes.v2().entityDescriptions
+        let note = try #require(entities.firstIndex { $0.name == "Note" })
+        entities[note].fetchIndexes.append(FetchIndexDescription("byTitle", on: "title"))
+        let model = try ManagedObjectModel(entities: entities, versionIdentifiers: ["program"])
+        let directory = try TemporaryDirectory()
+        let location = location(type, in: directory, name: "notes")
+        try Notes.store(location).close()
+        let history = try ModelHistory([.init("v1", model: Notes.v1()), .init("v2", model: Notes.v2())])
+        let report = try manager.migrateInPlace(location, model: model, options: MigrationOptions(history: history))
+        #expect(report.verified)
+        let store = try StoreRegistry.standard.open(location)
+        #expect(store.model == model)
+        try store.close()
+    }
+
     @Test("stages migrate a store in place", arguments: Sample.fileTypes)
     func stagedInPlace(type: String) throws {
         let directory = try TemporaryDirectory()

@@ -51,6 +51,7 @@ package protocol ModelChange: AnyObject {
     ///
     /// The store appears empty until it is loaded. Append kept records and links like all others;
     /// kept content is counted but not written. Reading returns the content of the changed store.
+    /// Commits to the loaded store take effect with the change.
     var store: any PersistentStore { get }
 
     /// Commits the change durably, and closes the store.

@@ -13,7 +13,8 @@ package struct KeptElement: Hashable, Sendable {
     ///   - source: The model of the existing objects.
     ///   - mappings: The mapping models in order, starting from `source`, without policies and
     ///     predicates, such as inferred models.
-    /// - Returns: The elements, with their names in `source`, excluding abstract entities.
+    /// - Returns: The elements, with their names in `source`, excluding abstract entities and
+    ///   computed attributes.
     package static func all(of source: ManagedObjectModel, after mappings: [MappingModel]) -> Set<KeptElement> {
         var kept: Set<KeptElement> = []
         let steps = mappings.map { mapping in
@@ -32,7 +33,8 @@ package struct KeptElement: Hashable, Sendable {
             guard line.count == steps.count else { continue }
             kept.insert(KeptElement(entity: entity.name, property: nil))
             let properties =
-                entity.attributes.filter(\.isStored).map(\.name) + entity.relationships.map(\.name.name)
+                entity.attributes.filter { $0.isStored && !entity.computes($0.name) }.map(\.name)
+                + entity.relationships.map(\.name.name)
             for property in properties {
                 let last = line.reduce(into: [property] as Set<String>) { $0 = $1.destinations(of: $0) }
                 if !last.isEmpty { kept.insert(KeptElement(entity: entity.name, property: property)) }

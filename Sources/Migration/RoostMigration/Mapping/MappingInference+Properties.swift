@@ -6,10 +6,15 @@ extension MappingInference {
     // MARK: Attributes
 
     /// Returns mappings for the stored attributes of an entity, inherited ones included.
+    ///
+    /// A derived attribute takes no value of the source, because it is computed from the new
+    /// objects.
     mutating func attributeMappings(from origin: Entity, to entity: Entity) -> [PropertyMapping] {
-        mappings(
-            of: entity.attributes.filter(\.isStored), from: origin.attributes.filter(\.isStored), path: [],
-            sourcePath: [], entity: entity)
+        let stored = entity.attributes.filter(\.isStored)
+        let computed = stored.filter { entity.computes($0.name) }
+        return mappings(
+            of: stored.filter { !entity.computes($0.name) }, from: origin.attributes.filter(\.isStored), path: [],
+            sourcePath: [], entity: entity) + computed.map { PropertyMapping($0.name) }
     }
 
     /// Returns mappings for attributes, or for the elements of a composite at a path.

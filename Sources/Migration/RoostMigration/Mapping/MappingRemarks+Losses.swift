@@ -22,7 +22,8 @@ extension MappingRemarks {
                 property: nil,
                 message: "Objects that no mapping's predicate selects are dropped.")
         }
-        for attribute in entity.attributes where attribute.isStored {
+        // The values of a computed attribute are no data of their own.
+        for attribute in entity.attributes where attribute.isStored && !entity.computes(attribute.name) {
             let name = attribute.name
             let readers = creators.filter { $0.reads(name) }
             if let left = objects(of: entity, takenBy: creators, notTakenBy: readers) {

@@ -13,6 +13,10 @@ extension MappingRemarks {
         let isCopy = mapping.mapping.type == .copy
         guard isCopy || mapping.mapping.type == .transform, !origin.isAbstract else { return }
         for attribute in entity.attributes where attribute.isStored {
+            guard !entity.computes(attribute.name) else {
+                judgeComputed(attribute.name, of: entity, mapping: mapping)
+                continue
+            }
             let name = isCopy ? attribute.name : mapping.value(of: attribute.name)?.sourceAttribute
             if let name, let old = origin.attribute(name) {
                 if old.type == .objectID { judgeIDs(in: name, of: origin, mapping: mapping) }
@@ -57,6 +61,18 @@ extension MappingRemarks {
             }
         }
         judgeStrays(mapping, origin: origin)
+    }
+
+    /// Adds a remark on an expression for an attribute that is computed from the new objects.
+    ///
+    /// A plain copy of the source's value gets no remark, because mapping models usually list all
+    /// attributes.
+    private mutating func judgeComputed(_ name: String, of entity: Entity, mapping: Mapping) {
+        let property = mapping.mapping.attributeMappings.first { $0.name == name }
+        guard let expression = property?.valueExpression, expression.sourceAttribute == nil else { return }
+        add(
+            .note, entity: entity.name, property: name,
+            message: "The attribute is derived: its expression in the mapping has no effect.")
     }
 
     private mutating func judge(

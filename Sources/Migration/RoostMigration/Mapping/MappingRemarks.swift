@@ -20,10 +20,17 @@ struct MappingRemarks {
         /// Whether the whole source object may be read: by a copy, by a policy, or by an expression
         /// that uses the object itself.
         var readsEverything: Bool
+        /// The destination's attributes that are computed from the new objects, so that their
+        /// expressions have no effect.
+        private let computed: Set<String>
 
-        init(_ mapping: EntityMapping) {
+        init(_ mapping: EntityMapping, destination: ManagedObjectModel) {
             self.mapping = mapping
-            let properties = mapping.attributeMappings + mapping.relationshipMappings
+            let entity = mapping.destinationEntity.flatMap(destination.entity)
+            let computed = Set(entity.map { entity in entity.attributes.map(\.name).filter(entity.computes) } ?? [])
+            self.computed = computed
+            let properties =
+                mapping.attributeMappings.filter { !computed.contains($0.name) } + mapping.relationshipMappings
             values = Dictionary(
                 properties.map { ($0.name, $0.valueExpression) }, uniquingKeysWith: { first, _ in first })
             readsEverything = mapping.type == .copy || mapping.policyName != nil
@@ -43,7 +50,10 @@ struct MappingRemarks {
         /// Returns the objects of an entity that this mapping reads.
         func taken(of entity: Entity) -> MappingLoss.Objects { .init(entity.name, where: mapping.sourcePredicate) }
 
-        func reads(_ property: String) -> Bool { readsEverything || read.contains(property) }
+        func reads(_ property: String) -> Bool {
+            if mapping.type == .copy, mapping.policyName == nil, computed.contains(property) { return false }
+            return readsEverything || read.contains(property)
+        }
 
         /// Returns the value of a property, or nil for its default.
         func value(of property: String) -> FetchRequest.Expression? { values[property] ?? nil }
@@ -61,7 +71,7 @@ struct MappingRemarks {
 
     init(_ model: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel) {
         (self.source, self.destination) = (source, destination)
-        mappings = model.entityMappings.map(Mapping.init)
+        mappings = model.entityMappings.map { Mapping($0, destination: destination) }
         bySource = Self.grouped(mappings, by: \.sourceEntity)
         byDestination = Self.grouped(mappings, by: \.destinationEntity)
     }

@@ -49,14 +49,17 @@ final class MappedContent: ContentSource {
         try StoreContent(store, options: options).identity()
     }
 
-    /// Streams all content, counts empty relationships for warnings, and checks the numbers of
-    /// destinations that the mapping may have changed.
+    /// Streams all content, computes derived attributes, counts empty relationships for warnings,
+    /// and checks the numbers of destinations that the mapping may have changed.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
         let directories = store.spillDirectories
         spillDirectories.withLock { $0 = directories }
+        let derivedValues = try DerivedValues(in: store, by: destinationWriter)
         var copied = try destinationWriter.copy(self, to: store, memory: memory)
+        try derivedValues.write(updating: &copied)
+        memory.sample()
         copied.warnings += try EmptyRelationships(plan.mapping, from: plan.source, to: plan.destination)
             .warnings(store)
         guard !plan.countedRelationships.isEmpty else { return copied }

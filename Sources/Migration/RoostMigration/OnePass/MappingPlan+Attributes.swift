@@ -7,7 +7,8 @@ extension MappingPlan {
         let mapping = entityMapping(of: entityPlan)
         var statements: [String: AttributeStatement] = [:]
         var asked: [String] = []
-        for property in mapping.attributeMappings where mapping.type != .copy {
+        for property in mapping.attributeMappings
+        where mapping.type != .copy && !entityPlan.destination.computes(property.name) {
             guard let statement = AttributeStatement(property.valueExpression, source: entityPlan.source) else {
                 addObstacle("mapping '\(mapping.name)' asks a policy or the migration for '\(property.name)'")
                 asked.append(property.name)
@@ -21,6 +22,9 @@ extension MappingPlan {
                     statements[attribute.name] = .field(field)
                 }
             }
+        }
+        for attribute in entityPlan.destination.attributes where entityPlan.destination.computes(attribute.name) {
+            statements[attribute.name] = derivedStatement(of: attribute, entityPlan: entityPlan)
         }
         var resolution = AttributeResolution(
             entityPlan, mapping: mapping, statements: statements, destination: destination)
@@ -39,6 +43,22 @@ extension MappingPlan {
             entityPlan.fields = fields
             entityPlan.missing = missing
         }
+    }
+
+    /// Returns the provisional value of an attribute that is computed from the new objects.
+    ///
+    /// The source's value is taken if it is probably right, so that its object need not be written
+    /// twice. A wrong unique value could conflict with another object, so it is not taken.
+    private func derivedStatement(of attribute: AttributeDescription, entityPlan: EntityPlan) -> AttributeStatement {
+        let (entity, number) = (entityPlan.source, entityPlan.destination.number)
+        let isUnique = destination.uniquenessConstraints.contains { constraint in
+            constraint.attributes.contains(attribute.name) && destination.entities[constraint.entity].includes(number)
+        }
+        guard !isUnique, let old = entity.attribute(attribute.name), old.isStored, old.type == attribute.type,
+            old.type != .objectID,
+            old.derivationExpression == attribute.derivationExpression, let field = entity.layout.field(old.name)
+        else { return .constant(.null) }
+        return .field(field)
     }
 
     /// The entity plans that read the objects of each source entity, by entity number.

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import RoostCore
 internal import RoostJSONText
 internal import RoostQuery
@@ -175,8 +176,9 @@ struct MigrationRehearsal {
         ObjectID(plan.entityPlans[claim.entityPlan].source.name, key: claim.key)
     }
 
-    /// Returns the values of a constraint, or nil if the batch is empty or a value is null, because
-    /// null never conflicts.
+    /// Returns the values of a constraint in a form that is identical for equal values.
+    ///
+    /// Returns nil if the batch is empty or a value is null, because null never conflicts.
     private static func values(
         of constraint: ManagedObjectModel.UniquenessConstraint, batch: RecordBatch
     ) -> [Value]? {
@@ -188,7 +190,7 @@ struct MigrationRehearsal {
                     values = nil
                     return
                 }
-                values?.append(record.value(field))
+                values?.append(record.value(field).compared)
             }
         }
         return values
@@ -240,6 +242,21 @@ struct MigrationRehearsal {
                 guard isFew || count > limits.maxCount ?? .max else { continue }
                 throw StoreError.wrongCount(of: new, object: ObjectID(entityPlan.destination.name, key: owner.key))
             }
+        }
+    }
+}
+
+extension Value {
+    /// The value in a form that is identical for equal values of a uniqueness constraint.
+    ///
+    /// Stores treat 0.0 and −0.0 as one value, and all NaNs as one value.
+    fileprivate var compared: Value {
+        func compared(_ number: Double) -> Double { number.isNaN ? .nan : number == 0 ? 0 : number }
+        return switch self {
+        case .double(let number): .double(compared(number))
+        case .date(let date):
+            .date(Date(timeIntervalSinceReferenceDate: compared(date.timeIntervalSinceReferenceDate)))
+        default: self
         }
     }
 }

@@ -26,10 +26,12 @@ struct PolicyContent: StoreContents {
         try StoreContent(source, options: options.conversion).notices()
     }
 
-    /// Runs the three passes on their own thread, on which policies are created and called.
+    /// Runs the three passes on their own thread, on which policies are created and called, then
+    /// computes derived attributes.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
+        let derivedValues = try DerivedValues(in: store, by: destinationWriter)
         let migration = try WorkerThread("roost-migration") { () throws(StoreError) in
             let snapshot = try source.snapshot()
             defer { snapshot.close() }
@@ -37,7 +39,10 @@ struct PolicyContent: StoreContents {
                 self, snapshot: snapshot, store: store, destinationWriter: destinationWriter, memory: memory
             ).run()
         }
-        return try migration.join().get()
+        var copied = try migration.join().get()
+        try derivedValues.write(updating: &copied)
+        memory.sample()
+        return copied
     }
 }
 

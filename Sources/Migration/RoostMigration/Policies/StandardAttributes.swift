@@ -30,7 +30,8 @@ final class StandardAttributes {
         guard mapping.declaration.type != .copy else { return }
         for property in mapping.declaration.attributeMappings {
             guard let expression = property.valueExpression, expression.ofSourceObject() == nil,
-                let attribute = entityPlan.destination.attribute(atPath: property.name), attribute.isStored
+                let attribute = entityPlan.destination.attribute(atPath: property.name), attribute.isStored,
+                !entityPlan.destination.computes(property.name)
             else { continue }
             policyValues.append(
                 (

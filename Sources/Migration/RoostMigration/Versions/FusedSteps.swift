@@ -51,12 +51,17 @@ struct FusedSteps {
         guard direct.sourceEntity == line[0].name, line.allSatisfy({ $0.isAbstract == entity.isAbstract }) else {
             return false
         }
-        for attribute in entity.attributes where attribute.isStored {
+        // A derived attribute is computed from the last version's objects.
+        for attribute in entity.attributes where attribute.isStored && !entity.computes(attribute.name) {
             let traced = trace(attribute.name, mappings: \.attributeMappings, line: line)
             guard traced == property(attribute.name, mapping: direct, mappings: \.attributeMappings) else {
                 return false
             }
-            guard agrees(shapes(attribute.name, origin: traced, line: line), isNew: traced.isNew) else { return false }
+            let shapes = shapes(attribute.name, origin: traced, line: line)
+            // An intermediate version with a derived attribute computes the value.
+            guard agrees(shapes, isNew: traced.isNew),
+                !shapes.dropFirst().dropLast().contains(where: { $0?.derivationExpression != nil })
+            else { return false }
         }
         for relationship in entity.relationships {
             let name = relationship.name.name

@@ -112,13 +112,16 @@ extension ModelHistory {
             return MigrationChain(steps: [])
         }
         var search = VersionSearch(self, from: start, to: end, options: options)
-        guard let chain = try search.chain() else {
+        guard var chain = try search.chain() else {
             let reasons = search.failures.map { "\n  \($0)" }.joined()
             throw StoreError(
                 .mappingNotInferable,
                 "Cannot migrate '\(location)' from version '\(versions[start].name)' to '\(versions[end].name)'; give a mapping model for what cannot be inferred:\(reasons)"
             )
         }
+        // The last step uses the program's own model, which may have details that are not in the
+        // version hash.
+        if !chain.steps.isEmpty { chain.steps[chain.steps.count - 1].model = target }
         return chain
     }
 

@@ -1,4 +1,5 @@
 internal import RoostCore
+internal import RoostQuery
 
 /// A batch insert that converts rows to records and writes them.
 ///

@@ -425,8 +425,7 @@ package struct ChangeRules {
                                 evaluators[attribute.entity][position] ?? expression.evaluator(over: graph)
                             evaluators[attribute.entity][position] = evaluator
                             graph.isTracking = !attribute.path.isEmpty && !attribute.isAggregate
-                            value = try Self.stored(
-                                try evaluator.value(of: record), attribute: attribute, record: record)
+                            value = try attribute.storedValue(of: record, by: evaluator)
                         }
                         if record.value(attribute.field) != value { values.append((attribute.field, value)) }
                     }
@@ -444,19 +443,6 @@ package struct ChangeRules {
         changes.updates = try derived(changes.updates, setsTime: { $0 < programUpdateCount })
         try requireUnchanged(graph.readVersions, in: &changes)
         return isChanged
-    }
-
-    /// Returns a computed value in the form in which the attribute stores it.
-    private static func stored(
-        _ value: Value, attribute: DerivedAttributes.Attribute, record: RecordReader
-    ) throws(StoreError) -> Value {
-        guard let stored = value.stored(as: attribute.field.kind) else {
-            throw StoreError(
-                .invalidValue,
-                "The derived attribute '\(record.layout.entity).\(attribute.field.name)' has type \(attribute.field.kind) and cannot hold the value that its expression has for \(record.id). Change the attribute's type in the model."
-            )
-        }
-        return stored
     }
 
     /// Requires that no other writer has changed the objects whose values were used.

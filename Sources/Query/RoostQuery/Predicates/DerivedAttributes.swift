@@ -1,45 +1,71 @@
-internal import RoostCore
-internal import RoostQuery
+package import RoostCore
 
 /// The derived attributes of a model as expressions, with the path to the objects on which each
 /// depends.
 ///
 /// The supported forms are those of Core Data: `now()`, paths of to-one relationships, canonical
 /// and case forms, and counts and aggregates of a to-many relationship.
-struct DerivedAttributes: Sendable {
+package struct DerivedAttributes: Sendable {
     /// A derived attribute of a concrete entity.
-    struct Attribute: Sendable {
-        let entity: Int
-        let field: RecordLayout.Field
-        let value: Source
+    package struct Attribute: Sendable {
+        /// The number of the entity.
+        package let entity: Int
+        /// The field of the attribute.
+        package let field: RecordLayout.Field
+        /// The source of the value.
+        package let value: Source
         /// The relationships from the entity to the objects on which the value depends.
-        let path: [ManagedObjectModel.Relationship]
+        package let path: [ManagedObjectModel.Relationship]
         /// The name of the attribute at the end of the path, or nil if objects are counted.
-        let sourceName: String?
+        package let sourceName: String?
 
         /// Whether the value depends on a to-many relationship.
-        var isAggregate: Bool { path.contains(where: \.isToMany) }
+        package var isAggregate: Bool { path.contains(where: \.isToMany) }
+
+        /// Returns the value of an evaluator of the expression in the form in which the attribute
+        /// stores it.
+        ///
+        /// - Throws: `invalidValue` for a value that the attribute cannot hold; errors of
+        ///   evaluating the expression.
+        package func storedValue(
+            of record: RecordReader, by evaluator: ExpressionEvaluator
+        ) throws(StoreError) -> Value {
+            guard let stored = try evaluator.value(of: record).stored(as: field.kind) else {
+                throw StoreError(
+                    .invalidValue,
+                    "The derived attribute '\(record.layout.entity).\(field.name)' has type \(field.kind) and cannot hold the value that its expression has for \(record.id). Change the attribute's type in the model."
+                )
+            }
+            return stored
+        }
     }
 
-    enum Source: Sendable {
+    /// The source of a derived attribute's value.
+    package enum Source: Sendable {
         /// The time of the change.
         case now
+        /// An expression on the object.
         case expression(CompiledExpression)
     }
 
     /// The derived attributes, by entity number.
-    let attributes: [[Attribute]]
+    package let attributes: [[Attribute]]
     /// Whether a derived attribute depends on another derived attribute.
-    let isNested: Bool
-    let count: Int
+    package let isNested: Bool
+    /// The number of derived attributes of all entities.
+    package let count: Int
     /// For each entity number, whether attributes of other objects depend on objects of the entity.
     private let sources: [Bool]
     /// The relationships through which an attribute reads a property of another object.
-    let readRelationships: [ManagedObjectModel.Relationship]
+    package let readRelationships: [ManagedObjectModel.Relationship]
 
-    let isEmpty: Bool
+    /// Whether the model has no derived attributes.
+    package let isEmpty: Bool
 
-    init(_ model: ManagedObjectModel) throws(StoreError) {
+    /// Compiles the derived attributes of a model.
+    ///
+    /// - Throws: `invalidModel` for an expression that cannot be computed.
+    package init(_ model: ManagedObjectModel) throws(StoreError) {
         var attributes: [[Attribute]] = []
         var sources = [Bool](repeating: false, count: model.entities.count)
         var isNested = false
@@ -75,7 +101,7 @@ struct DerivedAttributes: Sendable {
     }
 
     /// Returns whether derived attributes of other objects depend on objects of an entity.
-    func dependsOnObjects(of entity: Int) -> Bool { sources[entity] }
+    package func dependsOnObjects(of entity: Int) -> Bool { sources[entity] }
 
     private static func sourceIsDerived(
         _ derived: Attribute, entity: ManagedObjectModel.Entity, model: ManagedObjectModel

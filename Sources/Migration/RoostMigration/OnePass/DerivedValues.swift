@@ -1,0 +1,167 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostQuery
+
+/// A computation of the derived attributes of a new store.
+///
+/// The values depend on other new objects, so they are computed after all content is written. Only
+/// objects with other values are written again. Memory is bounded by a few batches of objects.
+struct DerivedValues {
+    /// The objects of a hierarchy that get other values, up to a position.
+    private struct Part {
+        var updates: RecordBatch
+        /// The tally of the objects' old records.
+        var replaced: StoreTally
+        /// The last object that was read, or nil at the end of the hierarchy.
+        var last: ObjectID?
+    }
+
+    /// The maximum length of a chain of objects in which derived attributes depend on each other.
+    private static let mostRounds = 1_000
+
+    private let store: any PersistentStore
+    private let attributes: DerivedAttributes
+    private let destinationWriter: DestinationWriter
+    /// The value of `now()` for objects without a time.
+    private let now = Date()
+
+    private var model: ManagedObjectModel { store.model }
+    private var cancellation: ConversionCancellation? { destinationWriter.options.cancellation }
+
+    /// Prepares the computation in a store whose content is complete.
+    ///
+    /// - Throws: `invalidModel` for an expression that cannot be computed.
+    init(in store: any PersistentStore, by destinationWriter: DestinationWriter) throws(StoreError) {
+        self.store = store
+        self.destinationWriter = destinationWriter
+        attributes = try DerivedAttributes(store.model)
+    }
+
+    /// Writes the derived attributes of all objects, and updates the expected content.
+    ///
+    /// - Parameter copied: The content that was written.
+    /// - Throws: `invalidModel` for attributes that depend on each other in a circle;
+    ///   `invalidValue` for a value that an attribute cannot hold; `constraintViolation`; errors of
+    ///   the store.
+    func write(updating copied: inout CopiedContent) throws(StoreError) {
+        guard !attributes.isEmpty else { return }
+        // In each round, values advance one step along the chains of dependent attributes.
+        var roundCount = 0
+        while true {
+            var isChanged = false
+            for root in model.roots where hasAttributes(model.entities[root]) {
+                if try write(model.entities[root], updating: &copied) { isChanged = true }
+            }
+            guard attributes.isNested, isChanged else { return }
+            roundCount += 1
+            guard roundCount <= attributes.count + Self.mostRounds else {
+                throw StoreError(
+                    .invalidModel,
+                    "Derived attributes of the new model depend on each other in a circle, or over a chain of more than \(Self.mostRounds) objects. Change their expressions."
+                )
+            }
+        }
+    }
+
+    private func hasAttributes(_ root: ManagedObjectModel.Entity) -> Bool {
+        root.selfAndSubentities.contains { !attributes.attributes[$0].isEmpty }
+    }
+
+    /// Writes the objects of a hierarchy that get other values, and returns whether there are any.
+    private func write(
+        _ root: ManagedObjectModel.Entity, updating copied: inout CopiedContent
+    ) throws(StoreError) -> Bool {
+        var last: ObjectID?
+        var isChanged = false
+        repeat {
+            let part = try part(of: root, after: last)
+            last = part.last
+            let digest = copied.tally.digest
+            destinationWriter.report(
+                .finishing, current: root.name.text, objects: digest.objectCount, links: digest.linkCount,
+                totalObjects: digest.objectCount, totalLinks: digest.linkCount)
+            guard !part.updates.isEmpty else { continue }
+            isChanged = true
+            try cancellation?.check()
+            var changes = ChangeSet(model: model)
+            changes.updates = part.updates
+            _ = try store.commit(changes)
+            copied.isFlushed = false
+            // Verification then compares the store with the values that were computed here.
+            for (number, replaced) in part.replaced.entities.enumerated() {
+                copied.tally.entities[number].count -= replaced.count
+                copied.tally.entities[number].sum &-= replaced.sum
+            }
+            copied.tally.add(part.updates)
+        } while last != nil
+        return isChanged
+    }
+
+    /// Reads objects until enough of them get other values, or until the end of the hierarchy.
+    private func part(of root: ManagedObjectModel.Entity, after last: ObjectID?) throws(StoreError) -> Part {
+        // A commit must follow the end of the snapshot, because some stores have one transaction.
+        let snapshot = try store.snapshot()
+        defer { snapshot.close() }
+        let graph = snapshot.objectGraph()
+        let evaluators = attributes.attributes.map { attributes in
+            attributes.map { attribute -> ExpressionEvaluator? in
+                guard case .expression(let expression) = attribute.value else { return nil }
+                return expression.evaluator(over: graph)
+            }
+        }
+        var part = Part(updates: RecordBatch(model: model), replaced: StoreTally(model: model))
+        let cursor = try snapshot.records(of: root.name, after: last)
+        var records = RecordBatch(model: model)
+        while try cursor.next(into: &records) {
+            try cancellation?.check()
+            for index in 0..<records.count {
+                try records.withRecord(at: index) { (record) throws(StoreError) in
+                    let values = try values(of: record, evaluators: evaluators[record.entityNumber])
+                    guard !values.isEmpty else { return }
+                    part.replaced.entities[record.entityNumber].add(record.computedContentHash)
+                    try part.updates.append(record, replacing: values)
+                }
+            }
+            if Self.isFull(part.updates) {
+                part.last = ObjectID(root.name, key: records.key(at: records.count - 1))
+                return part
+            }
+        }
+        return part
+    }
+
+    /// Returns whether a commit should write the updates before more objects are read.
+    private static func isFull(_ updates: RecordBatch) -> Bool {
+        updates.count >= 8 * RecordBatch.capacityCount || updates.byteCount >= 8 * RecordBatch.capacityBytes
+    }
+
+    /// Returns the derived values that differ from a record's values.
+    private func values(
+        of record: RecordReader, evaluators: [ExpressionEvaluator?]
+    ) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {
+        var values: [(field: RecordLayout.Field, value: Value)] = []
+        for (attribute, evaluator) in zip(attributes.attributes[record.entityNumber], evaluators) {
+            guard let evaluator else {
+                // The mapping may have kept the time of the last save.
+                if record.isNull(attribute.field) { values.append((attribute.field, .date(now))) }
+                continue
+            }
+            let value = try attribute.storedValue(of: record, by: evaluator)
+            if record.value(attribute.field) != value { values.append((attribute.field, value)) }
+        }
+        return values
+    }
+}
+
+extension ManagedObjectModel.Entity {
+    /// Returns whether a migration computes an attribute from the new objects, whatever a mapping
+    /// says.
+    ///
+    /// An attribute with the time of the last save is not computed, but keeps its mapped value.
+    func computes(_ name: String) -> Bool {
+        guard let attribute = attribute(name), attribute.isStored, let text = attribute.derivationExpression else {
+            return false
+        }
+        return DerivationExpression(text) != .now
+    }
+}
