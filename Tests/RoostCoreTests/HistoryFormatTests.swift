@@ -179,6 +179,21 @@ struct HistoryFormatTests {
         }
     }
 
+    @Test("all parts of a history are listed, even one with the highest number")
+    func highestPart() throws {
+        let history = MemoryHistory()
+        for number: UInt64 in 1...2 { try commit(number, to: history) { $0.insert(Int64(number), entity: 0) } }
+        for place in [HistoryPlace(1, part: .max), HistoryPlace(.max, part: .max)] {
+            history.parts[place] = HistoryPart.bytes(place, header: nil, changes: [])
+        }
+        var places: [HistoryPlace] = []
+        try history.forEachHistoryPart { (parts) throws(StoreError) in
+            for part in parts { places.append(part.place) }
+        }
+        #expect(places == history.parts.keys.sorted() && places.count == 4)
+        #expect(try history.historyFindings(model, at: Generation(number: 2)).map(\.severity) == [.damage])
+    }
+
     @Test("entries that an interrupted removal left are not damage, and the next removal deletes them")
     func interruptedRemoval() throws {
         let history = MemoryHistory()

@@ -41,6 +41,30 @@ struct JSONRowTests {
             ])
     }
 
+    @Test("the rows of a JSON array on one line are read in linear time")
+    func arrayOnOneLine() throws {
+        func seconds(separator: String) throws -> Double {
+            let rows = (0..<10_000).map { "{\"number\": \(100_000 + $0)}" }
+            let text = Array("[\(rows.joined(separator: separator))]".utf8)
+            let reader = try JSONRowReader(try ImportBench.input(text), encoding: nil, isLines: false)
+            let start = processorSeconds()
+            var count = 0
+            while try reader.next() { count += 1 }
+            #expect(count == rows.count)
+            return processorSeconds() - start
+        }
+        let manyLines = try seconds(separator: ",\n")
+        // Counting the columns of each row takes 20 times as long.
+        #expect(try seconds(separator: ", ") < 5 * manyLines)
+    }
+
+    /// Returns the processor time of this thread, which does not depend on other tests.
+    private func processorSeconds() -> Double {
+        var time = timespec()
+        #expect(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
     @Test("numbers in JSON strings stay text, and date strings become dates")
     func strings() throws {
         #expect(

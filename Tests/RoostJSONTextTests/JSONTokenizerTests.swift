@@ -1,3 +1,4 @@
+import Foundation
 import RoostJSONText
 import Testing
 
@@ -110,6 +111,48 @@ struct JSONTokenizerTests {
         let long = String(repeating: "ж", count: 300_000)
         let error = try #require(failure(Array("[1,\n\"\(long)\", \"\(long)\", x]".utf8), chunk: 4096))
         #expect(error.position == TextPosition(line: 2, column: 2 * 300_002 + 5))
+    }
+
+    @Test(
+        "the position of a token does not depend on the positions that were asked for before",
+        arguments: [1, 3, 64, 1 << 20])
+    func positionsOfSomeTokens(chunk: Int) throws {
+        let elements = (0..<100).map { "{\"ж\($0)\": [\"é\", \($0)]}" + ($0.isMultiple(of: 40) ? "\n" : " ") }
+        let text = Array("[\(elements.joined(separator: ","))]".utf8)
+        for step in [1, 2, 7, 50] {
+            var reader = makeTokenizer(text, chunk: chunk)
+            var count = 0
+            while try reader.next() != .end {
+                count += 1
+                guard count.isMultiple(of: step) else { continue }
+                let position = TextPosition(of: reader.tokenByteOffset, in: text)
+                #expect(reader.tokenPosition == position)
+                #expect(reader.tokenLine == position.line)
+            }
+        }
+    }
+
+    @Test("the positions of all tokens of a text on one line take linear time")
+    func positionsOfLongLine() throws {
+        func seconds(separator: String) throws -> Double {
+            let numbers = (0..<10_000).map { "\($0)" }
+            var reader = JSONTokenizer(Array("[\(numbers.joined(separator: separator))]".utf8), limits: limits)
+            let start = processorSeconds()
+            var last = TextPosition(line: 1, column: 1)
+            while try reader.next() != .end { last = reader.tokenPosition }
+            #expect(last.line == 1 || last.column < 6)
+            return processorSeconds() - start
+        }
+        let manyLines = try seconds(separator: ",\n")
+        // Counting each token's column from the start of the line takes 100 times as long.
+        #expect(try seconds(separator: ", ") < 10 * manyLines)
+    }
+
+    /// Returns the processor time of this thread, which does not depend on other tests.
+    private func processorSeconds() -> Double {
+        var time = timespec()
+        #expect(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     @Test("the tokenizer resolves each escape sequence", arguments: [1, 3, 64])
@@ -258,6 +301,18 @@ struct JSONTokenizerTests {
         #expect(try reader.next() == .beginArray)
         var isLimit = false
         do throws(JSONSyntaxError) { _ = try reader.captureValue(byteCountLimit: 10) } catch { isLimit = error.isLimit }
+        #expect(isLimit)
+    }
+
+    @Test("a captured value may have a key longer than the limit of keys, and the text around it may not")
+    func longKeyInCapturedValue() throws {
+        let long = String(repeating: "k", count: limits.keyByteCount)
+        var reader = makeTokenizer(Array("{\"a\": {\"\(long)\": 1}, \"\(long)\": 2}".utf8), chunk: 1 << 20)
+        #expect(try reader.next() == .beginObject)
+        #expect(try reader.nextKey())
+        #expect(try reader.captureValue(byteCountLimit: 1 << 22).count == limits.keyByteCount + 7)
+        var isLimit = false
+        do throws(JSONSyntaxError) { _ = try reader.nextKey() } catch { isLimit = error.isLimit }
         #expect(isLimit)
     }
 

@@ -97,6 +97,21 @@ struct DumpTests {
         try copy.close()
     }
 
+    @Test("a dump of metadata with a name of 2 MiB can be loaded")
+    func longMetadataName() throws {
+        let directory = try TemporaryDirectory()
+        let metadata = [String(repeating: "k", count: 2 << 20): MetadataValue.int(1)]
+        let original = try StoreRegistry.standard.create(
+            StoreLocation(type: "memory", path: directory.file("a")), model: try Sample.model(),
+            options: StoreOptions().with { $0.userMetadata = metadata })
+        let location = StoreLocation(type: "json", path: directory.file("b"))
+        _ = try DumpText(original).load(into: .location(location))
+        let copy = try StoreRegistry.standard.open(location)
+        #expect(try copy.metadata().userMetadata == metadata)
+        try original.close()
+        try copy.close()
+    }
+
     @Test("a dump of an empty store has two lines and loads with its model", arguments: Sample.writingTypes)
     func emptyStore(type: String) throws {
         let directory = try TemporaryDirectory()

@@ -46,6 +46,7 @@ extension JSONTokenizer {
         self.source = source
         self.capacity = capacity
         tokenByteLimit = limits.tokenByteCount
+        keyByteLimit = limits.keyByteCount
         checksum = computesChecksum ? TextChecksum() : nil
         // A failure of this small allocation is fatal, as in Swift itself.
         guard let memory = malloc(capacity + Self.slackByteCount) else { preconditionFailure("out of memory") }
@@ -122,9 +123,22 @@ extension JSONTokenizer {
     // MARK: Positions
 
     /// Returns the text position of a byte in the current line.
+    ///
+    /// - Complexity: O(bytes after the position that was computed last, or after the start of the
+    ///   line).
     func place(of index: Int) -> TextPosition {
-        let before = index > lineStart ? Self.characterCount(base + lineStart, count: index - lineStart) : 0
-        return TextPosition(line: line, column: discardedColumnCount + before + 1)
+        let last = lastPlace.byteOffset - discardedByteCount
+        let column: Int
+        if last > lineStart, last <= index {
+            // Otherwise, the positions of all tokens of a long line would take quadratic time.
+            column = lastPlace.column + Self.characterCount(base + last, count: index - last)
+        } else {
+            let before = index > lineStart ? Self.characterCount(base + lineStart, count: index - lineStart) : 0
+            column = discardedColumnCount + before + 1
+        }
+        lastPlace.byteOffset = discardedByteCount + index
+        lastPlace.column = column
+        return TextPosition(line: line, column: column)
     }
 
     private static func characterCount(_ start: UnsafeMutablePointer<UInt8>, count: Int) -> Int {
@@ -182,14 +196,16 @@ extension JSONTokenizer {
     /// Skips the next value and returns its text unchanged.
     ///
     /// Use this method for values that another reader parses, such as a model. The whole value is
-    /// in memory.
+    /// in memory. Its keys may be longer than other keys.
     /// - Parameter byteCountLimit: The maximum size of the value.
     /// - Returns: The bytes of the value, without surrounding space.
     /// - Throws: The errors of ``next()``; `limitExceeded`.
     package mutating func captureValue(byteCountLimit: Int) throws(JSONSyntaxError) -> [UInt8] {
-        let limit = tokenByteLimit
+        let (limit, keyLimit) = (tokenByteLimit, keyByteLimit)
         tokenByteLimit = min(limit, byteCountLimit)
-        defer { tokenByteLimit = limit }
+        // The other reader limits the keys, and the value's limit protects the memory.
+        keyByteLimit = tokenByteLimit
+        defer { (tokenByteLimit, keyByteLimit) = (limit, keyLimit) }
         _ = try next()
         captureStart = tokenStart
         defer { captureStart = nil }

@@ -5,6 +5,14 @@ extension JSONTokenizer {
         return place(of: tokenStart)
     }
 
+    /// The line in which the current token starts.
+    ///
+    /// Unlike ``tokenPosition``, it needs no counting of characters.
+    package var tokenLine: Int {
+        if let continuedToken, continuedToken.byteOffset == tokenByteOffset { return continuedToken.position.line }
+        return line
+    }
+
     /// The number of bytes before the current token.
     package var tokenByteOffset: Int { discardedByteCount + tokenStart }
 

@@ -168,7 +168,7 @@ extension JSONTokenizer {
 
     private mutating func key(_ byte: UInt8, expected: String) throws(JSONSyntaxError) -> Token {
         let limit = tokenByteLimit
-        tokenByteLimit = min(limit, limits.keyByteCount)
+        tokenByteLimit = min(limit, keyByteLimit)
         if byte == UInt8(ascii: "\"") {
             try scanString()
         } else {

@@ -101,6 +101,14 @@ package struct JSONTokenizer: ~Copyable {
         case end
     }
 
+    /// The offset and the column of a byte.
+    ///
+    /// This is a class because reading a position does not change the tokenizer.
+    final class ComputedPlace {
+        var byteOffset = 0
+        var column = 1
+    }
+
     @usableFromInline let syntax: Syntax
     let limits: Limits
     let source: Source
@@ -137,6 +145,8 @@ package struct JSONTokenizer: ~Copyable {
     var keys = JSONKeyStack()
     /// The maximum number of bytes of the token that is being read.
     var tokenByteLimit: Int
+    /// The maximum number of bytes of a key with its quotes; higher in a captured value.
+    var keyByteLimit: Int
     /// Whether duplicate keys in an object are detected.
     var notesKeys = true
 
@@ -146,6 +156,8 @@ package struct JSONTokenizer: ~Copyable {
     @usableFromInline var lineStart = 0
     /// The number of characters of the current line that were discarded.
     @usableFromInline var discardedColumnCount = 0
+    /// The position that was computed last.
+    let lastPlace = ComputedPlace()
     /// The position and offset of a JSON5 string that continues on another line.
     var continuedToken: (byteOffset: Int, position: TextPosition)?
 

@@ -30,7 +30,7 @@ struct DocumentHistory {
             output.text.append(contentsOf: "]".utf8)
             try output.flushIfFull()
             separator = ",\n"
-            next = try history.historyPlace(from: HistoryPlace(place.position, part: place.part + 1))
+            next = try history.historyPlace(after: place)
         }
         output.text.append(contentsOf: (separator == "\n" ? "]},\n" : "\n]},\n").utf8)
     }

@@ -192,7 +192,12 @@ struct DocumentPlaces {
                 try text.expect(.beginObject, "an object")
                 return true
             }
-            try text.skipValue()
+            if text.text == DocumentFormat.Member.metadata.key {
+                // A captured value may have longer keys than a skipped one.
+                _ = try text.captureValue(byteCountLimit: JSONTokenReader.maximumTokenByteCount)
+            } else {
+                try text.skipValue()
+            }
         }
         return false
     }

@@ -13,6 +13,16 @@ package protocol HistoryEntries {
 }
 
 extension HistoryEntries {
+    /// Returns the first place after `place`, or nil.
+    package func historyPlace(after place: HistoryPlace) throws(StoreError) -> HistoryPlace? {
+        if place.part < .max {
+            return try historyPlace(from: HistoryPlace(place.position, part: place.part + 1))
+        }
+        // Only a damaged history has a part with the highest number.
+        guard place.position < .max else { return nil }
+        return try historyPlace(from: HistoryPlace(place.position + 1))
+    }
+
     /// Calls `body` with all entries in order, several at a time.
     package func forEachHistoryPart(
         _ body: ([(place: HistoryPlace, bytes: [UInt8])]) throws(StoreError) -> Void
@@ -31,7 +41,7 @@ extension HistoryEntries {
                 try body(parts)
                 (parts, byteCount) = ([], 0)
             }
-            next = try historyPlace(from: HistoryPlace(place.position, part: place.part + 1))
+            next = try historyPlace(after: place)
         }
         if !parts.isEmpty { try body(parts) }
     }

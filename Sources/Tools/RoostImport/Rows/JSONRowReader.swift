@@ -69,7 +69,7 @@ final class JSONRowReader: TextRowReader {
         }
         storage.removeAll()
         row.problem = nil
-        row.line = tokens.tokenPosition.line
+        row.line = tokens.tokenLine
         row.cells.removeAll(keepingCapacity: true)
         for _ in columns { row.cells.append(.absent) }
         guard token == .beginObject else {
