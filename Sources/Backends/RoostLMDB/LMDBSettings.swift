@@ -8,7 +8,7 @@ struct LMDBSettings: Sendable {
             summary: "The maximum size of the file, in bytes; the disk limits it too."),
         StoreOptionDescription(
             "maxReaders", values: .integer(2...1_000_000), standard: "\(standardReaderCount)",
-            summary: "The maximum number of open snapshots in all processes together."),
+            summary: "The maximum number of open snapshots, and of closed ones kept for reuse, in all processes."),
     ]
     private static let standardMapByteCount = 1 << 44
     private static let standardReaderCount: UInt32 = 1022

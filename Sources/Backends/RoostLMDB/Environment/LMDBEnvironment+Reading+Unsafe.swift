@@ -39,27 +39,46 @@ extension LMDBEnvironment {
             if code == MDB_MAP_RESIZED { return (code, nil) }
         }
         var transaction: OpaquePointer?
+        let code = beginRead(handle, transaction: &transaction)
+        return (code, transaction)
+    }
+
+    /// Begins a read transaction in a free reader slot, and returns LMDB's code.
+    static func beginRead(_ handle: OpaquePointer, transaction: inout OpaquePointer?) -> Int32 {
         var code = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         if code == MDB_READERS_FULL {
             // Crashed processes may still occupy reader slots.
             var deadReaders: Int32 = 0
             let checked = mdb_reader_check(handle, &deadReaders)
-            guard checked == MDB_SUCCESS else { return (checked, nil) }
+            guard checked == MDB_SUCCESS else { return checked }
             code = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
         }
-        return (code, transaction)
+        return code
     }
 
     /// Ends a read transaction whose cursors are closed.
     func endRead(_ transaction: OpaquePointer) {
         gate.withLock { gate in
             gate.activeCount -= 1
-            if gate.pool.count < 32, !gate.needsReopening {
+            if Self.hasRoomInPool(gate) {
                 mdb_txn_reset(transaction)
                 gate.pool.append(transaction)
             } else {
                 mdb_txn_abort(transaction)
             }
         }
+    }
+
+    /// Returns whether another read transaction may be kept for later snapshots.
+    ///
+    /// A kept transaction occupies a reader slot, which other processes then lack. So at most a
+    /// 256th of the slots is kept, or 32 transactions while at most an eighth of the slots was ever
+    /// in use.
+    private static func hasRoomInPool(_ gate: Gate) -> Bool {
+        guard let handle = gate.handle, !gate.needsReopening, gate.pool.count < 32 else { return false }
+        if gate.pool.count < gate.readerCount / 256 { return true }
+        var information = MDB_envinfo()
+        guard mdb_env_info(handle, &information) == MDB_SUCCESS else { return false }
+        return information.me_numreaders <= information.me_maxreaders / 8
     }
 }

@@ -24,6 +24,8 @@ final class LMDBEnvironment: Sendable {
         var writeCount: UInt64 = 0
         /// Read transactions that were reset and can be renewed.
         var pool: [OpaquePointer] = []
+        /// The number of reader slots of all processes together.
+        var readerCount = 0
         /// Whether a failure made the handle unusable.
         var needsReopening = false
         var isWritable = false
@@ -223,7 +225,12 @@ final class LMDBEnvironment: Sendable {
                 var deadReaders: Int32 = 0
                 try check(mdb_reader_check(handle, &deadReaders), path: path)
             }
-            gate.databases = try openDatabases(handle, path: path, isNew: isNew)
+            // LMDB derives the number of slots from the size of its lock file.
+            var readerCount: UInt32 = 0
+            try check(mdb_env_get_maxreaders(handle, &readerCount), path: path)
+            gate.readerCount = Int(readerCount)
+            gate.databases = try openDatabases(
+                handle, path: path, isNew: isNew, timeoutSeconds: settings.timeoutSeconds)
             return gate
         } catch {
             mdb_env_close(handle)
@@ -251,11 +258,22 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    private static func openDatabases(_ handle: OpaquePointer, path: String, isNew: Bool) throws(StoreError)
-        -> [MDB_dbi]
-    {
+    /// Opens the databases, or creates them if `isNew`.
+    ///
+    /// For an existing file, waits up to `timeoutSeconds` for a reader slot.
+    private static func openDatabases(
+        _ handle: OpaquePointer, path: String, isNew: Bool, timeoutSeconds: Double
+    ) throws(StoreError) -> [MDB_dbi] {
         var transaction: OpaquePointer?
-        try check(mdb_txn_begin(handle, nil, UInt32(isNew ? 0 : MDB_RDONLY), &transaction), path: path)
+        var timeout = Timeout(seconds: timeoutSeconds)
+        while true {
+            let code =
+                isNew
+                ? mdb_txn_begin(handle, nil, 0, &transaction) : beginRead(handle, transaction: &transaction)
+            if code == MDB_READERS_FULL, timeout.wait() { continue }
+            try check(code, path: path)
+            break
+        }
         var databases: [MDB_dbi] = []
         for space in KeySpace.allCases {
             var database = MDB_dbi()
@@ -355,20 +373,29 @@ final class LMDBEnvironment: Sendable {
 
     /// Runs `body` when no transaction of this process is open, after waiting up to
     /// `timeoutSeconds`.
+    ///
+    /// If `body` finds no free reader slot, it runs again.
     func exclusively(
         timeoutSeconds: Double, purpose: String, _ body: (inout Gate) throws(StoreError) -> Void
     ) throws(StoreError) {
         var timeout = Timeout(seconds: timeoutSeconds)
         var openCount = 0
+        var lackOfSlots: StoreError?
         repeat {
-            let isDone = try gate.withLock { (gate) throws(StoreError) in
-                openCount = gate.activeCount
-                guard openCount == 0 else { return false }
-                try body(&gate)
-                return true
+            lackOfSlots = nil
+            do throws(StoreError) {
+                let isDone = try gate.withLock { (gate) throws(StoreError) in
+                    openCount = gate.activeCount
+                    guard openCount == 0 else { return false }
+                    try body(&gate)
+                    return true
+                }
+                if isDone { return }
+            } catch  where error.isLackOfReaderSlots {
+                lackOfSlots = error
             }
-            if isDone { return }
         } while timeout.wait()
+        if let lackOfSlots { throw lackOfSlots }
         throw StoreError(
             .busy,
             "'\(path)' has to be \(purpose), which waits for \(openCount) open snapshots of this process; close them and try again"
@@ -406,6 +433,8 @@ final class LMDBEnvironment: Sendable {
     func reopen(_ gate: inout Gate, isWritable: Bool) throws(StoreError) {
         var settings = settings
         settings.isWritable = isWritable
+        // The gate's lock is held, so the caller waits for a reader slot.
+        settings.timeoutSeconds = 0
         let mapByteCount = gate.mapByteCount
         Self.closeHandle(&gate)
         gate.mapByteCount = mapByteCount

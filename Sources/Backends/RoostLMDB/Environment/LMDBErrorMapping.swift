@@ -33,6 +33,9 @@ extension StoreError {
         return StoreError(mapped, "'\(path)' \(what): \(remedy)", underlying: LMDBError(code: code, name: name))
     }
 
+    /// Whether the error was thrown because all reader slots were in use.
+    var isLackOfReaderSlots: Bool { (underlying as? LMDBError)?.code == MDB_READERS_FULL }
+
     /// The code, the name and the remedy of each return code of LMDB.
     private static let lmdbCodes: [Int32: (Code, name: String, remedy: String)] = [
         MDB_KEYEXIST: (.invalidRequest, "MDB_KEYEXIST", "a key exists already, or is not above the last one"),

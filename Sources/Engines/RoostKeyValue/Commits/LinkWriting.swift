@@ -55,7 +55,7 @@ extension KeyValueWriter {
     /// Returns the stored link between the same objects, with its places, or nil.
     ///
     /// An end without order has place 0, so the key is known. If both ends are ordered, the method
-    /// searches the links of the source.
+    /// searches the links of both objects.
     func storedLink(_ link: Link, number: Int, model: ManagedObjectModel) throws(StoreError) -> Link? {
         let relationship = model.relationships[number]
         let unplaced = LinkKeys.keys(Link(link.source, link.target), relationship: number)
@@ -68,13 +68,27 @@ extension KeyValueWriter {
             return try self.number(of: unplaced.inverseKey, in: .inverseLinks)
                 .map { Link(link.source, link.target, order: $0) }
         }
-        var found: Link?
-        try forEach(prefix: StorageKey(record: link.source, root: number), in: .links) {
-            (key, value) throws(StoreError) in
-            let candidate = try LinkStream.link(key, value: value, space: .links)
-            if candidate.target == link.target { found = candidate }
-            return found == nil
+        return try searchLink(link, number: number)
+    }
+
+    /// Returns the stored link between the same objects, with its places, or nil.
+    ///
+    /// Reads the links of the source and of the target in turn, and stops when one of the objects
+    /// has no more. So the cost depends on the object that has fewer links.
+    private func searchLink(_ link: Link, number: Int) throws(StoreError) -> Link? {
+        let prefix = StorageKey(record: link.source, root: number)
+        let inversePrefix = StorageKey(record: link.target, root: number)
+        let cursor = try self.cursor(in: .links)
+        guard try cursor.seek(to: prefix) else { return nil }
+        let inverseCursor = try self.cursor(in: .inverseLinks)
+        guard try inverseCursor.seek(to: inversePrefix) else { return nil }
+        while cursor.key.begins(with: prefix.bytes), inverseCursor.key.begins(with: inversePrefix.bytes) {
+            let candidate = try LinkStream.link(cursor.key, value: cursor.value, space: .links)
+            if candidate.target == link.target { return candidate }
+            let inverse = try LinkStream.link(inverseCursor.key, value: inverseCursor.value, space: .inverseLinks)
+            if inverse.target == link.source { return inverse.flipped }
+            guard try cursor.next(), try inverseCursor.next() else { return nil }
         }
-        return found
+        return nil
     }
 }
