@@ -127,6 +127,22 @@ struct StoreMaintenanceTests {
         #expect(try directory.names() == ["a", "b"])
     }
 
+    @Test(
+        "compacting an SQLite store keeps tables and indexes of other programs", .enabled(if: SQLiteShell.path != nil))
+    func foreignTables() throws {
+        let directory = try TemporaryDirectory()
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, at: location.path).close()
+        try SQLiteShell.run(
+            "CREATE TABLE zebra (a); INSERT INTO zebra VALUES (7); CREATE INDEX mine ON Person (born)",
+            on: location.path)
+        let report = try maintenance.compact(location)
+        #expect(report.inPlace)
+        #expect(try SQLiteShell.run("SELECT a FROM zebra", on: location.path) == ["7"])
+        #expect(
+            try SQLiteShell.run("SELECT name FROM sqlite_schema WHERE name = 'mine'", on: location.path) == ["mine"])
+    }
+
     @Test("an open SQLite store is compacted in place, with a warning while a reader keeps old pages")
     func inPlace() throws {
         guard Self.fileTypes.contains("sqlite") else { return }

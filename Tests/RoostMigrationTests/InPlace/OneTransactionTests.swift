@@ -427,7 +427,7 @@ struct OneTransactionTests {
     }
 
     @Test(
-        "a migration keeps tables of other programs, but makes a new file if names collide",
+        "a migration keeps tables of other programs, and is refused without a backup if names collide",
         .enabled(if: SQLiteShell.path != nil))
     func foreignTables() throws {
         let directory = try TemporaryDirectory()
@@ -443,7 +443,14 @@ struct OneTransactionTests {
             try SQLiteShell.run("SELECT name FROM sqlite_schema WHERE name = 'mine'", on: location.path) == ["mine"])
         let zebras = try ManagedObjectModel(
             entities: shelves.entityDescriptions + [EntityDescription("Zebra", attributes: [.string("name")])])
-        #expect(try manager.migrateInPlace(location, model: zebras).path == .onePass)
+        let refused = error { _ = try manager.migrateInPlace(location, model: zebras) }
+        #expect(refused?.code == .unsupported && refused?.message.contains("'zebra', 'mine'") == true)
+        #expect(try SQLiteShell.run("SELECT a FROM zebra", on: location.path) == ["7"])
+        let keeping = MigrationOptions().with { $0.keepsBackup = true }
+        let report = try manager.migrateInPlace(location, model: zebras, options: keeping)
+        #expect(report.path == .onePass && report.warnings.contains { $0.contains("'zebra', 'mine'") })
+        let backup = try #require(report.backup)
+        #expect(try SQLiteShell.run("SELECT a FROM zebra", on: backup) == ["7"])
         let store = try open(location, model: zebras)
         #expect(try checkStore(store) == [])
         try store.close()

@@ -125,7 +125,7 @@ extension SQLiteDatabase {
         }
     }
 
-    private func own(_ connection: any SQLConnection) throws(StoreError) -> SQLiteConnection {
+    func own(_ connection: any SQLConnection) throws(StoreError) -> SQLiteConnection {
         guard let connection = connection as? SQLiteConnection else {
             throw StoreError(.internalInconsistency, "'\(path)' has a connection of another kind; please report this.")
         }

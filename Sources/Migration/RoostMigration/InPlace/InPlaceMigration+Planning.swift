@@ -35,7 +35,7 @@ extension InPlaceMigration {
         }
         (plan.source, plan.destination) = (location.description, location.description)
         plan.refusals = plan.refusals.map { StoreFile.namingStore(path, in: $0) }
-        plan.refusals += refusals(path, change: change)
+        plan.refusals += refusals(path, type: type, change: change)
         return plan
     }
 
@@ -64,7 +64,7 @@ extension InPlaceMigration {
     }
 
     /// Returns the reasons not to change or replace the file.
-    private func refusals(_ path: String, change: ModelChangePlan?) -> [String] {
+    private func refusals(_ path: String, type: any PersistentStoreType, change: ModelChangePlan?) -> [String] {
         var refusals: [String] = []
         func note(_ body: () throws(StoreError) -> Void) {
             do throws(StoreError) { try body() } catch {
@@ -77,6 +77,11 @@ extension InPlaceMigration {
         } else {
             note { () throws(StoreError) in try StoreFile.requireKeepingOwner(at: path) }
             note { () throws(StoreError) in try requireSpace(path) }
+            note { () throws(StoreError) in
+                let store = try type.open(location, options: readingOptions)
+                let foreign = try store.closing { () throws(StoreError) in try store.contentOfOthers() }
+                try requireKept(foreign, path: path)
+            }
         }
         // Without a lock file, no process has the store open. Acquiring the lock would create the
         // file.

@@ -168,12 +168,32 @@ struct InPlaceMigration: Sendable {
     ) throws(StoreError) -> ChainRun.Outcome? {
         let identity = try source.metadata()
         guard let chain = try steps(from: identity) else { return nil }
+        let foreign = try source.contentOfOthers()
+        try requireKept(foreign, path: path)
         var options = options
         options.conversion.destinationTypeOptions = options.conversion.sourceTypeOptions
         let run = ChainRun(
             chain: chain, destination: .location(StoreLocation(type: type.name, path: path)), options: options,
             registry: registry)
-        return try run.run(from: .store(source), identity: identity)
+        var outcome = try run.run(from: .store(source), identity: identity)
+        if let warning = warning(about: foreign) { outcome.report.warnings.append(warning) }
+        return outcome
+    }
+
+    /// Refuses to replace a file that has tables of other programs, unless it is kept as a backup.
+    func requireKept(_ foreign: ForeignContent, path: String) throws(StoreError) {
+        guard !foreign.tables.isEmpty, !options.keepsBackup else { return }
+        throw StoreError(
+            .unsupported,
+            "'\(path)' has tables of other programs: \(foreign.names). This migration makes a new file, which would not have them. Keep a backup (--keep-backup), or move or drop these tables."
+        )
+    }
+
+    /// Returns a warning about content that is not in the new file, or nil.
+    private func warning(about foreign: ForeignContent) -> String? {
+        guard !foreign.isEmpty else { return nil }
+        let place = options.keepsBackup ? "They are in the backup." : "Create them again."
+        return "The new file does not have the tables and indexes of other programs: \(foreign.names). \(place)"
     }
 
     /// Requires space for two stores in addition to the old one: a step's input and its output.

@@ -25,7 +25,8 @@ public struct CompactionReport: Sendable, Hashable, Codable {
     package var links: Int
     /// The verified digest of the store's content.
     package var digest: String
-    /// Whether the store was compacted in place, because it was open elsewhere.
+    /// Whether the store was compacted in place, because it was open elsewhere or its file has
+    /// tables or indexes of other programs.
     public var inPlace: Bool
     /// The duration of the compaction in seconds.
     package var seconds: Double
@@ -37,7 +38,7 @@ extension CompactionReport: CustomStringConvertible {
     /// The report for people, in several lines.
     public var description: String {
         let share = bytesBefore > 0 ? ", \(Int((Double(bytesAfter) / Double(bytesBefore) * 100).rounded())) %" : ""
-        var lines = ["Compacted \(store)\(inPlace ? ", while others had it open" : "")."]
+        var lines = ["Compacted \(store)\(inPlace ? " in place" : "")."]
         lines.append("  before    \(ByteCountText.text(bytesBefore))")
         lines.append("  after     \(ByteCountText.text(bytesAfter))\(share)")
         lines.append("  objects   \(objects)")

@@ -8,6 +8,13 @@ struct StoreCompaction: Sendable {
     let options: ConversionOptions
     let registry: StoreRegistry
 
+    /// A compaction in progress.
+    private struct Progress {
+        var report: CompactionReport
+        /// The content of other programs, which a copy would not have.
+        var foreign = ForeignContent()
+    }
+
     /// Compacts the store; see ``StoreMaintenance/compact(_:options:)``.
     func run() throws(StoreError) -> CompactionReport {
         do throws(StoreError) {
@@ -28,21 +35,30 @@ struct StoreCompaction: Sendable {
         let claim = try options.claim(location)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
-        var (report, lock) = try settleAndLock(path, timeout: timeout)
+        var (progress, lock) = try settleAndLock(path, timeout: timeout)
+        if let held = lock, !progress.foreign.isEmpty {
+            held.release()
+            lock = nil
+        }
         if lock == nil {
             do throws(StoreError) {
-                try compactInPlace(&report, timeout: timeout)
+                try compactInPlace(&progress.report, timeout: timeout)
             } catch {
                 // Code `busy`: the type cannot compact an open store, or the writers did not finish
                 // in time.
-                guard error.code == .busy, timeout.secondsLeft > 0 else { throw error }
-                lock = try wait(path, report: &report, timeout: timeout, refusal: error)
+                guard error.code == .busy, timeout.secondsLeft > 0, progress.foreign.isEmpty else { throw error }
+                lock = try wait(path, progress: &progress, timeout: timeout, refusal: error)
             }
         }
         if let lock {
             defer { lock.release() }
-            try rewrite(path, report: &report)
+            guard progress.foreign.isEmpty else {
+                throw StoreError(
+                    .busy, "Another program added \(progress.foreign.names) to '\(path)' meanwhile; compact it again.")
+            }
+            try rewrite(path, report: &progress.report)
         }
+        var report = progress.report
         report.bytesAfter = byteCount(path)
         report.seconds = (clock.now - start).inSeconds
         return report
@@ -52,11 +68,11 @@ struct StoreCompaction: Sendable {
     ///
     /// Throws `refusal` after the timeout.
     private func wait(
-        _ path: String, report: inout CompactionReport, timeout: Timeout, refusal: StoreError
+        _ path: String, progress: inout Progress, timeout: Timeout, refusal: StoreError
     ) throws(StoreError) -> StoreLock {
         do throws(StoreError) {
             return try StoreReplacement.lock(path, type: type, timeout: timeout) { () throws(StoreError) in
-                try prepare(&report, path: path, timeout: timeout)
+                try prepare(&progress, path: path, timeout: timeout)
             }
         } catch {
             throw error.code == .busy ? refusal : error
@@ -66,21 +82,22 @@ struct StoreCompaction: Sendable {
     /// Moves the store's content into one file, and locks the store unless it is open elsewhere.
     private func settleAndLock(
         _ path: String, timeout: Timeout
-    ) throws(StoreError) -> (CompactionReport, StoreLock?) {
-        var report = CompactionReport(
-            store: location.description, bytesBefore: byteCount(path), bytesAfter: 0, objects: 0, links: 0,
-            digest: "", inPlace: false, seconds: 0, warnings: [])
+    ) throws(StoreError) -> (Progress, StoreLock?) {
+        var progress = Progress(
+            report: CompactionReport(
+                store: location.description, bytesBefore: byteCount(path), bytesAfter: 0, objects: 0, links: 0,
+                digest: "", inPlace: false, seconds: 0, warnings: []))
         var isSettled = false
         do throws(StoreError) {
             let lock = try StoreReplacement.lock(path, type: type, timeout: Timeout(seconds: 0)) {
                 () throws(StoreError) in
-                try prepare(&report, path: path, timeout: timeout)
+                try prepare(&progress, path: path, timeout: timeout)
                 isSettled = true
             }
-            return (report, lock)
+            return (progress, lock)
         } catch {
             guard error.code == .busy, isSettled else { throw error }
-            return (report, nil)
+            return (progress, nil)
         }
     }
 
@@ -99,9 +116,9 @@ struct StoreCompaction: Sendable {
 
     /// Performs all steps that precede rewriting the store.
     private func prepare(
-        _ report: inout CompactionReport, path: String, timeout: Timeout
+        _ progress: inout Progress, path: String, timeout: Timeout
     ) throws(StoreError) {
-        try settle(&report, timeout: timeout)
+        try settle(&progress, timeout: timeout)
         try requireSpace(path)
         try options.cancellation?.check()
     }
@@ -109,15 +126,20 @@ struct StoreCompaction: Sendable {
     /// Opens and closes the store.
     ///
     /// This recovers the store after a crash, and moves all content into one file.
-    private func settle(_ report: inout CompactionReport, timeout: Timeout) throws(StoreError) {
+    private func settle(_ progress: inout Progress, timeout: Timeout) throws(StoreError) {
         let store = try type.open(location, options: openingOptions(timeout))
+        var foreign = ForeignContent()
         let digest = try store.closing { () throws(StoreError) -> StoreDigest in
+            foreign = try store.contentOfOthers()
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
             if let recorded = try snapshot.recordedTally() { return recorded.digest }
             return try snapshot.computeTally().digest
         }
-        (report.objects, report.links, report.digest) = (digest.objectCount, digest.linkCount, digest.description)
+        progress.foreign = foreign
+        progress.report.objects = digest.objectCount
+        progress.report.links = digest.linkCount
+        progress.report.digest = digest.description
     }
 
     private func openingOptions(_ timeout: Timeout) -> StoreOptions {

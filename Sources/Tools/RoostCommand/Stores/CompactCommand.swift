@@ -8,8 +8,8 @@ extension Subcommand {
         argumentCount: 1...1,
         discussion: """
             Copies a store into a new file beside it, compares both by content, and replaces the old file with the new one in
-            one step. No other process can open the store meanwhile. An SQLite store that another process has open is compacted in place:
-            readers continue, and writers wait. If an LMDB or JSON store is in use, the command waits up to --timeout and then
+            one step. No other process can open the store meanwhile. An SQLite store that another process has open, or that has
+            tables or indexes of other programs, is compacted in place: readers continue, and writers wait. If an LMDB or JSON store is in use, the command waits up to --timeout and then
             fails. Content, versions, UUID, metadata, used keys, permissions and owner stay. After an error, Ctrl-C or a crash
             the store is unchanged or compacted.
 
