@@ -6,7 +6,7 @@ import Testing
 
 @testable import RoostConformance
 
-/// Contexts after saves of which a part failed.
+/// Contexts after a save that failed in one of its stores or objects.
 @Suite("Partly failed saves")
 struct PartlyFailedSaveTests {
     /// A saved object in each of two stores.

@@ -18,6 +18,8 @@ struct DerivedAttributeTests {
     ///   - key: The derivation of `Band.key`, or nil if the attribute does not exist.
     ///   - total: The derivation of `Band.total`, or nil if the attribute does not exist.
     ///   - albums: More attributes of albums.
+    /// - Returns: The model.
+    /// - Throws: `invalidModel`.
     private func model(
         key: String? = nil, total: String? = nil, albums: [AttributeDescription] = []
     ) throws -> ManagedObjectModel {
@@ -169,7 +171,9 @@ struct DerivedAttributeTests {
         try store.close()
     }
 
-    @Test("a migration in three passes computes derived attributes, also after changes by a policy", arguments: Scenario.types)
+    @Test(
+        "a migration in three passes computes derived attributes, also after changes by a policy",
+        arguments: Scenario.types)
     func threePasses(type: String) throws {
         let directory = try TemporaryDirectory()
         let old = try store("memory", at: "")

@@ -19,7 +19,9 @@ extension SQLiteDatabase: ForeignContentDatabase {
                     case .text(let table) = try statement.value(at: 2)
                 else { throw StoreError(.corrupted, "The catalog of '\(path)' is damaged.") }
                 let folded = name.lowercased()
-                guard !own.contains(folded), !folded.hasPrefix("sqlite_"), !folded.hasPrefix("_roost_") else { continue }
+                guard !own.contains(folded), !folded.hasPrefix("sqlite_"), !folded.hasPrefix("_roost_") else {
+                    continue
+                }
                 if type != "index" {
                     found.tables.append(name)
                 } else if ownTables.contains(table.lowercased()) {

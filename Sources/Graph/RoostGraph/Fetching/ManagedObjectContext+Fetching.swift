@@ -382,8 +382,8 @@ extension ManagedObjectContext {
             }
             return batches
         }
-        // The result must include changes that were made in the meantime, and no older values than
-        // those that the context has saved or merged in the meantime.
+        // The result must include changes that were made in the meantime, and must not be older than
+        // a save or a merge in the meantime.
         guard core.changed.isEmpty || !request.includesPendingChanges, core.updateCount == updateCount,
             core.pinned == nil
         else { return try fetch(request) }

@@ -22,7 +22,7 @@ extension MappingRemarks {
                 property: nil,
                 message: "Objects that no mapping's predicate selects are dropped.")
         }
-        // The values of a computed attribute are no data of their own.
+        // The values of a computed attribute can be computed again.
         for attribute in entity.attributes where attribute.isStored && !entity.computes(attribute.name) {
             let name = attribute.name
             let readers = creators.filter { $0.reads(name) }

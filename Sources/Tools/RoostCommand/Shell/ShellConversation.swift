@@ -13,7 +13,8 @@ struct ShellConversation {
 
     /// Runs statements until the user ends the shell.
     ///
-    /// - Throws: Errors of reading; `cancelled` after a signal that ends the command; `OutputError` if the reader of the results has ended.
+    /// - Throws: Errors of reading; `cancelled` after a signal that ends the command; `OutputError`
+    ///   if the reader of the results has ended.
     func run() throws {
         var buffer = ShellStatementBuffer()
         var typed = ""

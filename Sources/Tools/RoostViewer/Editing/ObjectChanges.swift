@@ -31,14 +31,14 @@
                     .badRequest, message: "'\(entity.name)' is abstract: insert an object of one of its subentities.")
             }
             let edit = try ObjectEdit(body, entity: entity, model: viewed.model)
-            let id = try editor.change("New \(entity.name)") { context in
-                let object = try context.insert(entity.name)
-                try edit.apply(to: object, in: context)
-                return object
-            } saved: { object in
-                // The save gives the object its permanent ID.
-                object.objectID
-            }
+            // The save gives the object its permanent ID.
+            let id = try editor.change(
+                "New \(entity.name)",
+                by: { context in
+                    let object = try context.insert(entity.name)
+                    try edit.apply(to: object, in: context)
+                    return object
+                }, saved: { $0.objectID })
             return HTTPResponse(.created, json: try object(id))
         }
 

@@ -72,7 +72,7 @@
         /// - Throws: Errors of `body`, of reading the store and of the save, after which nothing is
         ///   changed.
         func change<Change, Result: Sendable>(
-            _ name: String, _ body: @escaping @Sendable (ManagedObjectContext) throws -> Change,
+            _ name: String, by body: @escaping @Sendable (ManagedObjectContext) throws -> Change,
             saved: @escaping @Sendable (Change) -> Result
         ) throws -> Result {
             try thread.run { [self] context in
@@ -113,7 +113,7 @@
         func change<Result: Sendable>(
             _ name: String, _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
         ) throws -> Result {
-            try change(name, body, saved: { $0 })
+            try change(name, by: body, saved: { $0 })
         }
 
         /// Undoes the last step, or redoes the step that was undone last, and saves.

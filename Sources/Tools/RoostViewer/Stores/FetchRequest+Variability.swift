@@ -33,7 +33,11 @@
             case .conditional(let predicate, let first, let second):
                 predicate.isVariable || first.isVariable || second.isVariable
             case .element(let base, let index):
-                if case .position(let position) = index { base.isVariable || position.isVariable } else { base.isVariable }
+                if case .position(let position) = index {
+                    base.isVariable || position.isVariable
+                } else {
+                    base.isVariable
+                }
             case .setOperation(_, let first, let second): first.isVariable || second.isVariable
             }
         }
