@@ -29,6 +29,64 @@ struct XMLModelTests {
         return (try #require(read.model.entityDescriptions.first?.relationships.first), read.warnings)
     }
 
+    // MARK: Limits
+
+    /// Returns the processor time of this thread, which does not depend on other tests.
+    private func processorSeconds(_ body: () throws -> Void) rethrows -> Double {
+        var (start, end) = (timespec(), timespec())
+        #expect(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start) == 0)
+        try body()
+        #expect(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end) == 0)
+        return Double(end.tv_sec - start.tv_sec) + Double(end.tv_nsec - start.tv_nsec) / 1e9
+    }
+
+    @Test("a long chain of entities with relationships is read without a search for each relationship")
+    func deepInheritance() throws {
+        func seconds(count: Int) throws -> Double {
+            let entities = (0..<count).map { number in
+                let parent = number == 0 ? "" : " parentEntity=\"E\(number - 1)\""
+                return """
+                    <entity name="E\(number)"\(parent)><relationship name="r\(number)" optional="YES" maxCount="1" \
+                    destinationEntity="E\(count - 1)" inverseName="r\(number)" inverseEntity="E\(count - 1)"/></entity>
+                    """
+            }
+            return try processorSeconds { _ = try readModel(entities.joined(separator: "\n")) }
+        }
+        let time = try seconds(count: 100)
+        // Searching the chain for each relationship would take about 200 times as long.
+        #expect(try seconds(count: 600) < 80 * time)
+    }
+
+    @Test("relationships that lose their inverses one after another do not slow down reading a model")
+    func successiveInverses() throws {
+        /// Reads a model of two chains of entities.
+        ///
+        /// The inverse of each relationship is in the other chain and refers to a subentity. The last
+        /// relationship has no inverse.
+        func seconds(count: Int) -> Double {
+            let entities = (0..<count).map { number in
+                let (name, other) = number.isMultiple(of: 2) ? ("a", "b") : ("b", "a")
+                let parent = number < 2 ? "" : " parentEntity=\"E\(number - 2)\""
+                let next = min(number + 1, count - 1)
+                let inverse = number == count - 1 ? "" : " inverseName=\"\(other)\" inverseEntity=\"E\(next)\""
+                return """
+                    <entity name="E\(number)"\(parent)><relationship name="\(name)" optional="YES" maxCount="1" \
+                    destinationEntity="E\(next)"\(inverse)/></entity>
+                    """
+            }
+            return processorSeconds {
+                // Subentities redeclare the relationships, which no model may do.
+                let refused = #expect(throws: StoreError.self) {
+                    _ = try readModel(entities.joined(separator: "\n"))
+                }
+                #expect(refused?.code == .invalidModel)
+            }
+        }
+        let time = seconds(count: 60)
+        // Comparing all relationships after each one that loses its inverse would take over 200 times as long.
+        #expect(seconds(count: 360) < 80 * time)
+    }
+
     // MARK: Attributes
 
     @Test(

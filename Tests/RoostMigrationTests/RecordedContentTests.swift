@@ -59,6 +59,29 @@ struct RecordedContentTests {
     }
 
     @Test(
+        "a check reports violations of objects also if the record of the last commit is damaged",
+        .enabled(if: SQLiteShell.path != nil))
+    func violationsBesideDamage() throws {
+        let directory = try TemporaryDirectory()
+        let location = StoreLocation(type: "sqlite", path: directory.file("a"))
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Item",
+                attributes: [AttributeDescription("number", type: .integer64).with { $0.validation.maximum = .int(3) }])
+        ])
+        let store = try StoreRegistry.standard.create(location, model: model)
+        var changes = ChangeSet(model: model)
+        try changes.insert(ObjectID("Item", key: 1), values: ["number": 5])
+        _ = try store.commit(changes)
+        #expect(try checkStore(store).map(\.severity) == [.violation])
+        try store.close()
+        try SQLiteShell.run("UPDATE _roost_tallies SET count = -5", on: location.path)
+        let damaged = try StoreRegistry.standard.open(location)
+        #expect(try Set(checkStore(damaged).map(\.severity)) == [.damage, .violation])
+        try damaged.close()
+    }
+
+    @Test(
         "changes by another program are accepted on request, but not in a read-only or LMDB store",
         .enabled(if: SQLiteShell.path != nil))
     func acceptance() throws {

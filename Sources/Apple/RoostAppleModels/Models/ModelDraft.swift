@@ -35,47 +35,104 @@ package struct ModelDraft {
         }
     }
 
+    /// The position of a relationship in `entities`.
+    private struct RelationshipPosition: Hashable, Comparable {
+        let entity: Int
+        let relationship: Int
+
+        static func < (left: Self, right: Self) -> Bool {
+            left.entity != right.entity ? left.entity < right.entity : left.relationship < right.relationship
+        }
+    }
+
+    /// The relationship that another one names as its inverse.
+    private struct NamedInverse {
+        var position: RelationshipPosition?
+        /// Whether its destination is the other relationship's entity or inherits from it.
+        var hasMatchingDestination = false
+    }
+
     /// Removes the inverse of each relationship whose inverse is missing or does not refer back.
     private mutating func dropOneSidedInverses(_ warnings: inout [ModelImportWarning], file: String) {
-        let entities = entities
+        guard let inverses = namedInverses() else { return }
+        var users: [RelationshipPosition: [RelationshipPosition]] = [:]
+        for (user, inverse) in inverses {
+            if let position = inverse.position { users[position, default: []].append(user) }
+        }
+        var candidates = inverses.keys.sorted()
+        while !candidates.isEmpty {
+            var dropped: [RelationshipPosition] = []
+            for position in candidates {
+                let relationship = entities[position.entity].relationships[position.relationship]
+                guard let name = relationship.inverseName, let inverse = inverses[position] else { continue }
+                if let back = inverse.position, inverse.hasMatchingDestination,
+                    entities[back.entity].relationships[back.relationship].inverseName == relationship.name
+                {
+                    continue
+                }
+                dropped.append(position)
+                warn(
+                    &warnings, file: file, entity: entities[position.entity].name, property: relationship.name,
+                    message: inverse.position == nil
+                        ? "its inverse '\(name)' does not exist; it is read as a relationship without inverse"
+                        : "its inverse '\(name)' does not point back; it is read as a relationship without inverse")
+            }
+            for position in dropped {
+                entities[position.entity].relationships[position.relationship].inverseName = nil
+            }
+            // Removing an inverse on one side makes the other side one-sided too.
+            candidates = dropped.flatMap { users[$0] ?? [] }.sorted()
+        }
+    }
+
+    /// Finds the inverse of each relationship that names one.
+    ///
+    /// Returns nil if the entities inherit from too many entities, because such a model is refused.
+    private func namedInverses() -> [RelationshipPosition: NamedInverse]? {
         let names = Dictionary(
             entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
-        /// Returns the positions of an entity and of the entities that it inherits from.
-        func lineage(_ name: String) -> [Int] {
-            var line: [Int] = []
-            var next = names[name]
-            while let number = next, !line.contains(number) {
-                line.append(number)
-                next = entities[number].superentityName.flatMap { names[$0] }
-            }
-            return line
-        }
+        guard let lineages = self.lineages(names) else { return nil }
         let positions = entities.map { entity in
             Dictionary(
                 entity.relationships.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         }
-        var dropped: [(entity: Int, relationship: Int)] = []
+        var inverses: [RelationshipPosition: NamedInverse] = [:]
         for (entity, description) in entities.enumerated() {
-            for (position, relationship) in description.relationships.enumerated() {
-                guard let inverse = relationship.inverseName else { continue }
-                let back = lineage(relationship.destinationEntityName).lazy
-                    .compactMap { number in positions[number][inverse].map { entities[number].relationships[$0] } }
-                    .first
-                let pointsBack = back.map {
-                    $0.inverseName == relationship.name && lineage($0.destinationEntityName).contains(entity)
+            for (number, relationship) in description.relationships.enumerated() {
+                guard let name = relationship.inverseName else { continue }
+                var inverse = NamedInverse()
+                let line = names[relationship.destinationEntityName].map { lineages[$0] } ?? []
+                if let owner = line.first(where: { positions[$0][name] != nil }), let back = positions[owner][name] {
+                    inverse.position = RelationshipPosition(entity: owner, relationship: back)
+                    let destination = names[entities[owner].relationships[back].destinationEntityName]
+                    inverse.hasMatchingDestination = destination.map { lineages[$0].contains(entity) } ?? false
                 }
-                guard pointsBack != true else { continue }
-                dropped.append((entity, position))
-                warn(
-                    &warnings, file: file, entity: description.name, property: relationship.name,
-                    message: back == nil
-                        ? "its inverse '\(inverse)' does not exist; it is read as a relationship without inverse"
-                        : "its inverse '\(inverse)' does not point back; it is read as a relationship without inverse")
+                inverses[RelationshipPosition(entity: entity, relationship: number)] = inverse
             }
         }
-        for (entity, relationship) in dropped { self.entities[entity].relationships[relationship].inverseName = nil }
-        // Removing an inverse on one side makes the other side one-sided too.
-        if !dropped.isEmpty { dropOneSidedInverses(&warnings, file: file) }
+        return inverses
+    }
+
+    /// Returns the positions of each entity and of the entities that it inherits from, from the
+    /// nearest.
+    ///
+    /// Returns nil if there are so many that the model is refused, because they could fill the
+    /// memory.
+    private func lineages(_ names: [String: Int]) -> [[Int]]? {
+        var lineages: [[Int]] = []
+        var inheritedCount = 0
+        for number in entities.indices {
+            var (line, seen) = ([Int](), Set<Int>())
+            var next: Int? = number
+            while let number = next, seen.insert(number).inserted {
+                line.append(number)
+                next = entities[number].superentityName.flatMap { names[$0] }
+            }
+            inheritedCount += line.count
+            guard inheritedCount <= ModelValidator.maximumInheritedCount else { return nil }
+            lineages.append(line)
+        }
+        return lineages
     }
 
     /// Gives each fetch index of an entity a unique name, and removes duplicate indexes.

@@ -12,7 +12,7 @@ package struct ModelValidator {
     /// maximum sum of the entities' depths.
     ///
     /// This limits the cost of a built model, whose entities contain all inherited fields.
-    static let maximumInheritedCount = 1_000_000
+    package static let maximumInheritedCount = 1_000_000
     static let maximumCompositeDepth = 16
     /// The names of members that every object already has.
     static let reservedNames: Set<String> = [

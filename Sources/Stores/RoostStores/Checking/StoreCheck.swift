@@ -51,7 +51,9 @@ package func checkStore(
         defer { snapshot.close() }
         var check = StoreCheck(snapshot: snapshot, spillDirectories: store.spillDirectories, findings: findings)
         check.progress = progress
-        try check.run()
+        do throws(StoreError) { try check.run() } catch  where StoreCheck.isAboutContent(error) {
+            check.findings.add(.damage, message: error.message, kind: "store")
+        }
         findings = check.findings
     } catch  where StoreCheck.isAboutContent(error) {
         findings.add(.damage, message: error.message, kind: "store")
@@ -360,9 +362,14 @@ private struct StoreCheck {
     /// Looks up the targets of the collected references, and reports broken references.
     private mutating func lookUp() throws(StoreError) {
         guard !pending.isEmpty else { return }
-        let targets = try readTargets()
-        for reference in pending { compare(reference, with: targets) }
-        pending.removeAll(keepingCapacity: true)
+        defer { pending.removeAll(keepingCapacity: true) }
+        do throws(StoreError) {
+            let targets = try readTargets()
+            for reference in pending { compare(reference, with: targets) }
+        } catch  where Self.isAboutContent(error) {
+            // Later references can still be readable.
+            findings.add(.damage, message: error.message, kind: "store")
+        }
     }
 
     /// The existing targets of the collected references.

@@ -9,18 +9,31 @@ struct PartnerChanges {
         let relationship: Int
     }
 
+    /// A to-one relationship of an object, and an object to which it must no longer refer.
+    ///
+    /// If references are one-sided, several objects can release the same side.
+    private struct Release: Hashable {
+        let side: Side
+        let object: ObjectPlace
+    }
+
     private enum Edit {
         case set(ObjectID)
-        /// Sets the field to null if it refers to this object.
-        case clear(ObjectPlace)
+        /// Sets the field to null if it refers to a released object.
+        case clear
+    }
+
+    /// The changes of one call of ``apply(to:snapshot:failures:)``.
+    private struct Edits {
+        var relationships: [ObjectPlace: [Int: Edit]] = [:]
+        var releases: Set<Release> = []
     }
 
     private let model: ManagedObjectModel
     /// For the inverse field of each new destination, the object to which the field must refer.
     private var claims: [Side: ObjectID] = [:]
-    /// For the inverse field of each old destination, the object to which the field must no longer
-    /// refer.
-    private var releases: [Side: ObjectPlace] = [:]
+    /// The inverse field of each old destination, with the object that no longer refers to it.
+    private var releases: Set<Release> = []
     /// The new destination of each relationship that is set.
     private var wishes: [Side: ObjectID?] = [:]
 
@@ -50,7 +63,8 @@ struct PartnerChanges {
         }
         guard old != new else { return }
         if let old {
-            releases[Side(place: try model.place(of: old), relationship: inverse.number)] = try model.place(of: object)
+            let side = Side(place: try model.place(of: old), relationship: inverse.number)
+            releases.insert(Release(side: side, object: try model.place(of: object)))
         }
     }
 
@@ -72,8 +86,10 @@ struct PartnerChanges {
     func apply(
         to changes: inout ChangeSet, snapshot: any StoreSnapshot, failures: inout FailureList
     ) throws(StoreError) {
-        var edits: [ObjectPlace: [Int: Edit]] = [:]
-        for (side, object) in releases { edits[side.place, default: [:]][side.relationship] = .clear(object) }
+        var edits = Edits(releases: releases)
+        for release in releases {
+            edits.relationships[release.side.place, default: [:]][release.side.relationship] = .clear
+        }
         let targets = Set(claims.keys.map(\.place)).sorted()
         try forEachRecord(at: targets, snapshot: snapshot) { (record) throws(StoreError) in
             let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
@@ -84,23 +100,27 @@ struct PartnerChanges {
                 guard case .objectID(let id) = record.value(field) else { continue }
                 // The ID may name the object's own entity or a superentity.
                 let old = try model.place(of: id)
-                if old != (try model.place(of: object)) { edits[old, default: [:]][back] = .clear(place) }
+                guard old != (try model.place(of: object)) else { continue }
+                edits.relationships[old, default: [:]][back] = .clear
+                edits.releases.insert(Release(side: Side(place: old, relationship: back), object: place))
             }
         }
-        for (side, object) in claims { edits[side.place, default: [:]][side.relationship] = .set(object) }
+        for (side, object) in claims {
+            edits.relationships[side.place, default: [:]][side.relationship] = .set(object)
+        }
 
         var updates = RecordBatch(model: model)
         let own = changes.updates
         for index in 0..<own.count {
             let place = ObjectPlace(root: model.entities[own.entityNumber(at: index)].root, key: own.key(at: index))
-            let edit = edits.removeValue(forKey: place)
             try own.withRecord(at: index) { (record) throws(StoreError) in
-                try append(record, edits: edit ?? [:], isOwn: true, to: &updates, failures: &failures)
+                try append(record, edits: edits, isOwn: true, to: &updates, failures: &failures)
             }
+            edits.relationships[place] = nil
         }
-        try forEachRecord(at: edits.keys.sorted(), snapshot: snapshot) { (record) throws(StoreError) in
-            let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
-            try append(record, edits: edits[place] ?? [:], isOwn: false, to: &updates, failures: &failures)
+        let others = edits.relationships.keys.sorted()
+        try forEachRecord(at: others, snapshot: snapshot) { (record) throws(StoreError) in
+            try append(record, edits: edits, isOwn: false, to: &updates, failures: &failures)
         }
         changes.updates = updates
     }
@@ -109,18 +129,19 @@ struct PartnerChanges {
     ///
     /// A record that is not in the request is appended only if the edits change it.
     private func append(
-        _ record: RecordReader, edits: [Int: Edit], isOwn: Bool, to updates: inout RecordBatch,
+        _ record: RecordReader, edits: Edits, isOwn: Bool, to updates: inout RecordBatch,
         failures: inout FailureList
     ) throws(StoreError) {
         var fields: [(field: RecordLayout.Field, value: Value)] = []
-        for (number, edit) in edits {
+        let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
+        for (number, edit) in edits.relationships[place] ?? [:] {
+            let side = Side(place: place, relationship: number)
             let relationship = model.relationships[number]
             guard let field = record.layout.field(relationship.name.name) else { continue }
             var current: ObjectID?
             if case .objectID(let id) = record.value(field) { current = id }
             switch edit {
             case .set(let object):
-                let side = Side(place: try model.place(of: record.id), relationship: number)
                 if let wish = wishes[side], wish != object {
                     throw StoreError(
                         .invalidRequest,
@@ -129,8 +150,10 @@ struct PartnerChanges {
                 }
                 guard current != object else { continue }
                 fields.append((field, .objectID(object)))
-            case .clear(let place):
-                guard let current, try model.place(of: current) == place else { continue }
+            case .clear:
+                guard let current,
+                    edits.releases.contains(Release(side: side, object: try model.place(of: current)))
+                else { continue }
                 if !relationship.declaration.isOptional {
                     failures.add(.object(record.id), entity: record.layout.entity, property: field.name, kind: .missing)
                 }

@@ -24,9 +24,11 @@ public struct StoreMaintenance: Sendable {
     /// file is verified by digest, gets the permissions and the owner of the old file, and replaces
     /// the old file atomically. Other programs cannot open the store meanwhile.
     ///
-    /// If another program has the store open, the type compacts it in place if possible, and the
-    /// content is compared afterwards. A crash at any time leaves the store either unchanged or
-    /// compacted. Identity, content, versions, metadata and used keys are preserved.
+    /// If another program has the store open, or the file of an SQLite store has tables or indexes
+    /// of other programs, the type compacts it in place if possible, and the content is compared
+    /// afterwards. A crash at any time leaves the store either unchanged or compacted. Identity,
+    /// content, versions, metadata and used keys are preserved, and so are those tables and
+    /// indexes.
     ///
     /// - Parameters:
     ///   - location: The location of the store.

@@ -57,8 +57,14 @@ final class StoreThreads: TaskExecutor {
                 state.first = 0
                 return nil
             }
-            defer { state.first += 1 }
-            return state.jobs[state.first]
+            let job = state.jobs[state.first]
+            state.first += 1
+            // If the queue never becomes empty, finished jobs must not fill the memory.
+            if state.first >= 1024, state.first * 2 >= state.jobs.count {
+                state.jobs.removeFirst(state.first)
+                state.first = 0
+            }
+            return job
         }
     }
 
