@@ -74,6 +74,19 @@
             #expect(timeout == (options.isEmpty ? "60000" : "5000"))
         }
 
+        @Test("a statement that is in use stays prepared, however many others are prepared after it")
+        func heldStatement() throws {
+            let held = try observer.statement("SELECT 7::bigint")
+            for number in 0..<600 {
+                let other = try observer.statement("SELECT \(number)::bigint + 1")
+                #expect(try other.step())
+            }
+            #expect(try held.step())
+            #expect(try held.integer(at: 0) == 7)
+            let count = try observer.query("SELECT count(*) FROM pg_prepared_statements").text(0, column: 0)
+            #expect(count.flatMap { Int($0) }.map { $0 <= 256 } ?? false, "\(count ?? "no count")")
+        }
+
         @Test("commits one after the other use the tallies of one place, from any session")
         func usesOnePlace() throws {
             try PostgreSQLStoreType().create(location, model: model, options: StoreOptions()).close()

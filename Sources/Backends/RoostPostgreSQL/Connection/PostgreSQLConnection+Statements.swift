@@ -47,11 +47,9 @@
                 return known
             }
             try requireText(sql)
-            if prepared.count >= Self.mostPrepared,
-                let oldest = prepared.min(by: { $0.value.lastUse < $1.value.lastUse })
-            {
-                try query("DEALLOCATE \(oldest.value.name)")
-                prepared[oldest.key] = nil
+            if prepared.count >= Self.mostPrepared, let oldest = oldestUnheld() {
+                try query("DEALLOCATE \(prepared[oldest].value.name)")
+                prepared.remove(at: oldest)
             }
             // The suffix identifies commits in the server's log.
             let name = "roost_\(lastNumber)" + (sql == "COMMIT" ? "_commit" : "")
@@ -66,6 +64,24 @@
             made.lastUse = lastNumber
             prepared[text] = made
             return made
+        }
+
+        /// Returns the unheld statement whose last request is the longest ago.
+        ///
+        /// A snapshot holds its statements, and runs them again at any time.
+        private func oldestUnheld() -> [PostgreSQLStatementText: PostgreSQLPrepared].Index? {
+            var oldest: [PostgreSQLStatementText: PostgreSQLPrepared].Index?
+            // The collection of indices would hold a copy of the statements.
+            var index = prepared.startIndex
+            while index != prepared.endIndex {
+                if isKnownUniquelyReferenced(&prepared.values[index]),
+                    oldest.map({ prepared[$0].value.lastUse > prepared[index].value.lastUse }) ?? true
+                {
+                    oldest = index
+                }
+                prepared.formIndex(after: &index)
+            }
+            return oldest
         }
 
         /// Runs a statement and fetches all its rows, in binary format.

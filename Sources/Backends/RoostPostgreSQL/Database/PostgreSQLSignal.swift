@@ -38,7 +38,9 @@
             lock: PostgreSQLStoreLock
         ) {
             (self.location, self.settings, self.lock) = (location, settings, lock)
-            let number = UInt64(bitPattern: PostgreSQLTextHash.value("\(location.name) \(uuid)"))
+            // A copy of a store on another server of the host has the same name and UUID.
+            let port = location.parameters.first { $0.key == "port" }?.value ?? ""
+            let number = UInt64(bitPattern: PostgreSQLTextHash.value("\(location.name) \(port) \(uuid)"))
             id = CommitSignalID(device: .max, inode: number)
             // The channel needs the schema and the UUID: a schema name is unique only in a
             // database, and copies of a store have the same UUID.

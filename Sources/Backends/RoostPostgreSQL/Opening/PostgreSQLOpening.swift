@@ -136,6 +136,10 @@
             }
             return try connection.transaction { () throws(StoreError) in
                 if isSwitched { try PostgreSQLStoreLock.takeAlone([location.schema], in: connection) }
+                // A commit that trims the history also changes the row with the limits. It locks these
+                // rows first.
+                try connection.query(
+                    "SELECT 1 FROM _roost_tallies WHERE kind = 'generation' ORDER BY place FOR UPDATE", what: "Opening")
                 let new =
                     schema.hasHistory && isSwitched
                     ? try SQLHistorySwitch.turnOff(schema, on: connection) : try turnOn()
