@@ -61,8 +61,8 @@ struct XMLModelTests {
     func successiveInverses() throws {
         /// Reads a model of two chains of entities.
         ///
-        /// The inverse of each relationship is in the other chain and refers to a subentity. The last
-        /// relationship has no inverse.
+        /// The inverse of each relationship is in the other chain and refers to a subentity. The
+        /// last relationship has no inverse.
         func seconds(count: Int) -> Double {
             let entities = (0..<count).map { number in
                 let (name, other) = number.isMultiple(of: 2) ? ("a", "b") : ("b", "a")

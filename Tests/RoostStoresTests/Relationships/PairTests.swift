@@ -174,6 +174,24 @@ struct PairTests {
         try sample.verify()
     }
 
+    @Test(
+        "an update that clears the references of two objects to one partner clears the partner's reference to either",
+        arguments: Sample.types)
+    func oneSidedPartner(type: String) throws {
+        let sample = try sample(type)
+        // Only a program without Roost's rules writes a one-sided reference: b refers to c, and c to a.
+        var changes = ChangeSet(model: sample.store.persistentStore.model)
+        for (person, name, spouse) in [(0, "a", 2), (1, "b", 2), (2, "c", 0)] {
+            try changes.update(
+                sample.persons[person], version: 1,
+                values: ["name": .string(name), "spouse": .objectID(sample.persons[spouse])])
+        }
+        _ = try sample.store.persistentStore.commit(changes)
+        try sample.store.update("Person", set: ["spouse": .null], where: "name == 'a' OR name == 'b'")
+        #expect(try sample.store.fetch("Person").allSatisfy { $0["spouse"] == .null })
+        try sample.verify()
+    }
+
     // MARK: A mandatory end
 
     @Test("an upsert can exchange partners of a mandatory one-to-one relationship", arguments: Sample.types)

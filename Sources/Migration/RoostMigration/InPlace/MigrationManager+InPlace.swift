@@ -45,9 +45,9 @@ extension MigrationManager {
     ///   the system reports it) if the store is open elsewhere or being migrated for longer than
     ///   the timeout; `unsupported` for stores that are neither files nor on a server, on a file
     ///   system without hard links, and for a file with tables of other programs if the migration
-    ///   makes a new file and keeps no backup; `permissionDenied`, also if the new file would not belong
-    ///   to the old owner; `noSpace`; `invalidRequest` if the options skip damaged objects. After
-    ///   an error other than `ioFailure`, the store is unchanged.
+    ///   makes a new file and keeps no backup; `permissionDenied`, also if the new file would not
+    ///   belong to the old owner; `noSpace`; `invalidRequest` if the options skip damaged objects.
+    ///   After an error other than `ioFailure`, the store is unchanged.
     public func migrateInPlace(
         _ location: StoreLocation, model: ManagedObjectModel, options: MigrationOptions = MigrationOptions()
     ) throws(StoreError) -> MigrationReport {
