@@ -52,10 +52,6 @@ struct StoreCompaction: Sendable {
         }
         if let lock {
             defer { lock.release() }
-            guard progress.foreign.isEmpty else {
-                throw StoreError(
-                    .busy, "Another program added \(progress.foreign.names) to '\(path)' meanwhile; compact it again.")
-            }
             try rewrite(path, report: &progress.report)
         }
         var report = progress.report
@@ -175,6 +171,7 @@ struct StoreCompaction: Sendable {
     private func rewrite(_ path: String, report: inout CompactionReport) throws(StoreError) {
         var copied: ConversionReport?
         _ = try StoreReplacement(type: type, path: path, keepsBackup: false).run { (old, new) throws(StoreError) in
+            try requireNoForeignContent(old, path: path)
             let result: ConversionReport
             do throws(StoreError) {
                 result = try copy(old, to: new)
@@ -191,6 +188,19 @@ struct StoreCompaction: Sendable {
         guard let copied else { return }
         (report.objects, report.links, report.digest) = (copied.objects, copied.links, copied.digest)
         report.warnings += copied.warnings
+    }
+
+    /// Throws `busy` if another program has added tables or indexes since the store was settled.
+    private func requireNoForeignContent(_ old: StoreLocation, path: String) throws(StoreError) {
+        var reading = openingOptions(Timeout(seconds: 0))
+        reading.isReadOnly = true
+        // The replacement gave the old file a second hard link.
+        reading.acceptsLinks = true
+        let store = try type.open(old, options: reading)
+        let foreign = try store.closing { () throws(StoreError) in try store.contentOfOthers() }
+        guard foreign.isEmpty else {
+            throw StoreError(.busy, "Another program added \(foreign.names) to '\(path)' meanwhile; compact it again.")
+        }
     }
 
     private func copy(_ old: StoreLocation, to new: StoreLocation) throws(StoreError) -> ConversionReport {
