@@ -55,7 +55,7 @@ struct FaultTests {
         let unable = ConformanceSelfTest.run([.losesLastCommit], on: StoreFixture(type))
         #expect(unable.map(\.text) == ["skipped  loses-last-commit  changes.durable  needs capability 'persistence'"])
         #expect(
-            ConformanceSelfTest.summary(of: unable, on: fixture) == "memory: 1 faults, 0 caught, 0 missed, 1 skipped")
+            ConformanceSelfTest.summary(of: unable, on: fixture) == "memory: 1 fault, 0 caught, 0 missed, 1 skipped")
     }
 
     /// A sound type that lists an option which it refuses, so that the fault of accepting unknown
