@@ -381,3 +381,11 @@ extension GraphCore {
         }
     }
 }
+
+extension ManagedObject {
+    /// Returns the members of a relationship; see ``GraphCore/latchingMembers(of:relationship:)``.
+    func readMembers<Member: ManagedObject>(of relationship: Int) -> (objects: [Member], isComplete: Bool) {
+        noteAccess(.members(relationship))
+        return core.latchingMembers(of: self, relationship: relationship)
+    }
+}

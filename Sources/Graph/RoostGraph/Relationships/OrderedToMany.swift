@@ -34,8 +34,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         switch storage {
         case .list(let objects): return objects
         case .relationship(let owner, let relationship):
-            owner.noteAccess(.members(relationship))
-            return owner.core.latchingMembers(of: owner, relationship: relationship).objects
+            return owner.readMembers(of: relationship).objects
         }
     }
 
@@ -46,9 +45,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         switch storage {
         case .list(let objects): return objects
         case .relationship(let owner, let relationship):
-            owner.noteAccess(.members(relationship))
-            let members: (objects: [Element], isComplete: Bool) =
-                owner.core.latchingMembers(of: owner, relationship: relationship)
+            let members: (objects: [Element], isComplete: Bool) = owner.readMembers(of: relationship)
             return members.isComplete ? members.objects : nil
         }
     }

@@ -45,8 +45,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
         switch storage {
         case .list(let objects): return objects
         case .relationship(let owner, let relationship):
-            owner.noteAccess(.members(relationship))
-            return owner.core.latchingMembers(of: owner, relationship: relationship).objects
+            return owner.readMembers(of: relationship).objects
         }
     }
 
@@ -57,9 +56,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
         switch storage {
         case .list(let objects): return objects
         case .relationship(let owner, let relationship):
-            owner.noteAccess(.members(relationship))
-            let members: (objects: [Element], isComplete: Bool) =
-                owner.core.latchingMembers(of: owner, relationship: relationship)
+            let members: (objects: [Element], isComplete: Bool) = owner.readMembers(of: relationship)
             return members.isComplete ? members.objects : nil
         }
     }
