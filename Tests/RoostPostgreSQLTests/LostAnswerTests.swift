@@ -119,7 +119,7 @@
         }
 
         @Test(
-            "a commit's outcome is found although the first answer about it is lost too",
+            "a commit's outcome is found even if the first reply to the query for the outcome is also lost",
             arguments: PostgreSQLProfile.allCases)
         func lostTwice(profile: PostgreSQLProfile) throws {
             try withStore(profile) { store, proxy, location in
@@ -157,7 +157,7 @@
                         acknowledged += 1
                     } catch {
                         if error.code == .outcomeUnknown { unknown += 1 }
-                        // A lost connection cannot extend a lease either, so a slow machine can get `busy`.
+                        // A lost connection cannot extend a lease, so commits on a slow machine can fail with `busy`.
                         let codes: [StoreError.Code] = [.ioFailure, .outcomeUnknown, .closed, .timedOut, .busy]
                         #expect(codes.contains(error.code), "\(error)")
                     }

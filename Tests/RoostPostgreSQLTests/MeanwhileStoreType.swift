@@ -3,8 +3,10 @@
     import RoostPostgreSQL
     import RoostSystem
 
-    /// A PostgreSQL store type that runs another program's work before its first call of `destroy`
-    /// or `temporaryLocation`.
+    /// A PostgreSQL store type that runs a closure before the first call of `destroy` or
+    /// `temporaryLocation`.
+    ///
+    /// The closure imitates another program.
     struct MeanwhileStoreType: ServerStoreType {
         private let base = PostgreSQLStoreType()
         private let work: @Sendable () throws(StoreError) -> Void

@@ -152,14 +152,15 @@
             } throws: {
                 ($0 as? StoreError)?.code == .busy
             }
-            // A link requires only that its object exists, so a change of the object does not
-            // block.
+            // The new link locks only the existence of node 1, so the lock for a change does not block it.
             var changes = ChangeSet(model: store.model)
             try changes.add(Link(3, 1), to: RelationshipName("Node", name: "friends"))
             _ = try hasty.commit(changes)
         }
 
-        /// A statement of an unfinished transaction, and a commit that depends on the same data.
+        /// A commit that depends on data of an unfinished transaction.
+        ///
+        /// The raw value is the statement of that transaction.
         enum Meet: String, CaseIterable {
             case linkToDeleted = "DELETE FROM \"Node\" WHERE _id = 1"
             case referenceToDeleted = "DELETE FROM \"Node\" WHERE _id = 1 AND TRUE"
@@ -292,8 +293,9 @@
 
         /// `ROOST_POSTGRES_INCREMENTS` sets the number of increments of each thread.
         ///
-        /// The run then has four threads in each process, not two, and 1 000 counters, not 10. With
-        /// a history, it has a tenth of the increments, because its writers commit one at a time.
+        /// If it is set, each process has four threads, not two, and there are 1 000 counters, not
+        /// 10. With a history, each thread then makes only a tenth of the increments, because
+        /// writers commit one at a time.
         @Test(
             "increments and inserts from eight processes take effect once each", arguments: [false, true],
             PostgreSQLProfile.allCases)
@@ -412,6 +414,29 @@
             let metadata = try meeting.store.metadata()
             #expect(metadata.userMetadata.count == 60)
             try meeting.requireSound()
+        }
+
+        @Test("a program that commits on one thread removes old keys of commits")
+        func removesOldKeys() throws {
+            let meeting = try Meeting(nodeCount: 1)
+            defer { meeting.destroy() }
+            let session = try meeting.session(
+                running:
+                    "INSERT INTO _roost_commits (id, at) VALUES ('00000000-0000-4000-8000-000000000001', clock_timestamp() - interval '2 days'); COMMIT"
+            )
+            defer { session.close() }
+            func oldCount() throws -> String? {
+                try session.query(
+                    "SELECT count(*) FROM _roost_commits WHERE at < clock_timestamp() - interval '1 day'"
+                ).text(0, column: 0)
+            }
+            #expect(try oldCount() == "1")
+            for number in 0..<PostgreSQLDatabase.commitsPerSweep {
+                var changes = ChangeSet(model: meeting.model)
+                changes.userMetadata = ["number": .int(Int64(number))]
+                _ = try meeting.store.commit(changes)
+            }
+            #expect(try oldCount() == "0")
         }
     }
 #endif

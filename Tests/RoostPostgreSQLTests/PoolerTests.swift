@@ -18,7 +18,7 @@
 
         /// Starts a pooler.
         ///
-        /// If it does not reset sessions, the next client gets a session with the locks of the last.
+        /// Without a reset, a session still has the locks of its previous client.
         init(mode: String, resetsSessions: Bool = true) throws {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: directory)

@@ -59,7 +59,7 @@
         }
 
         /// The lease's row is removed, and a trigger delays the commit until the lease ends.
-        @Test("a commit whose lease ends before the answer reports its real outcome")
+        @Test("a commit reports its real outcome even if its lease ends before the server answers")
         func leaseEndsDuringCommit() throws {
             let location = PostgreSQLServer.location()
             let store = try type.create(
@@ -157,7 +157,7 @@
             try new.close()
         }
 
-        @Test("a transaction is not committed if another store takes the name meanwhile", arguments: [0, 2])
+        @Test("a transaction is not committed if another store takes its store's name meanwhile", arguments: [0, 2])
         func renamedMeanwhile(earlierTransactions: Int) throws {
             let location = PostgreSQLServer.location()
             let made = try type.create(location, model: try model(), options: options)
@@ -211,7 +211,7 @@
         }
 
         @Test(
-            "a store can replace a closed store with the other profile, but not an open one",
+            "a store can replace a store of the other profile only if the replaced store is closed",
             arguments: PostgreSQLProfile.allCases)
         func mixed(new: PostgreSQLProfile) throws {
             let old: PostgreSQLProfile = new == .portable ? .postgresql : .portable

@@ -100,7 +100,7 @@
             "hostile names of entities, attributes and schemas work as names",
             arguments: [
                 "a\"; DROP SCHEMA public; --", "o'clock", "back\\slash", "ctid", "xmin", "pg_class", "Track_pkey",
-                "user",
+                "user", "_roost_commits", "_roost_history", "_roost_openings",
                 "select", "ünïcode 👩‍👩‍👧", "sixty-three bytes and more of a name that has to be made shorter somewhere",
             ])
         func names(name: String) throws {

@@ -238,7 +238,7 @@
             try requireAll(at: location, countries: ["none", "none"])
         }
 
-        @Test("of programs that migrate at once, one migrates and the others find the new model")
+        @Test("if several programs migrate a store at once, one migrates it and the others find the new model")
         func together() throws {
             let location = try makeStore()
             defer { try? type.destroy(location) }
@@ -273,7 +273,7 @@
             try requireAll(at: location, countries: ["none", "none"])
         }
 
-        @Test("a program that has lost its lock and writes does not stop a change of the model")
+        @Test("a commit by a program that has lost its lock does not stop a change of the model")
         func writerWithoutLock() throws {
             // A commit to a store with a history waits for all commit places.
             let location = try makeStore(tracksHistory: true)

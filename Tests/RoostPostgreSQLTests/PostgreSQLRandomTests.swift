@@ -44,8 +44,8 @@
             ProcessInfo.processInfo.environment[variable].flatMap { Number($0) }
         }
 
-        /// Roost first counts the range, with a statement that lacks the other condition's
-        /// parameter.
+        // Roost first counts the rows of the range. The counting statement does not have the
+        // parameter of the other condition.
         @Test(
             "a PostgreSQL fetch combines a range of an index with another condition",
             arguments: PostgreSQLProfile.allCases)
@@ -148,7 +148,7 @@
             }
             #expect(try plan("title CONTAINS 'lue'").filteredAfterwards.isEmpty)
             #expect(try plan("title ENDSWITH 'note'").filteredAfterwards.isEmpty)
-            // Two texts with the word, and one that is not ASCII.
+            // The statement returns the two texts that begin with the word, and each text beyond ASCII.
             #expect(try plan("title BEGINSWITH[cd] 'BLUE'").visitedCount == 3)
             #expect(try plan("title ==[c] 'ÖL'").visitedCount == 1)
             try store.close()

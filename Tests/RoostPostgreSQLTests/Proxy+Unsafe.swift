@@ -33,7 +33,7 @@
         private var mode = Mode.passing
         private var later: [Mode] = []
         private var sockets: [Int32] = []
-        /// The range of the number of messages after which all connections end; nil for never.
+        /// The range of the random number of messages between two cuts; nil for no cuts.
         private var cuts: ClosedRange<Int>?
         private var messagesLeft = 0
         private let listener: Int32
@@ -154,7 +154,7 @@
                 if entries[1].revents != 0 {
                     let bytes = Self.read(server)
                     if case .silent = lock.withLock({ mode }) {
-                        // The server may end an idle connection, which the client must not notice.
+                        // If the server ends an idle connection, the client must not notice the end.
                         _ = poll(&entries, 1, -1)
                         continue
                     }

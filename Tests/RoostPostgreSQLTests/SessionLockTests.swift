@@ -6,7 +6,7 @@
     @testable import RoostSQL
 
     extension PostgreSQLConnection {
-        /// Returns the number of sessions with the shared lock of a store.
+        /// Returns the number of sessions that hold the lock of a store.
         func lockCount(of schema: String) throws -> Int? {
             let key = try PostgreSQLStoreLock.key(schema, connection: self)
             return try query(
@@ -87,7 +87,7 @@
             #expect(count.flatMap { Int($0) }.map { $0 <= 256 } ?? false, "\(count ?? "no count")")
         }
 
-        @Test("commits one after the other use the tallies of one place, from any session")
+        @Test("commits that follow one another use the tallies of the same place, whatever their session")
         func usesOnePlace() throws {
             try PostgreSQLStoreType().create(location, model: model, options: StoreOptions()).close()
             defer { try? PostgreSQLStoreType().destroy(location) }
@@ -102,7 +102,7 @@
             #expect(places.text(0, column: 0) == "1")
         }
 
-        @Test("transactions at the same time get different places, and the lowest that is free")
+        @Test("concurrent transactions get different places, each the lowest place that is free")
         func differentPlaces() throws {
             let store = try PostgreSQLStoreType().create(location, model: model, options: StoreOptions())
             defer { try? PostgreSQLStoreType().destroy(location) }

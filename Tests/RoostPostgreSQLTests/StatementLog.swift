@@ -4,8 +4,8 @@
 
     /// The statements that a server logged for connections with one application name.
     ///
-    /// `Scripts/postgres` starts servers whose log lines begin with the name of the application and
-    /// the process.
+    /// `Scripts/postgres` starts servers whose log lines begin with the application name and the
+    /// process ID.
     struct StatementLog {
         struct Violation: CustomStringConvertible {
             let reason: String
@@ -32,7 +32,7 @@
             "application_name=\(application) options='-c log_statement=all -c log_parameter_max_length=0'"
         }
 
-        /// Returns the statements since the start, in order, each with the process of its session.
+        /// Returns the statements since the start, in order, each with its session's process ID.
         func statements() throws -> [(session: String, statement: String)] {
             let handle = try FileHandle(forReadingFrom: file)
             try handle.seek(toOffset: start)
@@ -92,7 +92,7 @@
             return violations
         }
 
-        /// One statement of a text with several.
+        /// One statement of a logged text, which can have several.
         private struct Part {
             enum Effect {
                 case begins(isReadOnly: Bool)
@@ -101,7 +101,7 @@
 
             /// The effect on the open transaction.
             var effect: Effect?
-            /// The reasons why the portable profile forbids the statement alone.
+            /// The reasons why the portable profile forbids the statement in any transaction.
             var refusals: [String]
 
             init(_ text: Substring) {

@@ -55,7 +55,7 @@ struct ChecksumTests {
         try store.close()
     }
 
-    @Test("a check finds a one-sided reference even if an object with its key in another hierarchy is damaged")
+    @Test("a check finds a one-sided reference even if a damaged object of another hierarchy has the target's key")
     func damageBesideMissingReference() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("A", relationships: [.toOne("b", to: "B", inverse: "a")]),
@@ -148,7 +148,7 @@ struct ChecksumTests {
         #expect(try directory.bytes("a") == before)
     }
 
-    @Test("a commit that would count below zero is refused")
+    @Test("a commit that would make a tally negative is refused")
     func refusesNegativeTally() throws {
         try create()
         try Shell.run("UPDATE _roost_tallies SET count = 0 WHERE kind = 'entity'", on: directory.file("a"))
@@ -173,7 +173,7 @@ struct ChecksumTests {
     }
 
     @Test(
-        "rows and links are never read out of order from exchanged pages",
+        "a table with exchanged pages never returns its rows or links out of order",
         arguments: ["Track", "Album_similar"])
     func keepsOrderOfExchangedPages(table: String) throws {
         try create(count: 200, options: StoreOptions(typeOptions: ["pageSizeBytes": "512"]))
@@ -285,7 +285,7 @@ struct ChecksumTests {
             on: directory.file("a"))
         let findings = try store.integrityFindings()
         #expect(findings.contains { $0.severity == .damage && $0.message.contains("key \(key),") }, "\(findings)")
-        // The check still compares readable rows.
+        // The check still verifies the checksums of the other rows.
         #expect(findings.contains { $0.message.contains("Track/p2 ") }, "\(findings)")
         #expect(code { _ = try store.externalChanges() } == .corrupted)
         #expect(code { _ = try store.acceptExternalChanges(changes) } == .corrupted)
@@ -320,7 +320,8 @@ struct ChecksumTests {
         #expect(try store.findings() == [])
         let titles = try store.records("Track").map { [$0.id.key: try $0.value("title")] }
         #expect(titles.contains([2: "edited"]) && titles.contains([7: "again"]) && titles.count == 11)
-        // A writer that read an object earlier has a conflict. New keys are above accepted keys.
+        // A writer that read an object before the acceptance has a conflict. Reserved keys are higher
+        // than accepted keys.
         #expect(
             code { try store.change { try $0.update(ObjectID("Track", key: 2), version: 1, values: [:]) } } == .conflict
         )

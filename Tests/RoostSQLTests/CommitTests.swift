@@ -101,8 +101,8 @@ struct CommitTests {
     func keepsIndexes() throws {
         let count: Int64 = 60
         func values(_ key: Int64, round: Int64) -> [String: Value] {
-            // Depending on the key, the indexed length, the indexed album, both or neither change;
-            // some lengths are null.
+            // Depending on the key, a round changes the length, the album, both or neither. Both are
+            // indexed, and some lengths are null.
             var values: [String: Value] = ["title": .string("\(round)"), "gain": .double(Double(round))]
             let (length, album) = (key % 4 & 1 == 0 ? 0 : round, key % 4 & 2 == 0 ? 0 : round)
             if (key + length) % 3 != 0 { values["length"] = .double(Double(key * 10 + length)) }
@@ -171,7 +171,7 @@ struct CommitTests {
         #expect(try store.records("Tag").count == 1)
     }
 
-    @Test("an existing key is reported before an existing unique value")
+    @Test("an insert that repeats both a key and a unique value throws duplicateObject")
     func reportsKeyBeforeValue() throws {
         try store.change {
             try $0.insert(ObjectID("Singer", key: 1), values: ["name": "A"])
@@ -214,7 +214,7 @@ struct CommitTests {
         #expect(try other.findings() == [])
     }
 
-    @Test("a commit lists each collision of unique values, and may swap such values")
+    @Test("a commit lists each collision of unique values, and can swap the values of two objects")
     func listsCollisions() throws {
         let (a, b) = (ObjectID("Singer", key: 1), ObjectID("Drummer", key: 2))
         try store.change {
@@ -251,7 +251,7 @@ struct CommitTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("links need both ends, move when added again, and vanish with an object")
+    @Test("links need both objects, move when added again, and are removed with either object")
     func keepsLinks() throws {
         let tags = RelationshipName("Album", name: "tags")
         let albums = RelationshipName("Tag", name: "albums")
@@ -294,7 +294,7 @@ struct CommitTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("a to-many relationship with a to-one inverse is read in the order of its places")
+    @Test("the members of a to-many relationship with a to-one inverse are read in the order of their places")
     func readsDerivedLinksInOrder() throws {
         let tracks = RelationshipName("Album", name: "tracks")
         try store.change {

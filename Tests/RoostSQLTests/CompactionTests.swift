@@ -13,7 +13,7 @@ struct CompactionTests {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()
         let store = try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions())
-        // With fewer rows, SQLite would not check for cancellation.
+        // With fewer rows, SQLite would finish the rebuild without a check for cancellation.
         let loader = try store.bulkLoader(BulkLoadOptions())
         for start in stride(from: Int64(0), to: Self.count, by: 1000) {
             var batch = RecordBatch(model: store.model)
@@ -29,7 +29,7 @@ struct CompactionTests {
         let (path, other) = (directory.file("s"), directory.file("other"))
         let error = #expect(throws: StoreError.self) {
             _ = try type.compactWhileOpen(directory.location("s"), options: StoreOptions()) {
-                // The first check comes before the rebuilding begins.
+                // The first check comes before the rebuild, and the second one during it.
                 count.withLock { $0 += 1 }
                 if count.withLock({ $0 }) == 2 { _ = link(path, other) }
                 return false

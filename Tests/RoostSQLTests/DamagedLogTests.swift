@@ -162,7 +162,7 @@ struct DamagedLogTests {
         #expect(try directory.names == ["w", "w.lock"])
     }
 
-    @Test("two connections can both set, and then both remove, the unflushed mark of a store")
+    @Test("two connections can both set, and then both remove, the mark of a store with unflushed commits")
     func marksAtOnce() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let settings = try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"]))
@@ -202,7 +202,7 @@ struct DamagedLogTests {
         try store.close()
     }
 
-    @Test("a torn or damaged last commit in a log is a notice and a warning")
+    @Test("a torn or damaged last commit in a log causes a notice and a warning")
     func warnsOfTornCommit() throws {
         let (log, ends) = try leaveLog()
         for (bytes, comment) in [
@@ -241,7 +241,7 @@ struct DamagedLogTests {
         #expect(try directory.names == ["w", "w.lock"])
     }
 
-    @Test("a reader removes a log that the file already contains")
+    @Test("a reader removes a log whose commits the file already contains")
     func removesMovedLog() throws {
         let (log, _) = try leaveLog()
         let store = try type.open(directory.location("w"), options: StoreOptions())
@@ -258,7 +258,7 @@ struct DamagedLogTests {
         #expect(try FileIdentity(at: directory.file("w")).isUnchanged(since: before))
     }
 
-    @Test("damage to an unflushed log is only a notice until a writer that flushes has opened the store")
+    @Test("damage to a log of unflushed commits causes only a notice, until a writer that flushes opens the store")
     func noticesUnflushedDamage() throws {
         let (log, ends) = try leaveLog("w", options: ["synchronous": "normal"])
         var damaged = log
@@ -391,13 +391,14 @@ struct SQLiteFileLockTests {
         #expect(!SQLiteFileLock.isHeld(at: path))
         let writer = try type.open(directory.location("s"), options: StoreOptions(timeoutSeconds: 0))
         #expect(try SQLiteFileLock.forReading(path) == nil)
-        // The check does not release the connection's own locks.
+        // The failed attempt did not release the locks of the writer's connection, so the next one
+        // fails too.
         #expect(try SQLiteFileLock.keepingOthersOut(of: path) == nil)
         try writer.close()
         #expect(try directory.names == ["s", "s.lock"])
     }
 
-    @Test("readers opened beside an SQLite writer keep no handles", .enabled(if: openHandleCount("/proc/self/fd") >= 0))
+    @Test("closed readers beside an SQLite writer keep no handles", .enabled(if: openHandleCount("/proc/self/fd") >= 0))
     func keepsNoHandles() throws {
         let path = directory.file("s")
         let writer = try type.open(directory.location("s"), options: StoreOptions())

@@ -161,7 +161,6 @@ struct FetchTests {
                     using: &random)
                     ?? .null)
         case 14:
-            // SQL does not compare two properties.
             return .comparison(.init(left: .keyPath(["length"]), operator: comparison, right: .keyPath(["gain"])))
         case 10: return .compare("cover", using: comparison, with: .data(Data([0])))
         default:
@@ -209,7 +208,7 @@ struct FetchTests {
         }
     }
 
-    @Test("random fetches from an SQLite store equal a scan of its records")
+    @Test("random fetches from an SQLite store return the same objects as a scan of its records")
     func equalsScan() throws {
         let directory = try TemporaryDirectory()
         let environment = ProcessInfo.processInfo.environment
@@ -240,7 +239,7 @@ struct FetchTests {
         try store.close()
     }
 
-    @Test("predicates with thousands of terms or 150 levels equal a scan")
+    @Test("predicates with thousands of terms or 150 levels find the same objects as a scan")
     func answersLargePredicates() throws {
         let directory = try TemporaryDirectory()
         var random = SeededRandom(1)

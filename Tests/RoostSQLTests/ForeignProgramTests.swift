@@ -5,7 +5,9 @@ import RoostSQL
 import RoostSQLite
 import Testing
 
-/// The `sqlite3` command, if available, which ignores Roost's lock file.
+/// The `sqlite3` command, which ignores Roost's lock file.
+///
+/// `path` is nil if the command is not installed.
 enum Shell {
     static let path = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3"].first {
         FileManager.default.isExecutableFile(atPath: $0)
@@ -55,6 +57,18 @@ struct ForeignProgramTests {
             _ = try snapshot.recordedTally()?.digest
         }
         #expect(error == .corrupted)
+    }
+
+    @Test("a missing tally of an empty SQLite store is damage", arguments: ["entity", "relationship"])
+    func refusesMissingTally(kind: String) throws {
+        try type.create(directory.location("a"), model: try Models.music(), options: StoreOptions()).close()
+        try Shell.run(
+            "DELETE FROM _roost_tallies WHERE kind = '\(kind)' AND number = (SELECT MAX(number) FROM _roost_tallies WHERE kind = '\(kind)')",
+            on: directory.file("a"))
+        let store = try type.open(directory.location("a"), options: StoreOptions())
+        #expect(code { _ = try store.snapshot().recordedTally() } == .corrupted)
+        #expect(try store.integrityFindings().contains { $0.severity == .damage })
+        try store.close()
     }
 
     @Test("an SQLite store refuses commits and loads after the highest generation")
@@ -107,7 +121,7 @@ struct ForeignProgramTests {
         #expect(handles.isEmpty)
     }
 
-    @Test("rows that a shell writes beside an open store are accepted on request")
+    @Test("with acceptsChanges, an open store reads the rows that a shell changes")
     func acceptsRowsBesideShell() throws {
         let store = try create("a", options: StoreOptions().with { $0.acceptsChanges = true })
         let path = directory.file("a")
@@ -122,7 +136,7 @@ struct ForeignProgramTests {
         #expect(try Shell.run("PRAGMA integrity_check", on: path) == "ok\n")
     }
 
-    @Test("rows edited by a shell are read on request, and a check reports each")
+    @Test("with acceptsChanges, rows edited by a shell are read, and a check reports each of them")
     func reportsEdits() throws {
         try create("a", count: 6).close()
         let path = directory.file("a")
@@ -141,7 +155,7 @@ struct ForeignProgramTests {
         #expect(findings.contains { $0.contains("Note/p2") })
         #expect(findings.contains { $0.contains("Note/p9") })
         #expect(findings.contains { $0.contains("'Note'") && $0.contains("recorded") })
-        // A commit that updates an edited object ends its finding.
+        // After a commit updates an edited object, a check no longer reports it.
         try store.change {
             try $0.update(ObjectID("Note", key: 2), version: 1, values: ["text": "healed"])
             try $0.update(ObjectID("Note", key: 9), version: 1, values: ["text": "adopted"])
@@ -190,9 +204,9 @@ struct ForeignProgramTests {
                     ObjectID("Note", key: key), values: ["text": .string(String(repeating: "x", count: 3_000))])
             }
         }
-        // The result means: not busy, no frames in the log, no frames moved. If this checkpoint saw
-        // frames that were already moved, SQLite before 3.51.3 would lose all commits of the
-        // restarted log except the first.
+        // The result means: not busy, no frames in the log, no frames moved. Frames that were already
+        // moved would be a risk: this checkpoint can run while a commit restarts the log. SQLite
+        // before 3.51.3 can then lose all commits of the restarted log except the first.
         #expect(try Shell.run("PRAGMA wal_checkpoint(PASSIVE)", on: directory.file("a")) == "0|0|0\n")
         try store.close()
     }

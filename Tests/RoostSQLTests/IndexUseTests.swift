@@ -62,7 +62,7 @@ struct IndexUseTests {
     }
 
     @Test(
-        "a folded comparison with an indexed text searches the index if few texts can match",
+        "a case- or diacritic-insensitive search of an indexed text uses the index if few texts can match",
         arguments: [
             (#"title ==[c] "Gold""#, true), (#"title BEGINSWITH[cd] "gö""#, true), (#"title LIKE[d] "gol*""#, true),
             (#"year == NULL && title ==[c] "gold""#, true), (#"genre > "0" && title ==[c] "gold""#, true),
@@ -90,7 +90,7 @@ struct IndexUseTests {
         #expect(try snapshot.objectIDs(request) == expected.objectIDs(request))
     }
 
-    @Test("a folded comparison with a limit searches the index only if very few texts can match")
+    @Test("a case-insensitive search with a limit uses the index only if very few texts can match")
     func foldedTextsWithLimit() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
@@ -258,7 +258,7 @@ struct IndexUseTests {
         }
     }
 
-    @Test("a fetch plan shows its statement without values, and which conditions it decides")
+    @Test("a fetch plan shows its SQL statement without values, and the conditions that the statement decides")
     func explainsParts() throws {
         let sum = Predicate.comparison(
             .init(left: .keyPath(["tracks", "@sum", "length"]), operator: .greater, right: .constant(3)))

@@ -125,9 +125,9 @@ struct InjectionTests {
         try sql.close()
     }
 
-    /// Texts that can be names.
+    /// Texts that a model accepts as names.
     ///
-    /// A dot or a sigil would have another meaning in a key path.
+    /// Texts that begin with `@` are left out, because they are operators in a key path.
     private static let nameTexts = texts.filter { text in
         !text.isEmpty && !text.contains(".") && !text.hasPrefix("@") && !text.contains("#") && !text.contains("/")
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }

@@ -18,9 +18,9 @@ struct LeftoverLogTests {
         }
     }
 
-    /// Leaves a file and a log with the commits `more`, as after a crash.
+    /// Leaves a file with the notes `keys` and a log that adds the notes `more`, as after a crash.
     ///
-    /// The copies `-before` and `-after` are the file before and after these commits.
+    /// The copies `-before` and `-after` are the file without and with the notes `more`.
     private func crash(_ name: String, keys: ClosedRange<Int64>, more: ClosedRange<Int64>) throws {
         let store = try type.create(
             directory.location("live-\(name)"), model: try Models.note(), options: StoreOptions())
@@ -66,7 +66,7 @@ struct LeftoverLogTests {
         let old = try type.create(directory.location("old"), model: try Models.note(), options: StoreOptions())
         try old.close()
         try expectRefusal(file: try directory.bytes("old"), log: log, "another store, empty")
-        try expectRefusal(file: try directory.bytes("b-before"), log: log, "another store at a fitting generation")
+        try expectRefusal(file: try directory.bytes("b-before"), log: log, "another store at a generation of the log")
         let live = try type.open(directory.location("live-a"), options: StoreOptions())
         try insert(46...60, into: live)
         try live.close()
@@ -120,7 +120,7 @@ struct LeftoverLogTests {
             try directory.write(try directory.bytes("a-\(name)"), to: "right")
             try directory.write(try directory.bytes("a-wal"), to: "right-wal")
             try attempt(use, of: "right")
-            // A reader leaves a log that the file does not contain.
+            // A reader leaves the log if the file does not contain its commits.
             #expect(try directory.names.contains("right-wal") == (use == .reading && name == "before"))
             for name in ["right", "right-wal", "other"] where try directory.names.contains(name) {
                 try FileManager.default.removeItem(atPath: directory.file(name))

@@ -34,7 +34,7 @@ struct LinkSorterTests {
         return (direct, waiting)
     }
 
-    @Test("links in table order, or out of order only within lists, pass the sorter immediately")
+    @Test("links in table order, or out of order only within one source, pass the sorter immediately")
     func passesInOrder() throws {
         let pairs = (Int64(0)..<20_000).map { (number: Int64) -> (source: Int64, place: Int64) in
             (number / 10 + 1, number % 10 + 1)
@@ -44,7 +44,7 @@ struct LinkSorterTests {
         #expect(sorted.direct == links && sorted.waiting == [])
         let lists = pairs.map { Link($0.source, 11 - $0.place, order: $0.place) }
         let (direct, waiting) = try sort(lists, batchCount: 4096)
-        // Only links of lists that two batches share must wait.
+        // Only the links of a source that two batches share must wait.
         #expect(waiting.count <= 5 * 10)
         #expect((direct + waiting).sorted(by: precede) == lists.sorted(by: precede))
     }

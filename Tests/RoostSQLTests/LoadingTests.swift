@@ -174,7 +174,7 @@ struct LoadingTests {
         try store.close()
     }
 
-    @Test("an SQLite store can be destroyed after an abandoned load failed to restore it")
+    @Test("an SQLite store can be destroyed even if abandoning a load failed to restore its state")
     func destroysEmptiedStore() throws {
         let directory = try TemporaryDirectory()
         let store = try #require(

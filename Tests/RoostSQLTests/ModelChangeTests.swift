@@ -13,7 +13,7 @@ struct ModelChangeTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Returns a model of songs and moods; a new version has more attributes.
+    /// Returns a model of songs and moods with the additional attributes `songs` and `moods`.
     private func model(songs: [AttributeDescription] = [], moods: [AttributeDescription] = []) throws
         -> ManagedObjectModel
     {
@@ -67,7 +67,7 @@ struct ModelChangeTests {
         // Until the commit, other connections see the old content.
         #expect(try store.records("Song").count == 3 && store.records("Mood").count == 1)
         #expect(try change.store.digest()?.objectCount == 0)
-        // Different titles would show if the records were written.
+        // The loaded titles differ from the stored ones, so writing them would be noticed.
         try load(change, songs: 1...3, title: "never written")
         #expect(try change.store.records("Song").map { try $0.value("title") } == ["song 1", "song 2", "song 3"])
         try change.commit()
@@ -99,7 +99,7 @@ struct ModelChangeTests {
         try again.close()
     }
 
-    @Test("a model change rewrites columns of another type and swapped link tables")
+    @Test("a model change rewrites columns whose type changes and link tables that are swapped")
     func rewritesDifferentColumns() throws {
         func model(_ title: AttributeType) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [

@@ -58,7 +58,7 @@ struct OpeningTests {
         try reopened.close()
     }
 
-    /// Writes a file that is not a store of this version, named after its kind.
+    /// Writes a file that is not a store of this version; `name` is the kind of the file.
     private func writeOtherFile(_ name: String) throws {
         switch name {
         case "foreign": try tool("CREATE TABLE t(a); INSERT INTO t VALUES (1)", on: name)
@@ -302,8 +302,8 @@ struct OpeningTests {
             WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) INSERT INTO other SELECT zeroblob(900) FROM n;
             """
         try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK)
-        // Copies the files as a kill would leave them. The program's cache is too small, so the
-        // file has a part of the change.
+        // Copies the files as a kill would leave them. The program's cache is too small for the
+        // transaction, so a part of it is already in the file.
         for suffix in ["", "-journal"] { try directory.write(try directory.bytes("a" + suffix), to: "b" + suffix) }
         try #require(sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) == SQLITE_OK)
 
@@ -436,7 +436,7 @@ struct OpeningTests {
         for _ in 0..<3 {
             DispatchQueue.global().async(group: readers) {
                 do {
-                    // The next snapshot is opened before the last one closes.
+                    // Each snapshot is opened before the previous one closes.
                     var last = try store.snapshot()
                     while !isOver.withLock({ $0 }) {
                         let next = try store.snapshot()
@@ -468,7 +468,7 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("an SQLite file replaced while open is noticed before a write")
+    @Test("an SQLite file replaced while open is noticed before a write and before a snapshot")
     func noticesReplacement() throws {
         let store = try create("a")
         try create("b", count: 2).close()
@@ -519,7 +519,7 @@ struct OpeningTests {
             model = try ManagedObjectModel(
                 entities: [EntityDescription(name, attributes: [AttributeDescription(name, type: .string)])])
         } catch {
-            // A name that no model may have cannot reach a store.
+            // A name that models refuse cannot occur in a store.
             #expect(error.code == .invalidModel)
             return
         }

@@ -113,7 +113,7 @@ struct SQLiteConnectionTests {
     }
 
     @Test(
-        "an SQLite file that cannot be opened throws the code for the system error",
+        "an error on opening an SQLite file has the store error code of its system error",
         arguments: [
             (Int32(24), StoreError.Code.outOfResources), (23, .outOfResources), (2, .notFound), (30, .readOnly),
             (13, .permissionDenied),

@@ -4,8 +4,8 @@ import RoostPredicates
 import RoostSQLite
 import Testing
 
-/// The filter evaluates requests that are too large for one SQL statement, so limits of the
-/// database do not show.
+/// Roost's own filter evaluates conditions that are too large for one SQL statement, so no request
+/// fails at a limit of the database.
 @Suite("Large SQL requests")
 struct TranslationLimitTests {
     typealias Predicate = FetchRequest.Predicate
@@ -24,7 +24,7 @@ struct TranslationLimitTests {
         try stores.plain.close()
     }
 
-    /// Returns a condition on the albums similar to an album, to a given depth.
+    /// Returns `depth + 1` nested subqueries on similar albums, each changed by `wrap`.
     private static func similar(_ depth: Int, from start: Expression, _ wrap: (Predicate) -> Predicate) -> Predicate {
         let name = "v\(depth)"
         let inner: Predicate =

@@ -55,7 +55,7 @@ struct ValueTests {
         for (index, values) in Self.values.enumerated() {
             try batch.append(ObjectID("Track", key: Int64(index + 1)), values: values)
         }
-        // A value that decoded values cannot represent: a signaling NaN of 32 bits.
+        // `Value` cannot represent a signaling NaN of 32 bits, so its bits are set directly.
         let layout = try model.requireEntity("Track").layout
         batch.beginRecord(layout, key: 100, version: 1)
         batch.setFloatBits(0x7F80_0001, for: try layout.requireField("gain"))

@@ -44,7 +44,7 @@ struct VisitTests {
     ]
 
     @Test(
-        "a fetch with an index visits what it finds; without an index it visits the whole table")
+        "a fetch visits only the rows that it finds if an index fits, and otherwise the whole table")
     func visitsWhatItFinds() throws {
         let sample = try Sample(count: Self.count)
         for (name, request) in Self.cheap {

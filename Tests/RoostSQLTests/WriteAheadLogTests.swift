@@ -5,9 +5,10 @@ import Testing
 
 @testable import RoostSQLite
 
-/// Tests of the reader on logs that SQLite wrote.
+/// Tests of `WriteAheadLog`, which reads logs that SQLite wrote.
 ///
-/// Each step of a workload leaves an image, to which the tests apply power cuts and damage.
+/// Each step of a workload leaves a copy of the log. The tests apply power cuts and damage to these
+/// copies.
 @Suite("Write-ahead log reader")
 struct WriteAheadLogTests {
     /// The log after a step, and the number of committed transactions in it.
@@ -49,7 +50,7 @@ struct WriteAheadLogTests {
         for step in 0..<steps {
             switch Int.random(in: 0..<10, using: &random) {
             case 0 where step > 10:
-                // Later frames overwrite the start of the earlier ones.
+                // Later commits overwrite the log from its beginning.
                 try run("PRAGMA wal_checkpoint(RESTART)")
                 commits = 0
                 try run("INSERT INTO t (b) VALUES (randomblob(\(Int.random(in: 1...3000, using: &random))))")
@@ -66,8 +67,8 @@ struct WriteAheadLogTests {
                 for _ in 0..<count {
                     try run("INSERT INTO t (b) VALUES (randomblob(\(Int.random(in: 1...900, using: &random))))")
                 }
-                // Pages that are already in the log are written again, and so are the frames after
-                // them.
+                // The update can change pages that this transaction has already written to the log.
+                // SQLite overwrites their frames and corrects the checksums of the frames after them.
                 if rows > 0 { try run("UPDATE t SET b = randomblob(700) WHERE a % 7 = 0") }
                 try run("COMMIT")
                 rows += count
@@ -205,8 +206,8 @@ struct WriteAheadLogTests {
                 }
             }
         }
-        // In the second to last commit, damage can go unnoticed only in the number that marks the
-        // commit's end.
+        // In the second to last commit, a flipped bit is usually damage. Exceptions are the number
+        // that marks the commit's end, and a last frame whose header spans two sectors.
         #expect(count == 0 || noticed * 100 >= count * 95, "\(noticed) of \(count), seed \(seed)")
     }
 

@@ -72,7 +72,8 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
 
     /// Checks that the log and the journal beside a store belong to it.
     ///
-    /// A store to remove may be damaged. A kept store must be undamaged together with its log.
+    /// A store that will be removed may be damaged. A store that is kept (`isKept`) must be
+    /// undamaged together with its log.
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         let settings = try SQLiteSettings(StoreOptions())
         try SQLiteCompanions.requireOwn(besideStoreAt: path)

@@ -98,6 +98,33 @@
             return try finishDeferred(what)
         }
 
+        /// Runs two unprepared statements with one message.
+        ///
+        /// - Parameters:
+        ///   - first: The first statement.
+        ///   - parameters: The parameters of the first statement, with their types.
+        ///   - second: The second statement, without parameters.
+        ///   - isBinary: Whether the values of the second result are in binary format; otherwise
+        ///     they are texts.
+        /// - Returns: The result of the second statement.
+        /// - Throws: The first error.
+        func run(
+            _ first: String, parameters: PostgreSQLParameters, then second: String, isBinary: Bool
+        ) throws(StoreError) -> PostgreSQLResult {
+            try settle()
+            let connection = try open()
+            guard PQenterPipelineMode(connection) == 1 else { throw lost(Self.what) }
+            deferredCount = 2
+            let isSent = parameters.withPointers {
+                PQsendQueryParams(connection, first, $0, parameters.types, $1, $2, $3, 1)
+            }
+            guard isSent == 1,
+                PQsendQueryParams(connection, second, 0, nil, nil, nil, nil, isBinary ? 1 : 0) == 1,
+                let last = try finishDeferred().last
+            else { throw lost(Self.what) }
+            return last
+        }
+
         /// Waits for the results of the statements in the pipeline.
         ///
         /// - Returns: The results of the statements.
@@ -106,8 +133,20 @@
             let connection = try open()
             defer { deferredCount = 0 }
             guard PQpipelineSync(connection) == 1 else { throw lost(what) }
+            let results = try endPipeline(what)
+            for result in results {
+                if let error = result.error { throw StoreError.postgreSQL(error, what: what, name: name) }
+            }
+            return results
+        }
+
+        /// Waits for the results of the statements in the pipeline, after the synchronization was
+        /// sent, and ends the pipeline.
+        ///
+        /// - Returns: The results that were not read before, also those with errors.
+        func endPipeline(_ what: String) throws(StoreError) -> [PostgreSQLResult] {
+            let connection = try open()
             var results: [PostgreSQLResult] = []
-            var failure: PostgreSQLError?
             // Each statement has a result and an end mark. The last result is that of the synchronization.
             var endCount = 0
             while true {
@@ -117,11 +156,10 @@
                     continue
                 }
                 if result.status == PGRES_PIPELINE_SYNC { break }
-                if let error = result.error { failure = failure ?? error }
                 results.append(result)
             }
             guard PQexitPipelineMode(connection) == 1 else { throw lost(what) }
-            if let failure { throw StoreError.postgreSQL(failure, what: what, name: name) }
+            deferredCount = 0
             return results
         }
 
@@ -141,18 +179,30 @@
 
         /// Waits for the rows of an earlier ``fetchAhead(_:isBinary:)``.
         func take(_ rows: PostgreSQLRowsAhead) throws(StoreError) -> PostgreSQLResult {
-            if rows === ahead { try collectAhead() }
+            if rows === ahead { try collectAhead(for: rows) }
             guard let outcome = rows.outcome.take() else {
                 throw StoreError(.internalInconsistency, "Rows of '\(name)' were taken twice; please report this.")
             }
             return try outcome.get()
         }
 
-        private func collectAhead() throws(StoreError) {
+        /// Waits for the rows of the FETCH that was sent ahead, if any.
+        ///
+        /// - Parameter wanted: The rows for which the caller waits, so that checks can cancel the
+        ///   wait; nil if the caller has another statement to send.
+        /// - Throws: The error of the FETCH.
+        private func collectAhead(for wanted: PostgreSQLRowsAhead? = nil) throws(StoreError) {
             guard let rows = ahead else { return }
             ahead = nil
             do throws(StoreError) {
-                rows.outcome = .success(try finish(Self.what))
+                if rows === wanted {
+                    rows.outcome = .success(try finish(Self.what))
+                } else {
+                    // These rows belong to another caller. So a check that cancels the caller's own
+                    // statement must not cancel this FETCH.
+                    rows.outcome = .success(
+                        try withoutChecks { () throws(StoreError) in try finish(Self.what) })
+                }
             } catch {
                 rows.outcome = .failure(error)
                 throw error

@@ -66,12 +66,13 @@
             return made
         }
 
-        /// Returns the unheld statement whose last request is the longest ago.
+        /// Returns the index of the least recently requested statement that nothing else refers to.
         ///
-        /// A snapshot holds its statements, and runs them again at any time.
+        /// A snapshot keeps references to its statements, and may run them again at any time.
         private func oldestUnheld() -> [PostgreSQLStatementText: PostgreSQLPrepared].Index? {
             var oldest: [PostgreSQLStatementText: PostgreSQLPrepared].Index?
-            // The collection of indices would hold a copy of the statements.
+            // A loop over `prepared.indices` would hold a second reference to the dictionary. Then
+            // no statement would be uniquely referenced.
             var index = prepared.startIndex
             while index != prepared.endIndex {
                 if isKnownUniquelyReferenced(&prepared.values[index]),
@@ -93,7 +94,7 @@
             }
         }
 
-        /// Runs a statement that is not prepared; `parameters` includes their types.
+        /// Runs an unprepared statement with parameters, whose types are sent too.
         func run(
             _ sql: String, parameters: PostgreSQLParameters, isBinary: Bool = true
         ) throws(StoreError) -> PostgreSQLResult {
@@ -105,13 +106,14 @@
         /// Marks a cursor as no longer needed, and closes marked cursors from time to time.
         func closeLater(_ cursor: String) {
             unusedCursors.append(cursor)
+            view?.newCursors.remove(cursor)
             // The next statement must report the errors of pending work. Closing cursors here would
             // hide them.
             guard unusedCursors.count >= 16, isInTransaction, !isWorking else { return }
             let sql = unusedCursors.map { "CLOSE \($0)" }.joined(separator: "; ")
             unusedCursors = []
             // An error ends the transaction and its cursors, and the next statement reports it.
-            _ = try? query(sql)
+            _ = try? withoutChecks { () throws(StoreError) in try query(sql) }
         }
     }
 #endif

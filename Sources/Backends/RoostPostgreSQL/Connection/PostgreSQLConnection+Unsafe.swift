@@ -1,7 +1,7 @@
 #if PostgreSQL
     internal import CPostgreSQL
     internal import Dispatch
-    package import RoostCore
+    internal import RoostCore
     internal import RoostSystem
 
     /// A connection to a server, for one thread at a time.
@@ -17,9 +17,9 @@
         /// The checks that are called while a statement runs.
         ///
         /// An error of a check ends the statement.
-        private var checks: [() throws(StoreError) -> Void] = []
+        var checks: [() throws(StoreError) -> Void] = []
         /// Whether the connection waits for the end of a cancelled statement.
-        private var isCancelling = false
+        var isCancelling = false
         /// The maximum time to wait for an answer, or nil for the value in the settings.
         var timeout: Duration?
         /// The lease that must be valid for each message; nil if the store has no lease.
@@ -31,9 +31,11 @@
         var lastNumber = 0
         /// The number of transactions that this connection has begun.
         var transactionCount = 0
-        /// Whether the session has the shared lock of the store.
+        /// The state of the session's shared lock of the store.
         var storeLock = StoreLockState.none
-        /// The writer place that the transaction tries first.
+        /// The number of the writer place that the transaction tries first.
+        ///
+        /// A transaction that writes locks a free place: a row of tallies of kind `generation`.
         var firstPlace = 0
         /// The open COPY, if any.
         var openCopy: PostgreSQLCopy?
@@ -45,6 +47,8 @@
         var isDeferring = false
         /// Cursors of the transaction that are no longer needed.
         var unusedCursors: [String] = []
+        /// The view that the transaction reads for a snapshot; nil for other transactions.
+        var view: PostgreSQLView?
 
         /// Connects to a server.
         ///
@@ -92,6 +96,9 @@
             default: return false
             }
         }
+
+        /// Whether an error has ended the open transaction, so that it can only be rolled back.
+        var hasFailedTransaction: Bool { handle.map { PQtransactionStatus($0) == PQTRANS_INERROR } ?? false }
 
         /// Whether the connection is open and has neither a transaction nor a running command.
         var isIdle: Bool { handle.map { PQtransactionStatus($0) == PQTRANS_IDLE } ?? false }
@@ -194,8 +201,9 @@
 
         /// The maximum values of settings by which the server notices a lost client.
         ///
-        /// A session keeps its locks until the server notices. By default, Linux would first look
-        /// after two hours without a message. With these settings, it takes about a minute.
+        /// A session keeps its locks until the server notices. By default, Linux checks a silent
+        /// connection only after two hours. With these settings, the server notices in about a
+        /// minute.
         private static let connectionLimits = [
             ("tcp_keepalives_idle", 30), ("tcp_keepalives_interval", 10), ("tcp_keepalives_count", 3),
             ("tcp_user_timeout", 60_000),
@@ -211,7 +219,8 @@
             // store's schema. A commit is durable on return.
             let schema = try literal(PostgreSQLDialect().quote(location.schema))
             let limits = Self.connectionLimits.map { "('\($0)', \($1))" }.joined(separator: ", ")
-            // A distributed server may lack these settings. A Unix socket ignores them, and shows 0.
+            // A distributed server may lack these settings. On a Unix socket, they have no effect
+            // and are shown as 0.
             let limitsSQL =
                 "SELECT count(set_config(name, LEAST(NULLIF(current_setting(name)::int, 0), value)::text, false)) FROM (VALUES \(limits)) AS l (name, value) WHERE current_setting(name, true) IS NOT NULL"
             let sql =
@@ -247,8 +256,9 @@
 
         /// Closes the connection after releasing the session's lock, if it has one.
         ///
-        /// The server notices the end of a closed session later, so its lock could prevent the next
-        /// exclusive lock. If the server does not answer in time, the lock ends with the session.
+        /// The server notices the end of a closed session only after some time. Until then, the
+        /// session's lock could prevent an exclusive lock. If the server does not answer in time,
+        /// the lock ends with the session.
         func close(releasingLockWithin limit: Duration) {
             if storeLock != .none, isSound, limit > .zero {
                 _ = try? withTimeout(limit) { () throws(StoreError) in
@@ -482,69 +492,6 @@
                 }
             }
         }
-
-        /// Asks the server to end the running statement, and waits for its end.
-        ///
-        /// Closes the connection if that fails.
-        private func cancel(_ connection: OpaquePointer) {
-            guard let request = PQgetCancel(connection) else { return close() }
-            let isSent = send(request)
-            // With several pending statements, the connection does not know which statement ended.
-            guard isSent, deferredCount == 0 else { return close() }
-            let held = checks
-            (checks, isCancelling) = ([], true)
-            defer { (checks, isCancelling) = (held, false) }
-            do throws(StoreError) {
-                while let result = try next("Cancelling a statement on") {
-                    guard result.status != PGRES_COPY_IN else { return close() }
-                }
-            } catch {
-                close()
-            }
-        }
-
-        /// Sends a cancel request over a separate connection, and frees the request.
-        ///
-        /// libpq waits for the server without a limit. So a separate thread sends the request, and
-        /// is abandoned after the connection timeout.
-        ///
-        /// - Returns: Whether the request was sent in time.
-        private func send(_ request: OpaquePointer) -> Bool {
-            // Proof: only the new thread uses the request; see
-            // <https://www.postgresql.org/docs/15/libpq-cancel.html>.
-            nonisolated(unsafe) let request = request
-            let (isSent, isDone) = (Mutex(false), DispatchSemaphore(value: 0))
-            do throws(SystemFailure) {
-                try SystemThread.start("roost cancel", stackByteCount: 1 << 20) {
-                    var reason = [CChar](repeating: 0, count: 256)
-                    let code = PQcancel(request, &reason, Int32(reason.count))
-                    PQfreeCancel(request)
-                    isSent.withLock { $0 = code == 1 }
-                    isDone.signal()
-                }
-            } catch {
-                PQfreeCancel(request)
-                return false
-            }
-            let parts = settings.connectTimeout.components
-            let milliseconds = parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000
-            guard isDone.wait(timeout: .now() + .milliseconds(Int(clamping: milliseconds))) == .success else {
-                return false
-            }
-            return isSent.withLock { $0 }
-        }
-
-        /// Runs `body`, and ends its statements with the error that `check` throws, if any.
-        package func ending<Result>(
-            when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
-        ) throws(StoreError) -> Result {
-            checks.append(check)
-            defer { checks.removeLast() }
-            return try body()
-        }
-
-        /// Ends statements with the error that `check` throws, if any, until the connection closes.
-        func endStatements(when check: @escaping () throws(StoreError) -> Void) { checks.append(check) }
 
         /// Returns the error of a lost connection.
         func lost(_ what: String) -> StoreError {

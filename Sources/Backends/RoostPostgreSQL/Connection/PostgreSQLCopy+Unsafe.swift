@@ -153,7 +153,8 @@
         /// The sources of the columns by entity number; nil for entities that have not occurred
         /// yet.
         private var places: [Places?] = []
-        /// The maximum size of the current row, without escaped texts and decimal numbers.
+        /// The maximum size of the current row in bytes, not counting decimal numbers and texts
+        /// that must be escaped.
         private var rowByteCount = 0
 
         init() {
@@ -207,7 +208,7 @@
                 if step.column >= 0, Int(step.column) < columns.count {
                     sources[Int(step.column)] = .value(step, isFirstOfTail: isFirst)
                 }
-                // In a layout, the tail fields come last.
+                // The steps have the order of the layout, in which the fields of the tail come last.
                 if step.kind.isVariable { isFirst = false }
                 if step.entityColumn >= 0, Int(step.entityColumn) < columns.count {
                     sources[Int(step.entityColumn)] = .entity(step)

@@ -10,8 +10,10 @@
         /// The approximate maximum number of bytes of the rows of one FETCH.
         private static let mostBytes = 512 << 10
         static let mostRows = 1024
-        /// The maximum number of rows of the first FETCH.
-        private static let firstRows = 64
+        /// The maximum number of rows of the first FETCH, before the size of any row is known.
+        private static let firstRows = 4
+        /// The maximum number of rows of the second FETCH; each later maximum is at most doubled.
+        private static let secondRows = 64
         /// The minimum number of rows in a FETCH after which the next FETCH is sent ahead.
         private static let fewestAhead = 256
         /// The longest wait for rows after which the next rows are still requested ahead.
@@ -26,6 +28,8 @@
         /// The name of the open cursor; nil before it is opened and after its end.
         private var cursor: String?
         private var isAtEnd = false
+        /// The error that ended the cursor, if any.
+        private var failure: StoreError?
         private var nextCount: Int
         /// The rows that were requested ahead, and their maximum number.
         private var ahead: (rows: PostgreSQLRowsAhead, count: Int)?
@@ -59,9 +63,15 @@
                 row += 1
                 return true
             }
+            if let failure { throw failure }
             guard !isAtEnd else { return false }
-            if cursor == nil { try openCursor() }
-            try fetch()
+            // The old rows are freed before the wait for new ones.
+            (result, row) = (nil, -1)
+            do throws(StoreError) { try fetch() } catch {
+                // The error ended the transaction, or a rollback to a savepoint closed the cursor.
+                (result, failure, cursor) = (nil, error, nil)
+                throw error
+            }
             guard let result, result.rowCount > 0 else { return false }
             row = 0
             return true
@@ -70,46 +80,54 @@
         override func reset() {
             super.reset()
             if let cursor { connection.closeLater(cursor) }
-            (cursor, isAtEnd, nextCount, ahead) = (nil, false, min(Self.firstRows, mostRows), nil)
-        }
-
-        private func openCursor() throws(StoreError) {
-            var parameters = PostgreSQLParameters(types: [])
-            for value in values { try parameters.append(value) }
-            connection.lastNumber += 1
-            let name = "roost_\(connection.lastNumber)"
-            _ = try connection.run("DECLARE \(name) NO SCROLL CURSOR FOR \(sql)", parameters: parameters)
-            cursor = name
+            (cursor, isAtEnd, failure, nextCount, ahead) = (nil, false, nil, min(Self.firstRows, mostRows), nil)
         }
 
         private func fetch() throws(StoreError) {
-            guard let cursor else { return }
-            // The old rows are freed before the wait for new ones.
-            (result, row) = (nil, -1)
-            let start = ContinuousClock.now
+            let (start, isFirst) = (ContinuousClock.now, cursor == nil)
             let (fetched, count): (PostgreSQLResult, Int)
             if let ahead {
                 self.ahead = nil
                 (fetched, count) = (try connection.take(ahead.rows), ahead.count)
             } else {
-                count = nextCount
-                fetched = try connection.run(
-                    Self.fetch(count, cursor: cursor), parameters: PostgreSQLParameters(types: []), isBinary: isBinary)
+                (fetched, count) = (try request(nextCount), nextCount)
             }
             let isQuick = ContinuousClock.now - start < Self.quickReadLimit
             result = fetched
             isAtEnd = fetched.rowCount < count
+            guard let cursor else { return }
             if isAtEnd {
                 connection.closeLater(cursor)
                 self.cursor = nil
             }
             let rowBytes = PQresultMemorySize(fetched.handle) / max(1, Int(fetched.rowCount))
-            nextCount = max(1, min(count * 2, mostRows, Self.mostBytes / max(1, rowBytes)))
+            let largest = isFirst ? Self.secondRows : count * 2
+            nextCount = max(1, min(largest, mostRows, Self.mostBytes / max(1, rowBytes)))
             if !isAtEnd, isQuick, count >= Self.fewestAhead {
+                try connection.renewSavepoint(besides: cursor)
                 ahead = (
                     try connection.fetchAhead(Self.fetch(nextCount, cursor: cursor), isBinary: isBinary), nextCount
                 )
             }
+        }
+
+        /// Fetches rows, and opens the cursor first if it is not open.
+        private func request(_ count: Int) throws(StoreError) -> PostgreSQLResult {
+            try connection.renewSavepoint(besides: cursor)
+            if let cursor {
+                return try connection.run(
+                    Self.fetch(count, cursor: cursor), parameters: PostgreSQLParameters(types: []), isBinary: isBinary)
+            }
+            var parameters = PostgreSQLParameters(types: [])
+            for value in values { try parameters.append(value) }
+            connection.lastNumber += 1
+            let name = "roost_\(connection.lastNumber)"
+            let rows = try connection.run(
+                "DECLARE \(name) NO SCROLL CURSOR FOR \(sql)", parameters: parameters,
+                then: Self.fetch(count, cursor: name), isBinary: isBinary)
+            cursor = name
+            connection.view?.newCursors.insert(name)
+            return rows
         }
 
         private static func fetch(_ count: Int, cursor: String) -> String { "FETCH FORWARD \(count) FROM \(cursor)" }

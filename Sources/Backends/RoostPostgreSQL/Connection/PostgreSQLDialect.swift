@@ -172,7 +172,8 @@
 
         /// Returns the values as an array in one parameter.
         ///
-        /// Returns nil unless `values` contains only integers or only texts, at least one.
+        /// Returns nil if `values` is empty, contains both integers and texts, or contains any
+        /// other value.
         package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
             var text: [UInt8] = [UInt8(ascii: "{")]
             var type: String?

@@ -79,7 +79,7 @@
             case .snapshotExpired:
                 remedy = "the server ended the transaction, which was idle too long; take a new snapshot"
             case .notFound: remedy = "the database does not exist; create it with createdb"
-            case .storeReplaced: remedy = "another store has its name, or it was removed; close it and open the new one"
+            case .storeReplaced: remedy = "the store was removed or replaced; close it and open the new one"
             case .alreadyExists: remedy = "the name is in use"
             case .corrupted: remedy = "its tables were changed; restore it from a backup"
             case .unsupported: remedy = "the server does not support it"

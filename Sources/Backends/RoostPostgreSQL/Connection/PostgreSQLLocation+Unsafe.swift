@@ -66,8 +66,8 @@
                         : "a schema has 1 to \(Self.longestSchema) bytes and no control characters, and does not begin with 'pg_'"
                 )
             }
-            // libpq would read such a database name as a connection string, which may contain a
-            // password.
+            // libpq may read a database name with '@', '=' or '://' as a connection string, which
+            // may contain a password.
             let isPlain = parameters.allSatisfy { parameter in
                 parameter.key != "dbname"
                     || !parameter.value.contains { "@=".contains($0) } && !parameter.value.contains("://")
@@ -76,7 +76,7 @@
             guard !parameters.contains(where: { $0.key == "password" || $0.key == "sslpassword" }) else {
                 throw StoreError(
                     .invalidRequest,
-                    "The location of a \(isForeign ? "database" : "store") in PostgreSQL has no password, because locations are shown; set PGPASSWORD, or write it into ~/.pgpass or a service file."
+                    "The location of a \(isForeign ? "database" : "store") in PostgreSQL must not have a password, because locations are shown; set PGPASSWORD, or write it into ~/.pgpass or a service file."
                 )
             }
             func parameter(_ key: String) -> String? { parameters.first { $0.key == key }?.value }
@@ -191,7 +191,8 @@
             return (others.isEmpty || others == [""] ? rest : rest + "?" + others.joined(separator: "&"), schema)
         }
 
-        /// Separates the parameter `schema` from a list of `key = value` with the quotes of libpq.
+        /// Separates the parameter `schema` from a list of `key = value` pairs, whose values are
+        /// quoted as in libpq.
         private static func schema(ofParameters text: String) throws(StoreError) -> (String, String?) {
             var schema: String?
             var others: [Substring] = []

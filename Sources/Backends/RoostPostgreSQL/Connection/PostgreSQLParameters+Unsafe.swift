@@ -140,7 +140,8 @@
             for step in steps {
                 let field = record.layout.fields[Int(step.fieldIndex)]
                 let isNull = record.isNull(field)
-                // An index may contain only one of the two columns of a reference.
+                // An UPDATE may omit indexed columns, which then have the number −1. An index may
+                // contain only one of a reference's two columns.
                 if step.column >= 0 {
                     let index = base + Int(step.column)
                     if isNull {

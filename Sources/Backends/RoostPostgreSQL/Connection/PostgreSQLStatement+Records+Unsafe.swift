@@ -128,8 +128,8 @@
             _ row: PostgreSQLRow, entity: SQLReadPlan.Entity, plan: SQLReadPlan, key: Int64, version: UInt32,
             accepting: Bool
         ) -> End {
-            // SAFETY: the memory has at least `fixed` bytes, and all slots of the layout are in
-            // these.
+            // SAFETY: the memory has at least `fixed` bytes, and the first `fixed` bytes contain all
+            // slots of the layout.
             let fixed = entity.template.count
             reserve(fixed)
             entity.template.withUnsafeBytes {

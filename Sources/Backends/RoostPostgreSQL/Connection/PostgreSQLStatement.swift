@@ -46,6 +46,7 @@
                     try connection.runLater(prepared, parameters: parameters)
                     return false
                 }
+                try connection.renewSavepoint()
                 result = try connection.run(prepared, parameters: parameters)
                 row = -1
             }
@@ -60,7 +61,7 @@
 
         /// Returns the result and its current row.
         ///
-        /// Throws without a current row.
+        /// Throws `internalInconsistency` without a current row.
         final func current() throws(StoreError) -> (result: PostgreSQLResult, row: Int32) {
             guard let result, row >= 0, row < result.rowCount else {
                 throw StoreError(.internalInconsistency, "A statement on '\(connection.name)' has no current row.")

@@ -3,8 +3,8 @@
 
     /// The text of a statement as the key of a dictionary.
     ///
-    /// Texts are equal if their bytes are. Of a long text, only the beginning and the end are
-    /// hashed, because each commit looks up several. They contain the names of tables.
+    /// Texts are equal if their bytes are. Each commit looks up several texts, so only the
+    /// beginning and the end of a long text are hashed. These parts contain the names of tables.
     struct PostgreSQLStatementText: Hashable {
         private static let partByteCount = 96
 

@@ -26,7 +26,8 @@
             else { return nil }
             guard digitCount > 0 else { return 0 }
             let weight = Int(Int16(bitPattern: first))
-            // A sum of 32 numbers has at most six digits.
+            // The server adds one number for each of at most 32 writer places. Such a sum has at
+            // most six digits to base 10 000.
             guard (0..<8).contains(weight), digitCount <= weight + 1 else { return nil }
             var sum: Int64 = 0
             for index in 0...weight {

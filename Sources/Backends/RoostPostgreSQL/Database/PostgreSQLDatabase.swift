@@ -30,10 +30,10 @@
         private static let mostIdle = 16
         /// The maximum pause before a transaction begins again, in microseconds.
         private static let longestPauseMicroseconds: UInt32 = 64_000
-        /// The maximum time for releasing locks of sessions that are closed.
+        /// The maximum time for releasing locks before sessions are closed.
         private static let releaseTime = Duration.seconds(1)
         /// The number of commits after which old commit keys are removed.
-        private static let commitsPerSweep = 4096
+        static let commitsPerSweep = 4096
         /// The statement that begins a transaction that reads.
         private static let beginReadingSQL = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
@@ -91,6 +91,8 @@
                 return nil
             }
             let what = "Sharing a snapshot of"
+            // The server exports no view of a transaction with a savepoint.
+            try connection.releaseSavepoint()
             // An error would end the transaction, so a query first checks that the function exists
             // and may be called.
             let canExport =
@@ -107,7 +109,7 @@
                 else { throw error }
                 throw StoreError(
                     .invalidRequest,
-                    "The view of '\(self.name)' cannot be read by another snapshot, because its own snapshot is closed.",
+                    "The view of '\(self.name)' cannot be read by another snapshot, because the snapshot that exported it is closed.",
                     underlying: error)
             }
         }
@@ -136,7 +138,8 @@
         func beginWritingAlone(
             if isPossible: (PostgreSQLConnection) throws(StoreError) -> Bool
         ) throws(StoreError) -> PostgreSQLConnection? {
-            // The session of each such connection has the shared lock.
+            // The sessions of idle connections for writing hold the shared lock, which would prevent
+            // the exclusive lock.
             let used = state.withLock { state in
                 defer { (state.idleWriters, state.keepsWriters) = ([], false) }
                 return state.idleWriters
@@ -191,7 +194,7 @@
                 connection.close()
                 try key.resolve(after: error, location: location, settings: settings)
             }
-            sweepIfDue()
+            sweepIfDue(on: connection)
         }
 
         /// The SQLSTATE of ``fenceSQL``: division by zero, which no other statement of a commit
@@ -211,17 +214,20 @@
         func rollBackWriting(_ connection: any SQLConnection) { end(connection, isReading: false) }
 
         /// Removes old keys of commits from time to time.
-        private func sweepIfDue() {
+        ///
+        /// - Parameter connection: The connection of a commit, which the caller still holds. A
+        ///   program that commits on one thread has no other connection for writing.
+        private func sweepIfDue(on connection: PostgreSQLConnection) {
+            guard connection.isIdle else { return }
             let isDue = state.withLock { state in
                 state.commitCount += 1
                 guard state.commitCount >= Self.commitsPerSweep else { return false }
                 state.commitCount = 0
                 return true
             }
-            guard isDue, let connection = state.withLock({ $0.idleWriters.popLast() }) else { return }
+            guard isDue else { return }
             // The commit is already durable. If this fails, a later commit removes the keys.
             _ = try? connection.query(PostgreSQLCommitKey.sweep)
-            keep(connection, isReading: false)
         }
 
         // MARK: Connections
@@ -327,10 +333,13 @@
             let (begin, rowSQL) = try statements(purpose, on: connection)
             let what = "Beginning a transaction on"
             connection.transactionCount += 1
-            // The lock prevents the removal or renaming of the store during the transaction.
-            // The session's lock may have been lost, and another store may have the name.
+            // This lock prevents the removal or renaming of the store during the transaction. The
+            // lock of the open store may have been lost before, and another store may have taken
+            // the name. So the row is also compared with that at opening.
             let lock: Bool?
             var row: PostgreSQLIncarnation.Row?
+            // Statements can be cancelled only in a task. Other transactions need no savepoint.
+            let savepoint = purpose.isReading && PostgreSQLConnection.isInTask ? PostgreSQLView.setSavepoint : nil
             let isFirst = connection.transactionCount == 1
             if isFirst { try connection.query("SET lock_timeout = \(settings.lockTimeout)", what: what) }
             // The sum is read in a separate transaction. All commits write its rows, so a
@@ -351,13 +360,16 @@
                 let first = try connection.query(
                     [begin, lockSQL].compactMap(\.self).joined(separator: "; "), what: what)
                 lock = lockSQL.map { _ in first.text(0, column: 0) == "t" }
-                row = PostgreSQLIncarnation.Row(text: try connection.query(rowSQL, what: what))
+                let second = try connection.query(
+                    [savepoint, rowSQL].compactMap(\.self).joined(separator: "; "), what: what)
+                row = PostgreSQLIncarnation.Row(text: second)
             } else {
-                let statements = lockSQL.map { [begin, $0, rowSQL] } ?? [begin, rowSQL]
+                let statements = [begin, lockSQL, savepoint, rowSQL].compactMap(\.self)
                 let results = try connection.run(together: statements, what: what)
-                lock = lockSQL.map { _ in results.count == 3 && results[1].integer(0, column: 0) == 1 }
+                lock = lockSQL.map { _ in results.count == statements.count && results[1].integer(0, column: 0) == 1 }
                 row = results.last.flatMap { PostgreSQLIncarnation.Row(binary: $0) }
             }
+            if purpose.isReading { connection.view = PostgreSQLView(hasSavepoint: savepoint != nil) }
             if let sum { row?.generationSum = sum }
             if !purpose.isReading, let lock { connection.storeLock = lock ? .held : .none }
             // If this store has the lock exclusively, none of its other transactions can take it.
@@ -413,7 +425,7 @@
             return try connection.query(sql, what: what).text(0, column: 0).flatMap { PostgreSQLSum.wrapping(text: $0) }
         }
 
-        /// Locks the row of any free writer place, and waits until a place is free.
+        /// Waits until any writer place is free, and locks its row.
         ///
         /// - Returns: The row of the place; nil if the store has no places.
         /// - Throws: `busy` after the timeout.
@@ -447,7 +459,7 @@
         }
 
         private func keep(_ connection: PostgreSQLConnection, isReading: Bool) {
-            connection.unusedCursors = []
+            (connection.unusedCursors, connection.view) = ([], nil)
             let isKept =
                 connection.isSound && connection.isIdle
                 && state.withLock { state in
@@ -477,8 +489,8 @@
 
         /// Returns the lowest place that no other transaction of this store tries first.
         ///
-        /// So several writers of one program do not meet the places that the others hold, and the
-        /// changes of a single writer are added to the tallies of one place.
+        /// So concurrent writers of one program first try different places. A single writer always
+        /// tries the same place first, and adds its changes to the tallies of that place.
         private func takeFirstPlace() -> Int {
             state.withLock { state in
                 let place = (~state.firstPlaces).trailingZeroBitCount

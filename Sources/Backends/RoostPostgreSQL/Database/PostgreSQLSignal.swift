@@ -5,7 +5,8 @@
 
     /// The NOTIFY signal of an open store on a server.
     ///
-    /// Open instances of a store whose locations have the same name have the same ``id``.
+    /// All open instances of a store have the same ``id`` if the names and ports of their locations
+    /// are equal.
     ///
     /// The signal is sent after a commit, in a separate transaction, because transactions that
     /// notify wait for each other until they are durable. If a notification is lost, watchers find
@@ -38,7 +39,8 @@
             lock: PostgreSQLStoreLock
         ) {
             (self.location, self.settings, self.lock) = (location, settings, lock)
-            // A copy of a store on another server of the host has the same name and UUID.
+            // A copy of a store on another server of the same host has the same name and UUID, but
+            // another port.
             let port = location.parameters.first { $0.key == "port" }?.value ?? ""
             let number = UInt64(bitPattern: PostgreSQLTextHash.value("\(location.name) \(port) \(uuid)"))
             id = CommitSignalID(device: .max, inode: number)

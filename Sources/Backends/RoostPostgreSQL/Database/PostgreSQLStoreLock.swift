@@ -115,7 +115,8 @@
         /// - Parameter connection: The connection of the transaction, which already has the shared
         ///   lock. So no other program can take the exclusive lock meanwhile.
         /// - Throws: `busy` if another program has the store open. The session then takes its lock
-        ///   again. If that fails, other transactions hold the lock, as after a server restart.
+        ///   again. If that fails, only the store's transactions hold the lock, as after a restart
+        ///   of the server.
         func makeExclusive(in connection: PostgreSQLConnection) throws(StoreError) {
             try withConnection { (session) throws(StoreError) in
                 let key = try Self.key(location.schema, connection: session)

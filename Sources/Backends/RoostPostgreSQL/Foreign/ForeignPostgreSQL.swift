@@ -92,9 +92,10 @@
                     guard try query(tables) != listed else { return }
                     throw changed
                 } catch {
-                    // The first error is reported. A lost connection fails again at once.
+                    // An error of the ROLLBACK is ignored, because the caller gets the first error.
+                    // On a lost connection, the next attempt fails at once.
                     if connection.isSound { _ = try? connection.query("ROLLBACK") }
-                    // Another session created or removed a table in between.
+                    // Another attempt is made only if another session changed the tables in between.
                     guard error.code == .busy, error.message == changed.message, attempt < 10 else { throw error }
                 }
             }

@@ -136,8 +136,8 @@
             }
             return try connection.transaction { () throws(StoreError) in
                 if isSwitched { try PostgreSQLStoreLock.takeAlone([location.schema], in: connection) }
-                // A commit that trims the history also changes the row with the limits. It locks these
-                // rows first.
+                // A commit that trims the history first locks these rows, and then changes the row
+                // with the limits. This transaction locks in the same order to prevent a deadlock.
                 try connection.query(
                     "SELECT 1 FROM _roost_tallies WHERE kind = 'generation' ORDER BY place FOR UPDATE", what: "Opening")
                 let new =

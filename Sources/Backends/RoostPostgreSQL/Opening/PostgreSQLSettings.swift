@@ -32,7 +32,7 @@
             StoreOptionDescription(
                 "profile", values: .words(PostgreSQLProfile.allCases.map(\.rawValue)), standard: "that of the server",
                 summary:
-                    "The abilities of the server that a new store uses: all of PostgreSQL, or the part that distributed databases with its protocol have too."
+                    "The server features that a new store uses: all of PostgreSQL, or only the features that distributed databases with PostgreSQL's protocol also have."
             ),
         ]
 

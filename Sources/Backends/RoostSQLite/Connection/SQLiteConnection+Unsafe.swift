@@ -184,8 +184,9 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// Returns a statement for this text, from the connection's cache if it has an idle one.
     package func statement(_ sql: String) throws(StoreError) -> any SQLStatement { try prepare(sql) }
 
-    /// Returns the statement of ``statement(_:)`` with its own type, which also has the names and
-    /// the number of columns.
+    /// Returns the same statement as ``statement(_:)``, with the type ``SQLiteStatement``.
+    ///
+    /// This type also has the number of columns and their names.
     package func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {
         guard !isClosed else { throw StoreError(.closed, "The connection to '\(path)' was closed before.") }
         let slot = slots[SQLiteStatement.Text(sql)] ?? SQLiteStatement.Slot()

@@ -14,7 +14,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
         self.systemCode = systemCode
     }
 
-    /// SQLite's text for the code, and the numbers, never data.
+    /// SQLite's text for the error and the numbers of both codes, but no values of the database.
     package var description: String {
         let text = sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown"
         return "SQLite \(code)\(systemCode == 0 ? "" : ", system \(systemCode)"): \(text)"
@@ -94,7 +94,7 @@ extension StoreError {
 /// Extended result codes, which Swift does not import because C defines them as expressions.
 enum SQLite {
     static let ioNoMemory = SQLITE_IOERR | 12 << 8
-    /// The index of the write-ahead log cannot grow, even for a reader.
+    /// The index of the write-ahead log cannot grow; reading can also cause this error.
     static let ioNoRoomForIndex = SQLITE_IOERR | 19 << 8
     static let ioBadData = SQLITE_IOERR | 32 << 8
     static let ioDiskCorrupt = SQLITE_IOERR | 33 << 8

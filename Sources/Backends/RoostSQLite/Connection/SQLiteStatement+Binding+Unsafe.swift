@@ -88,8 +88,8 @@ extension SQLiteStatement {
                     truncatingIfNeeded: UInt32(
                         littleEndian: bytes.loadUnaligned(fromByteOffset: Int(step.byteOffset), as: UInt32.self)))
             }
-            // An index may contain only one of a reference's two columns; the other has a negative
-            // number.
+            // An UPDATE may omit indexed columns, which then have the number −1. An index may
+            // contain only one of a reference's two columns.
             if bytes[Int(step.nullByte)] & step.nullMask != 0 {
                 code = step.column < 0 ? SQLITE_OK : sqlite3_bind_null(handle, column)
                 if code == SQLITE_OK, step.entityColumn >= 0 {
@@ -116,8 +116,8 @@ extension SQLiteStatement {
 
     /// Binds a value that is not null.
     ///
-    /// `start` and `count` are the position of the bytes of a field of variable size. If `start` is
-    /// 0, the position is looked up.
+    /// For a field of variable size, `start` and `count` locate its bytes in the record. If `start`
+    /// is 0, this method looks up the position.
     private func bindValue(
         _ handle: OpaquePointer, record: RecordReader, step: SQLStep, column: Int32, start: Int, count: Int,
         destructor: sqlite3_destructor_type?

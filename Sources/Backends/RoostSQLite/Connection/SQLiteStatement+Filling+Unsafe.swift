@@ -129,9 +129,9 @@ extension SQLiteStatement {
 
     /// Adds the current row to the batch, and returns nil on success.
     ///
-    /// Each column is read once, as a value. Connections have no mutex, and one thread at a time
-    /// uses them. So every `sqlite3_value` function may read these values
-    /// (<https://www.sqlite.org/c3ref/value.html>).
+    /// Each column is fetched once, as an `sqlite3_value`. SQLite does not protect these values
+    /// from other threads (<https://www.sqlite.org/c3ref/value.html>). Reading them is safe,
+    /// because connections have no mutex and only one thread at a time uses a connection.
     ///
     /// The function is long because it is the body of the hot loop of every scan: a call for each
     /// column would cost more than reading the column.
@@ -152,8 +152,8 @@ extension SQLiteStatement {
             UnsafeMutableRawBufferPointer(start: base, count: fixed).copyMemory(from: $0)
         }
         var length = fixed
-        // Steps are read in place, because a local copy would be stored in memory across every call
-        // below.
+        // Steps are read in place, because the compiler would save a local copy of a step to memory
+        // for every call below.
         for index in steps.indices {
             let value = sqlite3_column_value(handle, steps[index].column)
             let type = sqlite3_value_type(value)
@@ -237,7 +237,8 @@ extension SQLiteStatement {
         }
         let checksum = hash ^ RecordHash.versionMask(version)
         base.storeBytes(of: checksum.littleEndian, toByteOffset: RecordLayout.Header.checksum, as: UInt64.self)
-        // All slots and ends were just written according to the layout.
+        // The template and the loop have set every slot, and the end of every variable value, as the
+        // layout requires.
         batch.append(built: bytes, key: key, entity: entity.number)
         return nil
     }

@@ -9,8 +9,8 @@ package import RoostSQL
 package final class SQLiteStatement: SQLRecordStatement {
     /// The text of a statement, which is its key in the connection's cache.
     ///
-    /// The hash reads eight bytes at a time. Swift's own hash of a text of some hundred bytes costs
-    /// as much as a small statement.
+    /// The hash reads eight bytes at a time. For a text of a few hundred bytes, Swift's own hash
+    /// costs as much as running a small statement.
     struct Text: Hashable {
         private let sql: String
 
@@ -58,9 +58,9 @@ package final class SQLiteStatement: SQLRecordStatement {
         handle = nil
     }
 
-    /// Returns SQLite's statement.
+    /// Returns SQLite's handle of the statement.
     ///
-    /// Throws if it was recycled or finalized, or if its connection was closed.
+    /// Throws if the statement was recycled or finalized, or if its connection was closed.
     func open() throws(StoreError) -> OpaquePointer {
         guard let handle, let connection, !connection.isClosed else {
             throw StoreError(.closed, "A statement was used after its connection was closed.")

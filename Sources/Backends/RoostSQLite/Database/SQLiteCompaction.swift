@@ -17,8 +17,8 @@ struct SQLiteCompaction {
     func run(_ isCancelled: @escaping @Sendable () -> Bool) throws(StoreError) -> Bool {
         // A small store may be compacted before SQLite first calls the progress handler.
         guard !isCancelled() else { throw cancelled }
-        // The check is created before the store is read, because reading verifies that the path
-        // still has the open file.
+        // The check saves the identity of the file at the path. Reading the store afterwards
+        // verifies that the store has this file open.
         let check = try FileHandleCheck(at: path)
         try requireExact("was not compacted, because it")
         try requireSpace()

@@ -51,7 +51,7 @@ extension SQLiteDatabase {
     /// Index building sorts outside the page cache, so a large cache would only cost memory.
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
         (connection as? SQLiteConnection)?.clock.pointee.limit = nil
-        // Only a load has a large cache.
+        // Only `beginLoading` sets a large cache.
         guard state.withLock({ $0.isLoading }) else { return }
         try connection.execute("PRAGMA cache_size = -2048")
     }

@@ -44,7 +44,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     /// The lock that shows other users that the store was checked, or nil if it cannot be set.
     private let soundness: SoundnessLock?
     private let check: FileHandleCheck
-    /// The check after each reading of a file with several hard links, or nil for any other file.
+    /// The check to make after each read of a file with several hard links, or nil for any other
+    /// file.
     private let unchanged: FileHandleCheck?
     /// A lock that excludes writers from a file that is read without a log.
     ///

@@ -37,7 +37,7 @@ enum UnflushedMark {
             if isSet == isExpected { try connection.execute(change) }
             try connection.run("COMMIT")
         } catch {
-            // The first error is reported. If this fails, closing the connection rolls back.
+            // The first error is thrown. If this rollback fails, closing the connection rolls back.
             try? connection.rollBack()
             throw error
         }

@@ -24,7 +24,8 @@ enum SQLiteCompanionFormat {
         }
     }
 
-    /// Returns whether the file contains no data; see ``FileStoreType/isExpendable(_:)``.
+    /// Returns whether the file is the index of a log, which contains no data of its own; see
+    /// ``FileStoreType/isExpendable(_:)``.
     static func isExpendable(_ file: CompanionFile) -> Bool {
         guard file.suffix == "-shm", isIndexLength(file.byteCount) else { return false }
         return file.prefix(examinedByteCount).map(isIndex) ?? false

@@ -128,7 +128,8 @@ struct RollbackJournal {
             offset += recordByteCount + pageSize
         }
         let (counter, current) = (word(before, offset: 24), word(store, offset: 24))
-        // Old versions of SQLite do not write the length. The second counter then differs.
+        // Old versions of SQLite change the counter, but neither the length nor the copy of the
+        // counter at offset 92.
         let isLengthKnown = counter == word(before, offset: 92)
         return SQLiteHeader(before)?.isStore == true && self.pageSize(before) == pageSize
             && (counter == current || counter + 1 == current)

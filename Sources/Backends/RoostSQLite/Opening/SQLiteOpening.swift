@@ -183,7 +183,7 @@ struct SQLiteOpening {
             && (!isLocked || !StoreFile.canMakeFiles(beside: path))
     }
 
-    /// Switches a store that is opened for writing to a write-ahead log.
+    /// Switches the database to a write-ahead log if the store is opened for writing.
     private func requireLog(_ connection: SQLiteConnection) throws(StoreError) {
         if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
             throw StoreError(

@@ -19,8 +19,8 @@ struct SQLiteSettings: Sendable {
     var synchronous = Synchronous.full
     /// The maximum size of a value or a row, in bytes.
     var maximumValueBytes = 256 << 20
-    /// The maximum time of a statement for its next row before it throws `timedOut`, or nil for no
-    /// limit.
+    /// The time after which a statement that has not found its next row throws `timedOut`, or nil
+    /// for no limit.
     var rowTimeout: Duration? = .seconds(300)
     /// The page size of a new store, or nil for 4096.
     var pageSizeBytes: Int?

@@ -96,7 +96,8 @@ extension SQLStore: ChangeAcceptingStore {
         var entities: [ExternalChanges.Difference] = []
         for entity in model.entities where recorded.entities[entity.number] != found.entities[entity.number] {
             let (before, now) = (recorded.entities[entity.number], found.entities[entity.number])
-            // A row with changed values still has the checksum that the last commit counted.
+            // Changed values leave the stored checksums as they were. So a different tally of the
+            // checksums means that rows were added or removed.
             let stored = try storedTally(of: entity, connection: try snapshot.open())
             entities.append(
                 ExternalChanges.Difference(

@@ -3,7 +3,7 @@ public import RoostCore
 extension SQLStore {
     /// Returns the database's notices about its files.
     ///
-    /// In a store that accepts changes by other programs, it also returns those changes.
+    /// A store that accepts changes by other programs also describes these changes.
     public func contentNotices() throws(StoreError) -> [String] {
         try requireOpen()
         guard acceptsChanges else { return database.notices }
@@ -220,7 +220,7 @@ extension SQLSnapshot {
         guard error.code == .corrupted, let id = error.damagedObject else { return try body(.unreadable(error)) }
         let lookup = try lookup(id.entity)
         let reason = try lookup.access.look(up: id.key, into: &batch, plan: lookup.plan, accepting: true)
-        // In a damaged table, a look-up may not find a row that the walk has read.
+        // In a damaged table, a look-up can fail to find a row that the walk has read.
         guard reason == nil, !batch.isEmpty else { return try body(.unreadable(error)) }
         try batch.withRecord(at: 0) { (record) throws(StoreError) in try body(.changed(error, record)) }
     }

@@ -135,8 +135,8 @@ extension SQLCommit {
     private func head(of record: RecordReader) throws(StoreError) -> SQLRowHead {
         var hash = record.storedContentHash
         if store.acceptsChanges {
-            // If another program changed the row, the tallies still count the record of the row's
-            // checksum.
+            // If another program changed the row, the tallies still count the hash that belongs to
+            // the row's stored checksum.
             let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
             if let stored = try head(place) { hash = stored.contentHash }
         }

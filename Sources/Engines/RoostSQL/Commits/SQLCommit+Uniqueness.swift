@@ -1,8 +1,10 @@
 internal import RoostCore
 
 extension SQLCommit {
-    /// Throws `constraintViolation`, naming all objects whose unique values another object has, or
-    /// `duplicateObject` if a key is also duplicate.
+    /// Throws `constraintViolation` if objects have unique values of other objects; the error names
+    /// all these objects.
+    ///
+    /// If an inserted key also exists in the store, throws `duplicateObject` instead.
     mutating func checkConstraints() throws(StoreError) {
         var violations: [ConstraintViolation] = []
         for constraint in schema.constraints {

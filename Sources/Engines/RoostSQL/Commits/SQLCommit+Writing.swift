@@ -72,8 +72,8 @@ extension SQLCommit {
         denials.append(item, relationship: relationship, remaining: remaining, in: change)
     }
 
-    /// Finds remaining to-one references to deleted objects, at most one for each object and
-    /// relationship.
+    /// Finds remaining to-one references to deleted objects, at most one for each relationship and
+    /// deleted object.
     ///
     /// Call this after all rows are written and deleted.
     mutating func findReferences() throws(StoreError) {

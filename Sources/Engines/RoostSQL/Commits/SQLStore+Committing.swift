@@ -35,7 +35,7 @@ extension SQLStore {
 
     /// Returns the error for an insert that the database refused, with the ID of the object.
     ///
-    /// If no key of an insert exists, or the look-up fails, returns the database's error.
+    /// If the store contains none of the inserted keys, or the look-up fails, returns `original`.
     private func namingDuplicate(in change: PreparedChange, original: StoreError) -> StoreError {
         do throws(StoreError) {
             try reading { (connection) throws(StoreError) in

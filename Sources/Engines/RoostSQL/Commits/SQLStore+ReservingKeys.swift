@@ -28,8 +28,8 @@ extension SQLStore {
             return last + 1..<end + 1
         }
         return state.withLock { state in
-            // Another thread may also have reserved a block. The larger rest is kept. The keys of
-            // the other block are not used.
+            // Another thread may have reserved a block at the same time. Only the block with more
+            // remaining keys is kept. The remaining keys of the other block are never used.
             let rest = block.lowerBound + Int64(count)..<block.upperBound
             state.recordedLastKeys[table] = max(state.recordedLastKeys[table], block.upperBound - 1)
             if rest.count > state.reservedKeys[table].count { state.reservedKeys[table] = rest }

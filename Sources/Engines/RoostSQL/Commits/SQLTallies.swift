@@ -46,9 +46,15 @@ package enum SQLTallies {
     }
 
     /// Reads all recorded tallies.
+    ///
+    /// - Throws: `corrupted` if a row is missing, if a row is not one of the model's, or if a count
+    ///   is impossible.
     static func read(_ connection: any SQLConnection, store: SQLStore) throws(StoreError) -> StoreTally {
         var tally = StoreTally(model: store.model)
         var generation: Int64?
+        let entityCount = tally.entities.count
+        // Whether there is a row for each entity, then for each relationship.
+        var hasRow = [Bool](repeating: false, count: entityCount + tally.relationships.count)
         try connection.withStatement("SELECT kind, number, count, sum FROM _roost_tallies") {
             (statement) throws(StoreError) in
             while try statement.step() {
@@ -62,17 +68,23 @@ package enum SQLTallies {
                 }
                 switch SQLTallyKind(rawValue: name) {
                 case .generation: generation = (generation ?? 0) &+ Int64(count)
-                case .entity where tally.entities.indices.contains(number): add(to: &tally.entities[number])
+                case .entity where tally.entities.indices.contains(number):
+                    hasRow[number] = true
+                    add(to: &tally.entities[number])
                 case .relationship where tally.relationships.indices.contains(number):
+                    hasRow[entityCount + number] = true
                     add(to: &tally.relationships[number])
                 default: throw damaged(store)
                 }
             }
         }
-        guard (tally.entities + tally.relationships).allSatisfy({ Tally.canBe(count: $0.count) }) else {
-            throw damaged(store)
+        // Creating a store adds a row for each entity, and for each relationship with links.
+        let isComplete = hasRow.indices.allSatisfy {
+            hasRow[$0] || $0 >= entityCount && store.schema.linkTables[$0 - entityCount] == nil
         }
-        guard let generation else { throw damaged(store) }
+        guard isComplete, let generation,
+            (tally.entities + tally.relationships).allSatisfy({ Tally.canBe(count: $0.count) })
+        else { throw damaged(store) }
         tally.generation = Self.generation(sum: generation, writerPlaceCount: store.schema.writerPlaceCount)
         return tally
     }
@@ -101,13 +113,14 @@ package enum SQLTallies {
             (update) throws(StoreError) -> (previous: Generation, now: Generation) in
             func add(_ change: Tally, kind: SQLTallyKind, number: Int) throws(StoreError) -> Int {
                 func replace(_ old: Tally) throws(StoreError) -> Tally? {
-                    // A generation is stored as the bits of a signed number.
+                    // The count is the number of the generation, stored as a signed integer. After the
+                    // highest generation, `next()` throws.
                     if kind == .generation {
                         _ = try Generation(number: UInt64(bitPattern: Int64(old.count))).next()
                     }
                     let new = Tally(count: old.count &+ change.count, sum: old.sum &+ change.sum)
-                    // A cached tally may be stale. Another program may have written any value, or
-                    // deleted rows that this commit subtracts.
+                    // A count can be impossible, because a known tally may be stale, or because
+                    // another program may have changed the row.
                     guard kind == .generation || Tally.canBe(count: old.count) && Tally.canBe(count: new.count) else {
                         return nil
                     }

@@ -40,13 +40,15 @@ public protocol SQLConnectionAbilities: AnyObject {
 
     /// Runs `body`, and ends its statements with the error that `check` throws, if any.
     ///
-    /// `check` is called from time to time while the statements run, on this thread. The default
-    /// never calls `check`. It suits databases whose statements cannot be stopped.
+    /// `check` is called from time to time while the statements run, on this thread. After its
+    /// error, a read transaction must keep its view. Other open statements must continue with their
+    /// next rows. The default never calls `check`. It suits databases whose statements cannot be
+    /// stopped.
     func ending<Result>(
         when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
-    /// Runs `body` so that the transaction can still be read after an error.
+    /// Runs `body` so that the connection can still read in the transaction after an error.
     ///
     /// The default only runs `body`. A database whose transaction ends with the first error must
     /// set a savepoint first and roll back to it.

@@ -97,15 +97,16 @@ package protocol SQLRebuilding: SQLDatabase {
 
     /// Returns the writing connection in a transaction in which the new tables can be created.
     ///
-    /// No other process has the store open, or can open it, until the transaction ends. The caller
-    /// then closes the store. Readers that begin during the transaction see the old content.
+    /// No other process has the store open, or can open it, until the transaction ends. After the
+    /// transaction, the caller closes the store. Readers that begin during the transaction see the
+    /// old content.
     /// - Returns: The connection; nil if a required name is in use, or if the change exceeds a
     ///   limit of the database.
     /// - Throws: `busy` if the store is open elsewhere, or another writer is active, for longer
     ///   than the timeout.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)?
 
-    /// Ends the changes of a transaction that ``beginRebuilding(_:)`` began, before its commit.
+    /// Completes a transaction that ``beginRebuilding(_:)`` began, before the caller commits it.
     ///
     /// After this call, the database has exactly the tables and indexes of the new schema.
     ///

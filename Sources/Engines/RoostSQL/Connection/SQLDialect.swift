@@ -48,7 +48,8 @@ public protocol SQLDialectAbilities: Sendable {
     var anyType: String? { get }
     /// Returns CREATE TABLE.
     ///
-    /// If the catalog is compared with the schema, the catalog must show this text unchanged.
+    /// If the database compares its catalog with the schema, the catalog must contain this text
+    /// unchanged.
     ///
     /// - Parameters:
     ///   - name: The name, not quoted.

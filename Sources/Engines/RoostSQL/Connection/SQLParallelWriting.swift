@@ -70,8 +70,8 @@ package enum SQLRowLock: Sendable {
 package protocol SQLParallelDatabase: SQLDatabase {
     /// Returns a connection in a transaction during which other transactions may write.
     ///
-    /// Each statement sees all commits before its start. End the transaction as after
-    /// ``SQLDatabase/beginWriting()``.
+    /// Each statement sees all commits before its start. End the transaction with
+    /// ``SQLDatabase/commitWriting(_:)`` or ``SQLDatabase/rollBackWriting(_:)``.
     ///
     /// - Returns: The connection, and the writer place of the transaction.
     /// - Throws: `busy` if no place became free within the timeout.

@@ -5,7 +5,7 @@ package protocol SQLTextSearching: SQLDialect {
     /// Returns the condition that a text contains a pattern; null for null.
     ///
     /// - Parameters:
-    ///   - pattern: The pattern, which is found by code point.
+    ///   - pattern: The text to find, compared by code points.
     ///   - parameter: The parameter that has the pattern as its value.
     ///   - atEnd: Whether the text must end with the pattern.
     ///   - text: The text in SQL.

@@ -38,8 +38,8 @@ struct SQLFetchStatement {
     ///   - checked: The compiled request.
     ///   - schema: The tables.
     ///   - count: Counts the rows of a SELECT, up to a limit.
-    ///   - isRegular: Returns whether a column of a table contains no NaN other than the common
-    ///     NaN.
+    ///   - isRegular: Returns whether a column of a table is known to contain no irregular NaN; see
+    ///     ``SQLDialectAbilities/findIrregularNaN(_:in:)``.
     /// - Throws: Errors of `count` and `isRegular`.
     init(
         _ checked: CheckedFetchRequest, schema: SQLSchema,

@@ -5,8 +5,8 @@ extension SQLPredicateTranslator {
     ///
     /// - Parameters:
     ///   - descriptors: The compiled sort descriptors.
-    ///   - isRegular: Returns whether a column of a table contains no NaN other than the common
-    ///     NaN.
+    ///   - isRegular: Returns whether a column of a table is known to contain no irregular NaN; see
+    ///     ``SQLDialectAbilities/findIrregularNaN(_:in:)``.
     /// - Returns: The terms without the key's term; nil if SQL cannot express the order.
     /// - Throws: Errors of `isRegular`.
     mutating func order(
@@ -26,8 +26,8 @@ extension SQLPredicateTranslator {
             let isAscending = descriptor.isAscending
             switch term.kind {
             case .double, .float, .date:
-                // An index helps only if it has exactly the required order. An uncommon NaN would
-                // have another position.
+                // Only the plain terms can use an index, but they give an irregular NaN the wrong
+                // position.
                 let isPlain = try indexedColumn(names).map { (column, table) throws(StoreError) in
                     try isRegular(column, table)
                 }

@@ -84,8 +84,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
     /// Returns integer aggregates over all records of a request; nil if the database cannot compute
     /// them.
     ///
-    /// Integers are added as integers. If a sum exceeds 64 bits, this method throws an error, or
-    /// returns nil if a database error would end the snapshot.
+    /// Integers are added as integers. If a sum exceeds 64 bits, throws the database's error. If
+    /// such an error would end the snapshot, returns nil instead.
     package func computeNumbers(
         _ aggregates: [WholeNumberAggregate], of checked: CheckedFetchRequest
     ) throws(StoreError) -> [Int64?]? {

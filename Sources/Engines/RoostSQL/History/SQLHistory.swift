@@ -11,7 +11,7 @@ struct SQLHistory: HistoryEntryWriter {
 
     private func parameters(_ count: Int) -> [String] { (1...count).map { schema.dialect.parameter($0) } }
 
-    /// Returns a position in the form of the table.
+    /// Returns the value that the table stores for a position.
     private static func value(_ position: UInt64) -> SQLValue { .integer(Int64(bitPattern: position)) }
 
     // MARK: Reading

@@ -285,8 +285,8 @@ final class SQLBulkLoader: BulkLoader {
                     }
                 }
             } catch {
-                // The method cannot throw. The database is no longer a store, so later reads and
-                // writes fail.
+                // This method cannot throw. The database may be incomplete, so later reads and writes
+                // throw `corrupted`.
                 store.state.withLock { $0.failure = error }
             }
         }

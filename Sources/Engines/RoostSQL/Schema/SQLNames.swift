@@ -3,21 +3,25 @@
 /// The names depend only on the model and the dialect.
 struct SQLNames {
     private let dialect: any SQLDialect
+    private let reservedPrefix: [UInt8]?
     private var taken: Set<[UInt8]> = []
 
-    init(dialect: any SQLDialect, taken: [String] = []) {
+    /// Creates names.
+    ///
+    /// - Parameters:
+    ///   - dialect: The dialect, which reserves names and limits their length.
+    ///   - taken: Names that are in use.
+    ///   - reservedPrefix: The beginning of names that are not allowed, if any.
+    init(dialect: any SQLDialect, taken: [String] = [], reservedPrefix: String? = nil) {
         self.dialect = dialect
+        self.reservedPrefix = reservedPrefix.map { Self.folded($0) }
         for name in taken { self.taken.insert(Self.folded(name)) }
     }
 
     /// Returns the wanted name, changed if it is not allowed, with the first free suffix `_2`,
     /// `_3`, … if it is taken.
     mutating func claim(_ wanted: String) -> String {
-        var base = Self.printable(wanted)
-        if dialect.isReserved(base) { base = "x_" + base }
-        // This leaves room for a suffix.
-        base = Self.prefix(of: base, byteCount: dialect.maximumIdentifierByteCount - 8)
-        if base.isEmpty { base = "x" }
+        let base = allowed(Self.printable(wanted))
         var name = base
         var number = 1
         while !taken.insert(Self.folded(name)).inserted {
@@ -25,6 +29,22 @@ struct SQLNames {
             name = "\(base)_\(number)"
         }
         return name
+    }
+
+    /// Returns a name that is not reserved and has room for a suffix.
+    private func allowed(_ wanted: String) -> String {
+        let byteCount = dialect.maximumIdentifierByteCount - 8
+        let base = Self.prefix(of: wanted, byteCount: byteCount)
+        guard isReserved(base) else { return base.isEmpty ? "x" : base }
+        let prefixed = Self.prefix(of: "x_" + base, byteCount: byteCount)
+        guard isReserved(prefixed) else { return prefixed }
+        // The end of the name is reserved.
+        return Self.prefix(of: prefixed, byteCount: byteCount - 2) + "_x"
+    }
+
+    private func isReserved(_ name: String) -> Bool {
+        if let reservedPrefix, Self.folded(name).starts(with: reservedPrefix) { return true }
+        return dialect.isReserved(name)
     }
 
     /// Returns the bytes with ASCII letters in lower case.

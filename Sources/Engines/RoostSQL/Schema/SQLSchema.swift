@@ -128,7 +128,7 @@ public final class SQLSchema: Sendable {
             "SELECT \(lastKeyColumns.joined(separator: ", ")) FROM _roost_keys WHERE entity = \(dialect.parameter(1))",
             SQLUpsert(into: "_roost_keys", key: ["entity"], columns: lastKeyColumns, dialect: dialect)
         )
-        var names = SQLNames(dialect: dialect, taken: systemTables.map(\.name))
+        var names = Self.names(beside: systemTables, dialect: dialect, formatVersion: formatVersion)
         var tables: [Item] = []
         var objectTables: [SQLTable] = []
         var tableOfEntity = [Int](repeating: 0, count: model.entities.count)
@@ -166,6 +166,17 @@ public final class SQLSchema: Sendable {
                 table, isIndexed: table.columns.map { drafts.allColumns[position].contains($0.quotedName) },
                 model: model, dialect: dialect, checksum: checksum)
         }
+    }
+
+    /// Returns the names for the tables and indexes of a model, none of them in use yet.
+    ///
+    /// Names of system tables are reserved, also those of tables that the history or a backend may
+    /// add later. Format 2 reserves only the names of the given tables.
+    private static func names(
+        beside systemTables: [Item], dialect: any SQLDialect, formatVersion: Int
+    ) -> SQLNames {
+        SQLNames(
+            dialect: dialect, taken: systemTables.map(\.name), reservedPrefix: formatVersion >= 3 ? "_roost_" : nil)
     }
 
     /// Returns the indexes for constraints, references, fetch indexes and the other ends of links.

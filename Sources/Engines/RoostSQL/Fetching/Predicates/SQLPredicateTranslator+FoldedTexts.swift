@@ -2,9 +2,11 @@ internal import RoostCore
 internal import RoostQuery
 
 extension SQLPredicateTranslator {
-    /// Returns a necessary condition, on an indexed column, of a folded comparison with a constant.
+    /// Returns a condition on an indexed column that all matches of a folded comparison with a
+    /// constant meet.
     ///
-    /// The condition is a few ranges of the index. Rows in them may still fail the comparison.
+    /// A folded comparison ignores case or diacritics. The condition is a few ranges of the index.
+    /// Rows in these ranges may still fail the comparison.
     ///
     /// - Parameters:
     ///   - predicate: The comparison.

@@ -214,8 +214,8 @@ extension SQLPredicateTranslator {
 
     /// Starts a SELECT of the rows at the end of a path through a to-many relationship.
     ///
-    /// A path that ends early at a null reference has a null element if the reference follows the
-    /// last to-many relationship, and otherwise no element.
+    /// A path can end early at a null reference. If the reference follows the last to-many
+    /// relationship, the element is null. Otherwise, the path has no element.
     private mutating func open(
         _ path: ResolvedPath, from start: SQLRow, repetition: SQLRepetition
     ) -> SQLCollection? {
@@ -486,8 +486,9 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Returns a path from a collection without its operator, and the operator; nil without an
-    /// operator.
+    /// Splits a path from a collection into the names without the operator, and the operator.
+    ///
+    /// Returns nil if the path has no operator.
     private func isAggregate(_ names: [String]) -> ([String], FetchRequest.CollectionOperator)? {
         guard let index = names.firstIndex(where: { $0.hasPrefix("@") }),
             let found = FetchRequest.CollectionOperator(rawValue: names[index])
@@ -507,8 +508,8 @@ extension SQLPredicateTranslator {
         case .maximum where hasExtremes(element):
             return SQLTerm(sql: "(\(select("MAX(\(element.sql))", collection: collection)))", kind: element.kind)
         case .sum where element.kind == .integer16 || element.kind == .integer32:
-            // No table has enough rows for a sum of such integers to exceed 64 bits. SQL does not
-            // return a larger sum as an integer.
+            // No table has enough rows for a sum of such integers to exceed 64 bits. A sum of 64-bit
+            // integers can exceed 64 bits, and SQL does not return such a sum as an integer.
             return dialect.sum(element.sql).map { sum in
                 SQLTerm(sql: "(\(select("COALESCE(\(sum), 0)", collection: collection)))", kind: .integer64)
             }

@@ -1,0 +1,104 @@
+#if PostgreSQL
+    internal import CPostgreSQL
+    internal import Dispatch
+    package import RoostCore
+    internal import RoostSystem
+
+    extension PostgreSQLConnection {
+        /// Runs `body`, and ends its statements with the error that `check` throws, if any.
+        package func ending<Result>(
+            when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
+        ) throws(StoreError) -> Result {
+            checks.append(check)
+            defer { checks.removeLast() }
+            return try body()
+        }
+
+        /// Ends statements with the error that `check` throws, if any, until the connection closes.
+        func endStatements(when check: @escaping () throws(StoreError) -> Void) { checks.append(check) }
+
+        /// Runs `body` without calling the checks, so that its statements run to their end.
+        func withoutChecks<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+            let held = checks
+            checks = []
+            defer { checks = held }
+            return try body()
+        }
+
+        /// Whether a statement of a snapshot can be cancelled: checks are called, and the code runs
+        /// in a task.
+        var canBeCancelled: Bool { !checks.isEmpty && Self.isInTask }
+
+        /// Whether the code runs in a task.
+        static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
+
+        /// Asks the server to end the running statement, and waits for its end.
+        ///
+        /// The transaction of a snapshot then returns to its savepoint. If any of this fails, the
+        /// connection is closed.
+        func cancel(_ connection: OpaquePointer) {
+            guard let request = PQgetCancel(connection) else { return close() }
+            let isSent = send(request)
+            // With several pending statements that write, the connection does not know which
+            // statement ended.
+            guard isSent, deferredCount == 0 || view != nil else { return close() }
+            isCancelling = true
+            defer { isCancelling = false }
+            do throws(StoreError) {
+                try withoutChecks { () throws(StoreError) -> Void in
+                    guard try readEnd("Cancelling a statement on") else { return close() }
+                    try returnToSavepoint()
+                }
+            } catch {
+                close()
+            }
+        }
+
+        /// Reads the results of the cancelled statement, and of the statements in its pipeline.
+        ///
+        /// - Parameter what: The action, for messages.
+        /// - Returns: False if the statement is a COPY, whose end cannot be read.
+        /// - Throws: `ioFailure` if the connection is lost; `timedOut`.
+        private func readEnd(_ what: String) throws(StoreError) -> Bool {
+            guard deferredCount == 0 else {
+                _ = try endPipeline(what)
+                return true
+            }
+            while let result = try next(what) {
+                guard result.status != PGRES_COPY_IN else { return false }
+            }
+            return true
+        }
+
+        /// Sends a cancel request over a separate connection, and frees the request.
+        ///
+        /// libpq waits for the server without a limit. So a separate thread sends the request, and
+        /// is abandoned after the connection timeout.
+        ///
+        /// - Returns: Whether the request was sent in time.
+        private func send(_ request: OpaquePointer) -> Bool {
+            // Proof: only the new thread uses the request; see
+            // <https://www.postgresql.org/docs/15/libpq-cancel.html>.
+            nonisolated(unsafe) let request = request
+            let (isSent, isDone) = (Mutex(false), DispatchSemaphore(value: 0))
+            do throws(SystemFailure) {
+                try SystemThread.start("roost cancel", stackByteCount: 1 << 20) {
+                    var reason = [CChar](repeating: 0, count: 256)
+                    let code = PQcancel(request, &reason, Int32(reason.count))
+                    PQfreeCancel(request)
+                    isSent.withLock { $0 = code == 1 }
+                    isDone.signal()
+                }
+            } catch {
+                PQfreeCancel(request)
+                return false
+            }
+            let parts = settings.connectTimeout.components
+            let milliseconds = parts.seconds * 1000 + parts.attoseconds / 1_000_000_000_000_000
+            guard isDone.wait(timeout: .now() + .milliseconds(Int(clamping: milliseconds))) == .success else {
+                return false
+            }
+            return isSent.withLock { $0 }
+        }
+    }
+#endif
