@@ -38,7 +38,10 @@ public enum ConformanceSelfTest {
         public var text: String {
             switch outcome {
             case .caught(let failure): "caught  \(fault)  \(check)  \(Self.line(failure))"
-            case .missed: "MISSED  \(fault)  \(check)  it passes on a store with the fault"
+            case .missed:
+                ConformanceCheck.named(check) == nil
+                    ? "MISSED  \(fault)  \(check)  the suite has no such check"
+                    : "MISSED  \(fault)  \(check)  it passes on a store with the fault"
             case .unsound(let failure):
                 "UNSOUND  \(fault)  \(check)  it fails on a store without the fault: \(Self.line(failure))"
             case .inapplicable(let capability): "skipped  \(fault)  \(check)  needs capability '\(capability)'"
@@ -93,7 +96,7 @@ public enum ConformanceSelfTest {
 
     /// Returns whether a new store has the ability that the fault requires.
     ///
-    /// Returns true if no store can be created, because the check reports that.
+    /// Returns true if no store can be created, because the check then reports the failure.
     private static func canShow(_ fault: FaultyStoreType.Fault, on base: StoreFixture) -> Bool {
         guard let bench = try? Workbench(base) else { return true }
         defer { bench.discard() }

@@ -113,7 +113,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
                 try snapshot.objects(of: model.entities[root].name).last?.id.key ?? 0
             }
             return memory.withLock { memory in
-                // The sound store has reserved keys at least this high, so keys do not run out.
+                // The sound store has just reserved keys at least this high, so the sum cannot overflow.
                 let first = memory.nextKeys[root] ?? last + 1
                 memory.nextKeys[root] = first + Int64(count)
                 return first..<first + Int64(count)
@@ -252,7 +252,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         }
     }
 
-    /// Commits the changes without the unique values in use, and remembers the rejected records.
+    /// Commits the changes without values that violate a constraint, and remembers the whole records.
     private func admit(_ changes: ChangeSet, violations: [ConstraintViolation]) throws(StoreError) -> CommitReceipt {
         var plain = changes
         var admitted: [ObjectID: Record] = [:]

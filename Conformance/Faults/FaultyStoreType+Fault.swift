@@ -318,7 +318,8 @@ extension FaultyStoreType {
         func canShow(in store: any PersistentStore) -> Bool {
             guard neededAbility != nil else { return true }
             guard let reporting = store as? any CommitReportingStore else { return false }
-            return self != .signalsFailures || reporting.commitSignal != nil
+            // A signal without a file cannot be watched.
+            return self != .signalsFailures || reporting.commitSignal?.path.isEmpty == false
         }
 
         /// The name as reports show it: `rounds-dates`.

@@ -7,7 +7,7 @@ package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
     private let base: any PersistentStoreType
     private let fault: Fault
 
-    /// Creates a type of stores of `base` with a fault.
+    /// Creates a type whose stores are stores of `base` with a fault.
     package init(_ base: any PersistentStoreType, fault: Fault) {
         self.base = base
         self.fault = fault

@@ -73,7 +73,7 @@ struct CrashLabTests {
     }
 
     private func requireNothing(in examined: [CrashLab.Examined], at place: String) {
-        // The second model may allow no additional states.
+        // The strict model may allow no states besides those of the journaled model.
         #expect(examined.contains { $0.count > 0 }, "\(place)")
         for (model, count, findings) in examined {
             print("\(place), \(model): \(count) states")
@@ -145,7 +145,7 @@ struct CrashLabTests {
     }
 
     @Test(
-        "two processes that run the same command leave a whole store, and one finishes unless one is killed",
+        "two processes that run the same command leave a whole store; at least one finishes if neither is killed",
         arguments: [
             CrashLab.Operation.convert, .migrate, .migrateKeepingBackup, .migrateThroughVersions, .migrateInto,
         ],
@@ -178,7 +178,7 @@ struct CrashLabTests {
                     "\(place): process \(index) ended with \(run.status), \(run.errors)")
             }
             let isDone = runs.contains { $0.status == 0 }
-            #expect(isDone || runs[0].status == -9, "\(place): neither did it")
+            #expect(isDone || runs[0].status == -9, "\(place): neither process finished")
             if let problem = try lab.check(runs[0].root, after: isDone ? .new : .any) {
                 Issue.record("\(place): \(problem)")
             }

@@ -61,6 +61,32 @@ struct ProcessTests {
         try store.close()
     }
 
+    /// If the second process enlarged LMDB's lock file, the first process would read past the end
+    /// of its map of that file.
+    @Test(
+        "a process that opens an LMDB store later uses the reader slots of the first process",
+        .enabled(if: hasLMDB, "this build has no LMDB"))
+    func readerSlots() throws {
+        let bench = try Bench()
+        let location = try create("lmdb", in: bench)
+        let store = try StoreRegistry.standard.open(
+            location, options: StoreOptions(timeoutSeconds: 5, typeOptions: ["maxReaders": "10"]))
+        // Closing LMDB's lock file would release the locks of this process, so it is not opened.
+        func size() throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: location.path + "-lock")[.size] as? Int
+        }
+        let before = try #require(try size())
+        let child = try Child("hold", at: location, options: ["maxReaders=100000"])
+        _ = try #require(try child.number("ready"), "\(child.wait())")
+        #expect(try size() == before)
+        _ = try store.commit(try CrashWorkload.transaction(1))
+        try child.closeInput()
+        let (status, errors) = child.wait()
+        #expect(status == 0, "\(errors)")
+        try requireState(store, is: 1)
+        try store.close()
+    }
+
     @Test(
         "a process killed with a snapshot open does not make an LMDB file grow without end",
         .enabled(if: hasLMDB, "this build has no LMDB"))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Soundness locks")
 struct SoundnessLockTests {
-    @Test("a store is examined by its first opener, and again after all have closed")
+    @Test("the first opener examines a store, and so does the next opener after all have closed it")
     func examinesOncePerUse() throws {
         let directory = try TemporaryDirectory()
         let store = directory.file("store")
@@ -54,7 +54,7 @@ struct SoundnessLockTests {
         try first.confirm()
         let second = try SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0)
         first.release()
-        // The lock of the second opener confirms the store, too.
+        // The second opener's lock still confirms the store after the first opener released its lock.
         #expect(try !SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0).isExamining)
         second.release()
         #expect(try SoundnessLock.join(forStoreAt: store, timeoutSeconds: 0).isExamining)

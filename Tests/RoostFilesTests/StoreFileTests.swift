@@ -217,7 +217,7 @@ struct StoreFileTests {
         }
         let halfGone = StoreFile.name(of: StoreFile.temporarySibling(of: store)) + "-shm"
         _ = try directory.write(halfGone)
-        // A process that is killed can leave such a file.
+        // A process can leave a spill file if it is killed while it creates the file.
         _ = try directory.write(".roost-spill.12ab.roost-tmp")
         let live = StoreFile.temporarySibling(of: store)
         let lock = try StoreLock.acquire(forStoreAt: live, mode: .exclusive, timeoutSeconds: 0)
@@ -276,7 +276,7 @@ struct StoreFileTests {
         #expect(code { try StoreFile.remove(directory.path) } != nil)
     }
 
-    @Test("flushing a missing file or a missing directory fails with its code")
+    @Test("flushing a missing file throws notFound, and flushing a missing directory throws missingDirectory")
     func flushesFile() throws {
         let directory = try directory.get()
         #expect(code { try StoreFile.syncFile(at: directory.file("absent")) } == .notFound)

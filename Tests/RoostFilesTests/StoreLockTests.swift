@@ -91,8 +91,8 @@ struct StoreLockTests {
         // With a timeout of 0, the lock does not wait for the request.
         let (first, none) = try seconds(0)
         #expect(none < .seconds(0.2))
-        // The request may wait for the first lock of this process, so the second lock waits only a
-        // short time for the request.
+        // This process holds the first lock, and the request may be waiting for that lock. So the
+        // second acquisition yields only briefly.
         let (second, little) = try seconds(600)
         #expect(little >= .seconds(0.1) && little < .seconds(4))
         first.release()
@@ -109,7 +109,7 @@ struct StoreLockTests {
         last.release()
     }
 
-    @Test("a waiting exclusive acquisition shows in the lock file until it ends")
+    @Test("the lock file shows that an exclusive acquisition waits, until the wait ends")
     func showsExclusiveRequest() throws {
         let path = try directory.get().file("store")
         let shared = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
@@ -136,7 +136,7 @@ struct StoreLockTests {
         let held = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let file = try LockFile(forStoreAt: path, region: .store, isWritable: false)
         let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 600) }
-        // Cancels on its own thread, because all threads of tasks may be waiting.
+        // A separate thread cancels the task, because every thread that runs tasks may be waiting.
         let cancelling = Background {
             while !file.isWaitedFor { usleep(1_000) }
             waiting.cancel()
@@ -159,7 +159,7 @@ struct StoreLockTests {
         held.release()
     }
 
-    @Test("a waiting opener locks the new file after the lock file was removed")
+    @Test("an opener that waits for a store lock creates and locks a new file if the lock file is removed")
     func locksNewFile() async throws {
         let directory = try directory.get()
         let path = directory.file("store")
@@ -214,7 +214,7 @@ struct StoreLockTests {
         #expect(try directory.content("victim") == "content")
     }
 
-    @Test("a reader without write access reads unlocked, but respects an existing lock", .enabled(if: geteuid() == 0))
+    @Test("a reader without write access needs no lock, but respects an existing lock", .enabled(if: geteuid() == 0))
     func readsWithoutWriteAccess() throws {
         let path = try directory.get().write("store")
         try asNobody { () throws in

@@ -68,7 +68,7 @@ struct WholeStoreTests {
         #expect(try directory.names == [])
     }
 
-    @Test("destroying removes a store with its companions, unless it is open or foreign")
+    @Test("destroying removes a store with its companions, but refuses an open store or a file of another format")
     func destroysWithCompanions() throws {
         let directory = try directory.get()
         let (store, letter) = (try directory.write("a", content: "store"), try directory.write("b", content: "letter"))
@@ -78,7 +78,7 @@ struct WholeStoreTests {
         lock.release()
         try remove(store)
         try remove(store)
-        // Beside a foreign file, not even a lock file is created.
+        // No lock file is created beside the file of another format.
         #expect(try directory.names == ["b"])
         #expect(try directory.content("b") == "letter")
         let (journaled, journal) = (try directory.write("c", content: "store"), try directory.write("c-journal"))
@@ -86,7 +86,7 @@ struct WholeStoreTests {
         #expect(try directory.names == ["b"], "\(journal)")
     }
 
-    @Test("replacing renames a store, unless the source is missing or either file is open or foreign")
+    @Test("replacing renames a store, unless the source is missing or either file is open or has another format")
     func replacesStore() throws {
         let directory = try directory.get()
         let (a, b, letter) = (

@@ -85,7 +85,7 @@ struct DocumentLoaderTests {
         return try loader.finish()
     }
 
-    /// Recreates the empty store as one whose loads use the key-value engine.
+    /// Replaces the empty store with a store that loads through the key-value engine.
     private func engine(of store: any PersistentStore, named name: String) throws -> any PersistentStore {
         try store.close()
         try FileManager.default.removeItem(atPath: bench.path(name))

@@ -64,8 +64,8 @@ struct Slip: Sendable, CustomTestStringConvertible {
             "Book/p1", "author"),
         Slip("a link from nothing", replacing: "[1, 1", with: "[99, 1", "Book.tags", "p99", "line "),
         Slip("a link to nothing", replacing: "[1, 1", with: "[1, 99", "Book.tags", "p99", "line "),
-        Slip("a link with three keys too many", replacing: "[2, 1", with: "[2, 1, 5, 6, 7", "Book.tags", "line "),
-        Slip("a link of text", replacing: "[2, 1", with: "[\"2\", 1", "Book.tags", "line "),
+        Slip("a link with three numbers too many", replacing: "[2, 1", with: "[2, 1, 5, 6, 7", "Book.tags", "line "),
+        Slip("a link with text instead of a key", replacing: "[2, 1", with: "[\"2\", 1", "Book.tags", "line "),
         Slip(
             "a relationship that does not exist", replacing: "\"Book.tags\"", with: "\"Book.tag\"",
             "did you mean 'Book.tags'"),
@@ -78,14 +78,14 @@ struct Slip: Sendable, CustomTestStringConvertible {
             "a member twice", replacing: "\"storeUUID\"", with: "\"metadata\": {}, \"storeUUID\"", "occurs twice",
             "line "),
         Slip("no UUID", replacing: "\"storeUUID\": \"", with: "\"foldedJournal\": \"", "foldedJournal"),
-        Slip("a UUID that is none", replacing: "\"storeUUID\": \"", with: "\"storeUUID\": \"x", "UUID"),
+        Slip("an invalid UUID", replacing: "\"storeUUID\": \"", with: "\"storeUUID\": \"x", "UUID"),
         Slip(
-            "a generation that is none", replacing: "\"generation\": ", with: "\"generation\": -", "generation",
+            "a negative generation", replacing: "\"generation\": ", with: "\"generation\": -", "generation",
             "line 2"),
         Slip(
-            "a last key of no entity", replacing: "\"lastKeys\": {", with: "\"lastKeys\": {\"Boook\": 1, ",
+            "a last key of an unknown entity", replacing: "\"lastKeys\": {", with: "\"lastKeys\": {\"Boook\": 1, ",
             "did you mean 'Book'"),
-        Slip("a last key that is none", replacing: "\"lastKeys\": {", with: "\"lastKeys\": {\"Tagg\": -1, ", "Tagg"),
+        Slip("a negative last key", replacing: "\"lastKeys\": {", with: "\"lastKeys\": {\"Tagg\": -1, ", "Tagg"),
         Slip(
             "metadata with an unknown tag", replacing: "\"place\":\"shelf\"", with: "\"place\": {\"$what\": 1}",
             "metadata", "line "),
@@ -217,7 +217,7 @@ struct HandEditTests {
         #expect(error.message.contains("newer program"))
     }
 
-    @Test("an error in a document's model is refused with its entity or line")
+    @Test("a document with an error in its model is refused, and the message names the entity or the line")
     func reportsModelErrors() throws {
         let bench = try Bench()
         try filled(bench)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Histories in JSON documents")
 struct HistoryDocumentTests {
-    @Test("a history part with the highest number is damage, and commits still merge into the document")
+    @Test("a history part with the highest possible number is damage, but later commits still merge into the document")
     func highestPart() throws {
         let bench = try Bench()
         let store = try bench.create(options: StoreOptions().with { $0.tracksHistory = true })

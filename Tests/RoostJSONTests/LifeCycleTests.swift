@@ -75,7 +75,7 @@ struct LifeCycleTests {
         try reader.close()
     }
 
-    @Test("a load larger than the journal writes a new JSON document")
+    @Test("a load larger than journalBytes writes a new JSON document")
     func loadsIntoNewDocument() throws {
         let bench = try Bench()
         let store = try bench.open(

@@ -19,7 +19,7 @@ struct LimitTests {
         try again.close()
     }
 
-    @Test("metadata with a name of 2 MiB is read again, and errors after it have positions")
+    @Test("metadata with a name of 2 MiB is read again, and errors later in the document have positions")
     func readsLongMetadataName() throws {
         let bench = try Bench()
         let store = try bench.create()
@@ -87,7 +87,7 @@ struct LimitTests {
         #expect(error.message.contains("line ") && error.message.contains("column "), "\(error.message)")
     }
 
-    @Test("a reference that names the wrong entity of its object is refused with its position")
+    @Test("a reference that gives an existing object the wrong entity is refused with its position")
     func refusesWrongEntity() throws {
         let bench = try Bench()
         let store = try bench.create()

@@ -124,7 +124,7 @@ struct StreamedStoreTests {
         #expect(try !(openOnce() is StreamedJSONStore))
     }
 
-    @Test("any changed byte of a read-once document is noticed when all is read")
+    @Test("reading a whole read-once document detects any changed byte")
     func noticesDamage() throws {
         let store = try bench.type.create(bench.location(), model: try flatModel(), options: StoreOptions())
         try store.change { changes in
@@ -198,7 +198,7 @@ struct StreamedStoreTests {
     }
 
     @Test(
-        "a read-once document that is out of order or does not match its tally is refused as corrupted",
+        "a read-once document whose entries are misordered or do not match its tally is refused as corrupted",
         arguments: [
             ("{\"id\": 5, ", "{\"id\": 3, "), ("\"Album\": [\n", "\"Track\": [\n"), ("\"Album\": [5", "\"Album\": [6"),
             ("\"title\": \"Blue\"", "\"title\": \"Red\""), ("[1, 2]", "[1, 3]"), ("[1, 2]", "[2, 1]"),

@@ -31,7 +31,7 @@ final class Bench {
 
     func text(_ name: String = "store") throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
 
-    /// Replaces text in the document and removes the checksum, as a person would.
+    /// Replaces text in the document and removes the checksum, like a person who edits the file.
     func edit(
         _ name: String = "store", replacing old: String, with new: String,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -141,7 +141,7 @@ extension PersistentStore {
         }
     }
 
-    /// Sets a book's title to "x", and its page count to a number that distinguishes the commits.
+    /// Commits the title "x" and the given page count for a book.
     func setPages(_ pages: Int64, of key: Int64 = 1, version: UInt32) throws {
         try change {
             try $0.update(ObjectID("Book", key: key), version: version, values: ["title": "x", "pages": .int(pages)])

@@ -149,7 +149,7 @@ struct BulkLoadTests {
         try target.commit { try $0.insert(target.genre(2), values: [:]) }
     }
 
-    @Test("a key-value load names both objects with an equal unique value", arguments: [10, 6000])
+    @Test("a key-value load that finds equal unique values names both objects in its error", arguments: [10, 6000])
     func namesEqualValues(length: Int) throws {
         let target = try TestStore()
         let loader = try target.store.bulkLoader(BulkLoadOptions())

@@ -86,7 +86,7 @@ struct CommitTests {
         #expect(error?.message.contains("\(ids[5]) ") == true)
     }
 
-    @Test("stale updates, deletes and checks are all listed, and nothing is written")
+    @Test("a commit lists all stale updates, deletes and version checks, and writes nothing")
     func listsConflicts() throws {
         let test = try TestStore()
         try test.fill()

@@ -10,7 +10,7 @@ import Testing
 struct FormatTests {
     private func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02X", $0) }.joined() }
 
-    @Test("a key-value store reports the format version of its storage, else the engine's")
+    @Test("a key-value store reports the format version of its storage, which is the engine's by default")
     func reportsFormatVersion() throws {
         #expect(try TestStore().store.metadata().formatVersion == MetaSpace.formatVersion)
         let other = try TestStore(isTrusted: false)
@@ -42,7 +42,7 @@ struct FormatTests {
     }
 
     @Test(
-        "a record key has the same bytes by each encoder and decodes to its parts",
+        "all encoders produce the same bytes for a record key, and these decode to its parts",
         arguments: [0, 3, 254, 255, 256, 0xFEDC])
     func decodesRecordKeys(root: Int) throws {
         for key in samples() {
@@ -77,7 +77,7 @@ struct FormatTests {
             let bytes = StorageKey(record: key, root: root).bytes
             let isCommon = root < 255 && key > 255 && key < 1 << 32
             #expect(read(bytes) == (isCommon ? key : nil))
-            // The readers must also agree on each other key that the fast reader accepts.
+            // For every other key that the fast reader accepts, both readers must agree.
             for index in bytes.indices {
                 for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {
                     var other = bytes
@@ -154,8 +154,8 @@ struct FormatTests {
         }
         #expect(bytes.count * 2 == text.count)
         #expect(bytes.withUnsafeBytes { $0.recordPlace } == nil)
-        // A link key with the same bytes after its first end, or with a malformed place, is refused
-        // too.
+        // A link key is refused too if these bytes, except the first, follow its first end, or if its
+        // place is malformed.
         #expect((StorageKey(record: 7, root: 1).bytes + bytes.dropFirst()).withUnsafeBytes { LinkKey($0) } == nil)
         for place: [UInt8] in [
             [0x80], [0x81], [0x81, 0], [0x82, 0, 1], [0x89, 1, 1, 1, 1, 1, 1, 1, 1, 1], [0],

@@ -31,7 +31,7 @@ struct IndexKeyEncodingTests {
         expectOrder(of: values, encode: { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, precedes: <)
     }
 
-    @Test("index keys of doubles sort as numbers, with NaN last and equal zeros")
+    @Test("index keys of doubles sort as numbers, with NaN last and one key for both zeros")
     func sortsDoubles() {
         var generator = SeededGenerator(2)
         var values: [Double] = [
@@ -49,7 +49,7 @@ struct IndexKeyEncodingTests {
         #expect(encode(.infinity).lexicographicallyPrecedes(encode(.nan)))
     }
 
-    @Test("index keys of decimals sort as numbers of every size and sign")
+    @Test("index keys of decimals of every size and sign sort as numbers")
     func sortsDecimals() throws {
         var generator = SeededGenerator(3)
         var values = try [
@@ -68,7 +68,7 @@ struct IndexKeyEncodingTests {
         expectOrder(of: values, encode: { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, precedes: <)
     }
 
-    @Test("index keys of text and data sort by bytes, with any suffix")
+    @Test("index keys of text and data sort by bytes, whatever bytes follow them")
     func sortsText() {
         var generator = SeededGenerator(4)
         var values: [[UInt8]] = [
@@ -142,7 +142,7 @@ struct IndexKeyEncodingTests {
         }
     }
 
-    @Test("no index key exceeds the limit, and a shortened unique key is as long as it", arguments: [64, 100, 511])
+    @Test("each shortened unique key has the maximum length, and no index key is longer", arguments: [64, 100, 511])
     func limitsKeyLength(limit: Int) {
         var key = StorageKey()
         for count in 0...600 {

@@ -187,7 +187,7 @@ import RoostCore
             try storage.close()
         }
 
-        @Test("foreign, empty and incompatible LMDB files are refused with the right code and unchanged")
+        @Test("a foreign, empty or incompatible file is refused as an LMDB store and is not changed")
         func refusesForeignFile() throws {
             let directory = try directory.get()
             var newer = try sample()

@@ -32,8 +32,8 @@ import RoostCore
         func waitsForSlot() throws {
             let storage = try open(maxReaders: "2")
             let readers = [try storage.read(), try storage.read()]
-            // With this lock, LMDB does not take the next opener for the only one, and leaves the
-            // reader slots as they are. So the next opener acts like another process.
+            // This lock makes LMDB assume that another process has the store open. So LMDB leaves the
+            // reader slots as they are, and the next opener acts like another process.
             let lockPath = try directory.get().file("store-lock")
             let other = try #require(try FileRangeLock.acquire(oneOf: [0..<1], mode: .shared, at: lockPath))
             defer { withExtendedLifetime(other) {} }
@@ -45,6 +45,38 @@ import RoostCore
             try storage.close()
         }
 
+        @Test("a later opener of an LMDB store uses the reader slots of the first opener", arguments: ["2", "100"])
+        func keepsNumberOfSlots(maxReaders: String) throws {
+            let storage = try open(maxReaders: maxReaders)
+            let lockPath = try directory.get().file("store-lock")
+            let byteCount = try StoreFile.byteCount(at: lockPath)
+            // As above, the next opener acts like another process.
+            let other = try #require(try FileRangeLock.acquire(oneOf: [0..<1], mode: .shared, at: lockPath))
+            defer { withExtendedLifetime(other) {} }
+            let later = try environment(maxReaders: "1000", timeoutSeconds: 0)
+            #expect(try StoreFile.byteCount(at: lockPath) == byteCount)
+            #expect(later.gate.withLock { $0.readerCount } == Int(maxReaders))
+            later.close()
+            try storage.close()
+        }
+
+        @Test("the first Roost process that opens an LMDB store uses the reader slots of another program")
+        func keepsSlotsOfOtherProgram() throws {
+            let storage = try open(maxReaders: "6")
+            let directory = try directory.get()
+            let lockPath = directory.file("store-lock")
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: lockPath))
+            try storage.close()
+            // This lock file acts like that of a program that opened the store without Roost.
+            try directory.write(bytes, as: "store-lock")
+            let other = try #require(try FileRangeLock.acquire(oneOf: [0..<1], mode: .shared, at: lockPath))
+            defer { withExtendedLifetime(other) {} }
+            let opened = try environment(maxReaders: "1000", timeoutSeconds: 0)
+            #expect(try StoreFile.byteCount(at: lockPath) == bytes.count)
+            #expect(opened.gate.withLock { $0.readerCount } == 6)
+            opened.close()
+        }
+
         /// Opens a new store through the process's registry.
         private func open(maxReaders: String) throws -> LMDBStorage {
             let directory = try directory.get()
@@ -53,8 +85,8 @@ import RoostCore
         }
 
         /// Opens the store once more, although the process has it open.
-        private func environment(timeoutSeconds: Double) throws -> LMDBEnvironment {
-            var settings = try LMDBSettings(options(maxReaders: "2"))
+        private func environment(maxReaders: String = "2", timeoutSeconds: Double) throws -> LMDBEnvironment {
+            var settings = try LMDBSettings(options(maxReaders: maxReaders))
             settings.timeoutSeconds = timeoutSeconds
             return try LMDBEnvironment(path: directory.get().store, settings: settings, isNew: false)
         }

@@ -407,7 +407,7 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("opening more LMDB snapshots than maxReaders fails as busy until another one closes")
+        @Test("opening more LMDB snapshots than maxReaders throws busy until an open one closes")
         func limitsReaders() throws {
             let directory = try directory.get()
             try directory.create().close()
@@ -422,7 +422,7 @@ import RoostSystem
             for reader in readers { reader.close() }
         }
 
-        @Test("an LMDB write waits for another process's writer and then is busy")
+        @Test("an LMDB write that waits too long for another process's writer throws busy")
         func waitsForOtherWriter() throws {
             let storage = try directory.get().create()
             // Locks belong to open files, so this lock acts like that of another process.
@@ -434,7 +434,7 @@ import RoostSystem
         }
 
         @Test(
-            "a replaced LMDB file is busy while the old one is open in the process"
+            "opening a new LMDB file throws busy while the process has the file that it replaced open"
         )
         func busyAfterReplacement() throws {
             let directory = try directory.get()

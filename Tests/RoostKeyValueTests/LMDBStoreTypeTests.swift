@@ -185,7 +185,7 @@ import RoostCore
             try store.close()
         }
 
-        @Test("opening an LMDB store waits while the file that it replaced is open")
+        @Test("opening a new LMDB file waits until the file that it replaced is closed")
         func waitsForReplacedFile() throws {
             let (location, new) = (try location(), try self.location("new"))
             let old = try type.create(location, model: try model(), options: options())
@@ -261,7 +261,7 @@ import RoostCore
             do {
                 _ = try type.create(
                     location, model: try model(), options: StoreOptions(timeoutSeconds: 0, typeOptions: options))
-                Issue.record("was accepted")
+                Issue.record("the option was accepted")
             } catch let error as StoreError {
                 #expect(error.code == .invalidRequest)
                 #expect(error.message.contains(hint))

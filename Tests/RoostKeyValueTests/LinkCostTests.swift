@@ -91,7 +91,7 @@ struct LinkCostTests {
     }
 }
 
-/// The number of entries to which the cursors of a storage have moved.
+/// The number of cursor steps: seeks and moves to the next entry.
 private final class StepCount: Sendable {
     private let count = Mutex(0)
 

@@ -63,7 +63,7 @@ extension PlannedFetchTests {
 }
 
 extension PlannedFetchTests {
-    @Test("lists of values in a compound index give each object once, in order")
+    @Test("a fetch with lists of values for a compound index finds each object once, in order")
     func mergesLists() throws {
         var generator = SeededGenerator(79)
         let sample = try PlanSample(count: 300, using: &generator)
@@ -385,7 +385,9 @@ private struct PlanSample {
         }
     }
 
-    /// Returns a value to compare with a property, for a number sometimes of another number type.
+    /// Returns null or a value to compare with a property.
+    ///
+    /// The value for a number or Boolean property sometimes has the type of another such property.
     static func constant(_ name: String, using generator: inout SeededGenerator) -> Value {
         if Int.random(in: 0..<12, using: &generator) == 0 { return .null }
         let isNumber = ["number", "small", "part", "plain", "extra", "real", "single", "price", "flag"].contains(name)

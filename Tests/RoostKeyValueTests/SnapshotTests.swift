@@ -290,7 +290,7 @@ struct SnapshotTests {
         #expect(code { _ = try openCopy(of: test) } == .unsupportedVersion)
     }
 
-    @Test("a key-value store is refused with the name of an unknown required feature")
+    @Test("a key-value store that requires an unknown feature is refused, and the error names the feature")
     func refusesUnknownFeature() throws {
         let test = try TestStore()
         try tamper(test) { (writer) throws(StoreError) in

@@ -118,7 +118,9 @@ struct TestStore {
     func album(_ key: Int64) -> ObjectID { ObjectID("Album", key: key) }
     func genre(_ key: Int64) -> ObjectID { ObjectID("Genre", key: key) }
 
-    /// Commits two artists, a band, three albums and two genres, with keys from 1 per hierarchy.
+    /// Commits two artists, a band, three albums, two genres and eight links.
+    ///
+    /// The keys of each hierarchy start at 1.
     func fill() throws {
         try commit { changes in
             try changes.insert(artist(1), values: ["name": "Ada", "code": "a", "rank": 2])

@@ -171,7 +171,7 @@ struct TreeTests {
         #expect(try storage.read().entries(.links) == SortedArray())
     }
 
-    @Test("appending in order fills B+tree pages and refuses other keys")
+    @Test("appending in order fills B+tree pages, and appending a lower key is refused")
     func fillsPages() throws {
         let storage = MemoryStorage()
         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in

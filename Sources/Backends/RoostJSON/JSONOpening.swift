@@ -21,7 +21,8 @@ struct JSONOpening {
 
     /// Opens the storage.
     ///
-    /// - Parameter held: An exclusive lock of the store that remains with the caller.
+    /// - Parameter held: The caller's exclusive lock of the store, which the caller keeps; nil to
+    ///   acquire a lock here.
     /// - Returns: The storage, which holds the store's locks.
     /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `corrupted`, `modelMismatch`,
     ///   `busy`, `permissionDenied`, `readOnly`, `storeReplaced`, `limitExceeded`, `unsupported`.
@@ -248,8 +249,8 @@ struct JSONOpening {
                 try adopt(state, files: &files)
             }
         }
-        // This check comes before the storage is created. Deallocating a storage would release the
-        // locks that the next attempt needs.
+        // This check must come before the storage is created, because deallocating the storage would
+        // release the locks that the next attempt needs.
         try requireUnchanged(document)
         if !settings.isReadOnly {
             StoreFile.sweepTemporarySiblings(of: path, companions: [JournalFile.suffix])

@@ -7,7 +7,7 @@ struct JSONSettings: Sendable {
             "maximumDocumentBytes", values: .integer(4096...1 << 40), standard: "\(standardDocumentByteCount)",
             summary: "The maximum size of a document that is read or written, in bytes."),
         StoreOptionDescription(
-            "journalBytes", values: .integer(4096...1 << 40), standard: "what the document has, at least 1048576",
+            "journalBytes", values: .integer(4096...1 << 40), standard: "the size of the document, at least 1048576",
             summary: "The maximum size of the journal, in bytes, before it is folded into a new document."),
     ]
     private static let standardDocumentByteCount = 4 << 30

@@ -59,8 +59,9 @@ extension JSONStorage {
 
     /// Makes a transaction durable, unless the store is unpublished, and then visible.
     ///
-    /// - Throws: Errors of the system, `storeReplaced`, `hasOtherNames` or `limitExceeded`. The
-    ///   transaction is then not visible.
+    /// - Throws: Errors of the system, `storeReplaced`, `hasOtherNames` or `limitExceeded` if the
+    ///   transaction was not written; `outcomeUnknown` if it may have been written. After
+    ///   `outcomeUnknown`, the transaction is not visible, and later commits fail.
     func commit(_ operations: JournalOperations, write: any KeyValueLongWrite) throws(StoreError) {
         // One lock is held throughout, so that no thread closes the store between the writes to
         // disk and to memory.
@@ -92,16 +93,29 @@ extension JSONStorage {
             let draft = try write.perform { [path, settings] (writer) throws(StoreError) in
                 try DocumentDraft.write(from: writer, for: path, settings: settings, folding: chain)
             }
-            try publish(draft, files: &files)
+            do throws(StoreError) { try publish(draft, files: &files) } catch {
+                guard let failure = files.failure else { throw error }
+                // The document at the path contains the transaction.
+                throw failure.withMessage(failure.message, code: .outcomeUnknown)
+            }
         }
     }
 
     private func append(_ payload: [UInt8], files: inout StoreFiles) throws(StoreError) {
-        if let journal = files.journal { return try journal.append(payload) }
-        let header = JournalHeader(
-            storeUUID: storeUUID, document: files.document.version, generation: files.document.generation)
-        files.journal = try JournalFile(
-            at: path + JournalFile.suffix, beside: path, header: header, payload: payload)
+        do throws(StoreError) {
+            if let journal = files.journal { return try journal.append(payload) }
+            let header = JournalHeader(
+                storeUUID: storeUUID, document: files.document.version, generation: files.document.generation)
+            files.journal = try JournalFile(
+                at: path + JournalFile.suffix, beside: path, header: header, payload: payload)
+        } catch  where error.code == .outcomeUnknown {
+            // The next open shows whether the commit was made. Until then, no commit may follow it.
+            files.failure = StoreError(
+                .ioFailure,
+                "A commit to '\(path)' failed with an unknown outcome, so nothing more is written; close the store and open it again.",
+                underlying: error)
+            throw error
+        }
     }
 
     /// Throws `storeReplaced` if another program changed the document or the journal, and
@@ -186,7 +200,7 @@ extension JSONStorage {
             )
             throw error
         }
-        // Renaming changes neither size nor time.
+        // Renaming changes neither the size nor the modification time, so the draft's identity is still valid.
         files.document = DocumentState(
             version: draft.version, generation: draft.tally.generation, foldedJournal: draft.foldedJournal,
             file: draft.file)

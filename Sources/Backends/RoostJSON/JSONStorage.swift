@@ -47,7 +47,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     ///   `closed`.
     func base() throws(StoreError) -> MemoryStorage { try base(requiresOpen: true) }
 
-    /// Returns the committed contents as ``base()``, also while ``close()`` writes them.
+    /// Returns the committed contents like ``base()``, but even if ``close()`` has begun.
     func baseWhileClosing() throws(StoreError) -> MemoryStorage { try base(requiresOpen: false) }
 
     private func base(requiresOpen: Bool) throws(StoreError) -> MemoryStorage {
@@ -161,8 +161,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The format version of documents that require no features.
     var formatVersion: Int { DocumentFormat.version }
 
-    /// Always true, because the checksums of the document and of the journal's frames are compared
-    /// when they are read.
+    /// Always true, because reading compares the document and the journal's frames with their
+    /// checksums.
     var holdsCheckedMemory: Bool { true }
 
     /// Returns a view of the committed contents.

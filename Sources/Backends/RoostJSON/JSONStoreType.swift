@@ -4,11 +4,11 @@ internal import RoostKeyValue
 
 /// Stores in one JSON document that people can read, compare and edit: `json:path`.
 ///
-/// Opening a store reads the document into memory, unless the store will be read only once. Reads
-/// are then as fast as in a store in memory. The cost of opening and closing grows with the size of
-/// the document. A commit appends its changes to a journal beside the document. Closing the store
-/// merges the journal into a new document. The store can be open for writing only once at a time.
-/// Each snapshot of a read-only store includes the latest commits.
+/// Opening a store reads the document into memory, so reads are as fast as in a store in memory. If
+/// possible, a store that will be read only once is not read into memory. The cost of opening and
+/// closing grows with the size of the document. A commit appends its changes to a journal beside
+/// the document. Closing the store merges the journal into a new document. The store can be open
+/// for writing only once at a time. Each snapshot of a read-only store includes the latest commits.
 ///
 /// ``optionDescriptions`` lists the options; FORMAT.md describes document, journal and every
 /// guarantee.

@@ -8,7 +8,7 @@ struct LMDBSettings: Sendable {
             summary: "The maximum size of the file, in bytes; the disk limits it too."),
         StoreOptionDescription(
             "maxReaders", values: .integer(2...1_000_000), standard: "\(standardReaderCount)",
-            summary: "The maximum number of open snapshots, and of closed ones kept for reuse, in all processes."),
+            summary: "The maximum number of snapshots in all processes, including closed ones kept for reuse."),
     ]
     private static let standardMapByteCount = 1 << 44
     private static let standardReaderCount: UInt32 = 1022
@@ -18,6 +18,8 @@ struct LMDBSettings: Sendable {
     /// The initial size of the map, or nil for a size that depends on the file and its disk.
     var initialMapByteCount: Int?
     /// The maximum number of open snapshots in all processes together.
+    ///
+    /// It applies only if no other program already has the store open.
     var readerCount = standardReaderCount
     /// The maximum time to wait for other processes and for readers, in seconds.
     var timeoutSeconds: Double

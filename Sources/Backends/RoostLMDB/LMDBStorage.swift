@@ -61,7 +61,7 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
             return LMDBStorage(
                 try EnvironmentRegistry.lease(path: path, settings: settings, isNew: true), settings: settings)
         } catch {
-            // The first error is reported.
+            // Only the first error is reported, not errors of the cleanup.
             try? StoreFile.remove(path)
             removeLockFiles(path)
             throw error

@@ -53,7 +53,7 @@ package struct LMDBStoreType: FileStoreType {
             try storage.close()
             return metadata
         } catch {
-            // The first error is reported.
+            // Only the first error is reported, not an error of closing.
             try? storage.close()
             throw error
         }
@@ -94,8 +94,8 @@ package struct LMDBStoreType: FileStoreType {
     ) throws(StoreError) -> any PersistentStore {
         let storage: LMDBStorage
         do throws(StoreError) { storage = try LMDBStorage.create(path: location.path, options: options) } catch {
-            // A failed creation has removed its file. If a file exists, another process is creating
-            // it, and the lock belongs to that process.
+            // A failed creation has removed its file. If a file exists now, another process is
+            // creating it, and this call keeps the lock files for that process.
             LMDBStorage.removeLockFiles(location.path)
             throw error
         }

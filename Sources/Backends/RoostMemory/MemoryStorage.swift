@@ -24,8 +24,21 @@ final class MemoryContents: Sendable {
     /// It equals the limit of ``KeyValueWriter``.
     static let maximumValueByteCount = 1 << 30
 
+    private static let lastNumber = Mutex<UInt64>(0)
+
+    /// The identity of the contents among all signals of the process.
+    let id: CommitSignalID
     private let version = Mutex(Version())
     private let writersPlace = DispatchSemaphore(value: 1)
+
+    init() {
+        let number = Self.lastNumber.withLock { number in
+            number += 1
+            return number
+        }
+        // No file has this device number. PostgreSQL's signals use `.max`.
+        id = CommitSignalID(device: .max - 1, inode: number)
+    }
 
     /// The committed state, read in O(1).
     var current: Version { version.withLock { $0 } }
@@ -63,12 +76,22 @@ final class MemoryContents: Sendable {
     }
 }
 
+extension MemoryContents: CommitSignal {
+    /// Empty, because the signal is not a file.
+    var path: String { "" }
+
+    /// Does nothing, because other processes cannot open the store.
+    ///
+    /// In this process, all open instances share a `CommitFeed`, which reports the commits.
+    func raise() {}
+}
+
 /// Ordered key-value storage in memory: a copy-on-write B+tree for each space.
 ///
 /// A snapshot costs O(1) and never waits. Writers queue.
 ///
 /// The contents exist only in this process. Safe for use from any thread.
-package final class MemoryStorage: OrderedKeyValueStorage {
+package final class MemoryStorage: OrderedKeyValueStorage, CommitSignaling {
     let contents: MemoryContents
     private let isClosed = Mutex(false)
     private let onClose: @Sendable () -> Void
@@ -82,6 +105,9 @@ package final class MemoryStorage: OrderedKeyValueStorage {
     }
 
     deinit { markClosed() }
+
+    /// The signal that all open instances of the store share.
+    package var commitSignal: (any CommitSignal)? { contents }
 
     /// The maximum size of a key: 511 bytes.
     package var maximumKeyByteCount: Int { Self.maximumKeyByteCount }

@@ -10,7 +10,7 @@ struct Tree: Sendable {
     private var appendedLeaf: TreeNode?
     /// The leaf that was changed last, if it is still part of the tree.
     ///
-    /// Keys in ascending order mostly belong to this leaf.
+    /// If keys come in ascending order, most of them belong to this leaf.
     private var changedLeaf: TreeNode?
 
     init() { root = TreeNode(transaction: 0, isLeaf: true, capacity: 0) }
@@ -81,7 +81,7 @@ struct Tree: Sendable {
     ) -> Bool {
         guard let leaf = changedLeaf, leaf.transaction == transaction, leaf.spans(key) else { return false }
         let (index, isFound) = leaf.position(of: key)
-        // The memory of a replaced value does not count as free.
+        // The leaf must have room for the whole new entry, even if the entry replaces another one.
         guard leaf.hasRoom(for: key.count + value.count) else { return false }
         if isFound {
             leaf.replaceValue(at: index, value: value)
@@ -226,8 +226,8 @@ struct Tree: Sendable {
         if right.isLeaf {
             merged.appendEntries(of: right, range: 0..<right.count)
         } else {
-            // The first key of an inner page is not a bound, so the separator above the page is
-            // used.
+            // The first key of an inner page is not a lower bound. So the first child of `right`
+            // gets the key of `right` in `node`.
             merged.insert(node.key(at: index + 1), value: EmptyBytes.buffer, at: merged.count, child: right.children[0])
             merged.appendEntries(of: right, range: 1..<right.count)
         }
@@ -247,7 +247,9 @@ struct Tree: Sendable {
         return total
     }
 
-    /// Returns descriptions of errors in order, separators, depth or count, or an empty array.
+    /// Returns descriptions of wrong key orders, separators, depths and counts.
+    ///
+    /// The array is empty if the tree is correct.
     func problems() -> [String] {
         var problems: [String] = []
         var (entries, leafDepth): (Int, Int?) = (0, nil)
@@ -267,8 +269,8 @@ struct Tree: Sendable {
                     if let previous, !previous.lexicographicallyPrecedes(key) {
                         problems.append("keys are out of order")
                     }
-                    // The first separator on the path to a leaf is not a bound: smaller keys are
-                    // also below it.
+                    // The first key of an inner page is not a lower bound: its child can contain
+                    // smaller keys.
                     if let notBefore, key.lexicographicallyPrecedes(notBefore) {
                         problems.append("a key is before the separator above it")
                     }

@@ -16,8 +16,8 @@ protocol TreeSource: AnyObject {
 /// The cursor keeps the pages of its path alive.
 ///
 /// Every ``seek(to:)`` reads the current tree. In a write transaction, ``park()`` is called before
-/// a change, which may move pages under the position. The next move finds the position again by its
-/// key.
+/// each change, because a change may move entries to other pages. The next move finds the position
+/// again by its key.
 final class TreeCursor: KeyValueCursor {
     private let source: any TreeSource
     private let space: KeySpace

@@ -19,10 +19,10 @@ final class TreeNode: @unchecked Sendable {
     // change, when the transaction publishes its root under the lock of `MemoryContents`. Later
     // transactions have other numbers.
 
-    // SAFETY of all accesses to `memory`: entries are written after `usedByteCount`, and slots
-    // below the last slot, after memory was reserved for them. Both stay inside `capacity`.
-    // Positions come from searches and ranges below `count`. Positions from callers are compared
-    // with `count`.
+    // SAFETY of all accesses to `memory`: memory is reserved before an entry is added. The entry is
+    // then written at the offset `usedByteCount`, and its slot at an address below the last slot.
+    // Both stay inside `capacity`. Positions come from searches and ranges below `count`. Positions
+    // from callers are compared with `count`.
 
     /// The position of an entry, and the head of its key, which a search compares first.
     fileprivate struct Slot {
@@ -40,7 +40,7 @@ final class TreeNode: @unchecked Sendable {
     private static let entryOverhead = MemoryLayout<Slot>.stride + keyCountBytes
     private static let keyCountBytes = 2
     private static let smallestPage = 256
-    /// The memory of a page that will be filled.
+    /// The number of bytes to allocate for a page that will be filled.
     ///
     /// It includes room for the entry that makes the page too large.
     static let pageBytes = capacityBytes + 1024
@@ -143,7 +143,7 @@ final class TreeNode: @unchecked Sendable {
 
     /// Prefetches the parts of a child's memory that are read first.
     ///
-    /// Call ``prepareChild(_:)`` earlier.
+    /// Call ``prepareChild(_:)`` earlier, so that the child itself is already in the cache.
     func prepareEntriesOfChild(_ index: Int) {
         guard index < children.count else { return }
         // SAFETY: this page holds references to its children.
@@ -165,7 +165,8 @@ final class TreeNode: @unchecked Sendable {
     /// Returns the position of the first entry whose key is not before `key`, and whether the two
     /// keys are equal.
     func position(of key: UnsafeRawBufferPointer) -> (index: Int, isFound: Bool) {
-        // Padding a key with zeros changes its order only among keys that are equal up to its end.
+        // Short keys are padded with zeros here. If two padded beginnings differ, the keys have the
+        // same order as the beginnings.
         let beginning = Self.word(of: key, at: 0) & Self.firstBytes(Int(prefixCount))
         if beginning != prefix, count > 0 { return (beginning < prefix ? 0 : count, false) }
         let head = Self.word(of: key, at: Int(prefixCount))
@@ -287,7 +288,8 @@ final class TreeNode: @unchecked Sendable {
     func copy(for transaction: UInt64) -> TreeNode {
         let slotBytes = count * MemoryLayout<Slot>.stride
         guard usedByteCount + slotBytes - liveByteCount <= Self.capacityBytes else {
-            // Most of the memory is unused after a large value was removed.
+            // Removed entries occupy more than `capacityBytes`, for example after a large value was
+            // removed. Only the present entries are copied.
             let node = TreeNode(transaction: transaction, isLeaf: isLeaf, capacity: liveByteCount)
             node.appendEntries(of: self, range: 0..<count)
             return node

@@ -8,8 +8,9 @@ import Testing
 /// the files after power cuts and faults.
 ///
 /// The operation changes `store`, sometimes to the content of `source`. Initially, `store` is as a
-/// killed process left it. After every cut and fault, `store` must be the old store, the new one or
-/// one between two commits, and a rerun must finish.
+/// killed process left it. After every cut and fault, `store` must be the old store or the new one.
+/// If the operation commits several transactions, `store` may also hold only the first ones. A
+/// rerun must finish.
 final class CrashLab {
     enum Operation: String, CaseIterable, Sendable {
         /// `source` is converted into `store`, which exists already.
@@ -48,6 +49,8 @@ final class CrashLab {
         /// A cancellation at the progress report with this number, from 1.
         case cancel(Int)
         /// A failure of a policy at the question with this number, from 1.
+        ///
+        /// A question is a point in a policy where the policy can fail.
         case failure(Int)
 
         fileprivate var arguments: [String] {
@@ -182,8 +185,8 @@ final class CrashLab {
                         store, at: directory.appendingPathComponent("between\(number)"), transactions: -number))
             }
         }
-        // The source of a replacement was closed. Every other store is as a killed process leaves
-        // it.
+        // The source of a replacement is closed. Any other source, like `store`, is as a killed
+        // process leaves it.
         let count = transactions * 2 + 1
         let new =
             operation.hasSource
@@ -327,7 +330,7 @@ final class CrashLab {
 
     func discard(_ run: Run) { try? FileManager.default.removeItem(at: run.root) }
 
-    /// Returns the files in a directory without subdirectories.
+    /// Returns the files in a directory, which must have no subdirectories.
     private func tree(of root: URL) throws -> [DiskFile] {
         try FileManager.default.contentsOfDirectory(atPath: root.path).map { name in
             let file = root.appendingPathComponent(name)

@@ -16,7 +16,7 @@ struct CrashState {
 ///
 /// - everything that was written
 /// - only flushed data
-/// - any number of the first name changes, with and without all data
+/// - each number of the oldest name changes, with all data and with only flushed data
 /// - random states, in which each block has any version between the flushed and the newest one
 struct CrashStates {
     private static let randomVariants = 4
@@ -146,8 +146,9 @@ extension DiskNode {
 
     /// Returns the content after a cut that kept some of the unflushed blocks.
     ///
-    /// `block` is the size of an atomic write. About `bias` of ten blocks lack some of their
-    /// writes. After changes of the size, about `bias` of ten writes are missing instead.
+    /// `block` is the size of an atomic write. In about `bias` of ten blocks, the newest writes are
+    /// missing. If a pending change sets the file's size, about `bias` of ten writes are missing as
+    /// a whole instead.
     fileprivate func torn(block: Int, bias: Int, using random: inout SeededGenerator) -> [UInt8] {
         var bytes = durable
         for (offset, data) in lost where random.below(2) == 0 { Change.write(offset, data).apply(to: &bytes) }

@@ -12,7 +12,7 @@ enum DocumentChecksum {
         "\"\(DocumentFormat.Member.checksum.key)\": \"\(TextChecksum.text(checksum))\"\n}\n"
     }
 
-    /// Reads the checksum, whose key is the current token, and compares it with the text.
+    /// Reads the checksum, whose key is the current token, and checks the document against it.
     ///
     /// - Returns: The hash and length of the bytes before the checksum's key.
     /// - Throws: `corrupted` if the checksum does not match, or if the end of the document was

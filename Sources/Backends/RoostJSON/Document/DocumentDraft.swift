@@ -122,8 +122,8 @@ final class DocumentOutput {
     /// The buffered text that is not written yet.
     ///
     /// After appending, call ``flushIfFull()``.
-    // Only one thread uses an output, and code that appends to the text never calls the output, so accesses cannot
-    // overlap.
+    // Only one thread uses an output. Code that is changing the text calls no method of the output, so accesses
+    // cannot overlap.
     @exclusivity(unchecked) var text: TextBuffer
 
     init(at path: String, limit: Int, documentPath: String) throws(StoreError) {

@@ -57,10 +57,9 @@ final class DocumentHierarchies {
         try advance()
     }
 
-    /// Returns whether a hierarchy is still unread.
+    /// Returns whether a hierarchy can still be read from its first record.
     ///
-    /// After a hierarchy's last record, `held` belongs to a later hierarchy. So the method compares
-    /// `lastRoot`.
+    /// The method compares `lastRoot`, because `held` may already belong to a later hierarchy.
     func isBefore(root: Int) -> Bool { lastRoot.map { root > $0 } ?? true }
 
     /// Replaces the contents of a batch with the next records of a hierarchy.

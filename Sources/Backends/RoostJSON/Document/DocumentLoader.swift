@@ -2,11 +2,11 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostKeyValue
 
-/// A bulk load that writes the document directly, without a tree in memory.
+/// A bulk load that writes the document directly, without building the store in memory.
 ///
-/// The store must be empty and unpublished. In a model with subentities, documents order records
-/// differently from other stores, so the loader sorts the text of the records first. Unique values
-/// are compared by their hashes. Sorting and comparing use bounded memory.
+/// The store must be empty and unpublished. If the model has subentities, documents order records
+/// differently from other stores, so the loader sorts the text of the records before it writes
+/// them. Unique values are compared by their hashes. Sorting and comparing use bounded memory.
 ///
 /// If a batch is out of order or invalid, the loader passes the document written so far to the
 /// key-value engine's loader, which continues the load.
@@ -66,7 +66,8 @@ final class DocumentLoader: BulkLoader {
         self.place = place
     }
 
-    /// Returns the tally of an empty store, and the last key of each hierarchy in the options.
+    /// Returns the tally of an empty store, and the last keys in the options by the index of the
+    /// root entity.
     private static func beginning(
         _ store: KeyValueStore, options: BulkLoadOptions
     ) throws(StoreError) -> (StoreTally, [Int: Int64]) {
@@ -161,7 +162,8 @@ final class DocumentLoader: BulkLoader {
                 }
                 if number != relationship.number || before.source != link.source { targets = [] }
             }
-            // The links of an unordered relationship ascend, so each pair occurs once.
+            // Links must ascend, so an unordered relationship cannot repeat a pair of objects. An ordered
+            // relationship could repeat a pair at another position.
             guard !relationship.isOrdered || targets.insert(link.target).inserted else { return nil }
             lastLink = (relationship.number, link)
             normalized.links.append(link)

@@ -5,8 +5,8 @@ internal import RoostText
 
 /// A second reading of a document that finds the position of an error.
 ///
-/// Some errors, such as a dangling reference, are found only after the text has been read. Such
-/// errors are too rare to store the position of every record.
+/// Some errors, such as a dangling reference, are found only after the text has been read. They are
+/// rare, so the first reading does not store the position of every record.
 struct DocumentPlaces {
     private let file: DocumentFile
     private let model: ManagedObjectModel
@@ -193,7 +193,7 @@ struct DocumentPlaces {
                 return true
             }
             if text.text == DocumentFormat.Member.metadata.key {
-                // A captured value may have longer keys than a skipped one.
+                // Keys in the metadata may be longer than `skipValue()` permits.
                 _ = try text.captureValue(byteCountLimit: JSONTokenReader.maximumTokenByteCount)
             } else {
                 try text.skipValue()

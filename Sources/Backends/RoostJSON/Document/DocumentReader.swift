@@ -13,10 +13,10 @@ struct LoadedDocument: Sendable {
     var foldedJournal: UInt64?
 }
 
-/// Reads a document from its first to its last byte, into trees in memory or into a given loader.
+/// Reads a document from its first to its last byte, into a store in memory or a given loader.
 ///
-/// Nothing is repaired. Errors are reported with line and column if possible. Reading into trees
-/// needs memory for the trees, for one batch and for the engine's sorting.
+/// Nothing is repaired. Errors are reported with line and column if possible. Filling a store in
+/// memory needs memory for the store, for one batch and for the engine's sorting.
 struct DocumentReader: ~Copyable {
     private let file: DocumentFile
     private let location: StoreLocation

@@ -2,8 +2,9 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// Sorts the records of a model with subentities from the order of stores into the order of
-/// documents.
+/// Sorts the records of a model with subentities into the order of documents.
+///
+/// Other stores order records by root entity and key. Documents order them by entity and key.
 final class DocumentRecordSorter {
     private let model: ManagedObjectModel
     private let writer: RecordTextWriter

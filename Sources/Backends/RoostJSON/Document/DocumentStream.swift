@@ -5,8 +5,8 @@ internal import RoostText
 /// Reads a document's lists in their order, in constant memory.
 ///
 /// The document must have a checksum. A document without one may have been edited by hand, so its
-/// lists may have another order. At the end of the document, the checksum and the tally are
-/// compared.
+/// lists may have another order. At the end of the document, its contents are checked against the
+/// checksum and the tally.
 final class DocumentStream {
     /// A list of records or links.
     ///
@@ -161,7 +161,7 @@ final class DocumentStream {
 
     private func unordered(_ what: String) -> StoreError {
         text.error(
-            "the \(what) of this document are not in the order in which they are written, although it has a checksum; remove the line that begins with , \"checksum\""
+            "the \(what) of this document are not in the order in which Roost writes them, although the document has a checksum; remove the line that begins with , \"checksum\""
         )
     }
 
@@ -207,7 +207,7 @@ final class DocumentStream {
         return .records(entity: entity.number)
     }
 
-    /// Reads the rest of the document, and compares the checksum and the tally.
+    /// Reads the rest of the document, and checks the contents against the checksum and the tally.
     private func readEnd() throws(StoreError) {
         while try text.nextKey() {
             guard text.text != DocumentFormat.Member.checksum.key else {

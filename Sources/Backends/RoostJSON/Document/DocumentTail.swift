@@ -86,8 +86,8 @@ struct DocumentTail: Sendable {
     init?(_ file: DocumentFile, model: ManagedObjectModel, generation: Generation) throws(StoreError) {
         let start = max(0, file.byteCount - Self.maximumByteCount)
         let bytes = try file.read(at: start, count: file.byteCount - start)
-        // Strings contain no line breaks, so this text occurs only where a member begins. The model may have such
-        // a member too, but comes earlier.
+        // Strings contain no line breaks, so this text occurs only where a member begins. The model may also have
+        // a member with this name, but the model comes earlier in the document.
         let line = Array("\n\"\(DocumentFormat.Member.lastKeys.key)\": ".utf8)
         guard let place = bytes.indices.last(where: { bytes[$0] == line[0] && bytes[$0...].starts(with: line) }) else {
             return nil

@@ -37,16 +37,7 @@ struct DocumentWriter {
         var text = try DocumentText(
             output, metadata: metadata, generation: tally.generation, foldedJournal: foldedJournal,
             hasHistory: history != nil)
-        for entity in model.entities where tally.entities[entity.number].count > 0 {
-            let cursor = try snapshot.records(of: entity.name, after: nil)
-            var batch = RecordBatch(model: model)
-            while try cursor.next(into: &batch) {
-                try batch.forEachRecord { (record) throws(StoreError) in
-                    // Records of subentities are written to their own lists.
-                    if record.entityNumber == entity.number { try text.append(record) }
-                }
-            }
-        }
+        try writeRecords(to: &text)
         for relationship in model.linkRelationships where tally.relationships[relationship.number].count > 0 {
             var batch = LinkBatch(relationship: relationship.number)
             let cursor = try snapshot.links(of: relationship.name, after: nil)
@@ -58,6 +49,51 @@ struct DocumentWriter {
         for root in model.roots { lastKeys[root] = try snapshot.lastKey(of: model.entities[root].name) }
         return try text.finish(DocumentTail(tally, lastKeys: lastKeys), history: history)
     }
+
+    /// Writes the list of each entity.
+    ///
+    /// A pass over a hierarchy's records writes the first list of the hierarchy. It keeps only the
+    /// keys of the other records, because the records may not fit into memory twice. The later
+    /// lists read these records again by key.
+    private func writeRecords(to text: inout DocumentText) throws(StoreError) {
+        var batch = RecordBatch(model: model)
+        var laterKeys = [[Int64]](repeating: [], count: model.entities.count)
+        var readRoots: Set<Int> = []
+        for entity in model.entities where tally.entities[entity.number].count > 0 {
+            guard readRoots.insert(entity.root).inserted else {
+                try writeRecords(of: entity, keys: laterKeys[entity.number], to: &text)
+                laterKeys[entity.number] = []
+                continue
+            }
+            let cursor = try snapshot.records(of: model.entities[entity.root].name, after: nil)
+            while try cursor.next(into: &batch) {
+                try batch.forEachRecord { (record) throws(StoreError) in
+                    if record.entityNumber == entity.number {
+                        try text.append(record)
+                    } else {
+                        laterKeys[record.entityNumber].append(record.key)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Writes the records of an entity with the given keys.
+    private func writeRecords(
+        of entity: ManagedObjectModel.Entity, keys: [Int64], to text: inout DocumentText
+    ) throws(StoreError) {
+        var batch = RecordBatch(model: model)
+        for start in stride(from: 0, to: keys.count, by: Self.idCount) {
+            let ids = keys[start..<min(start + Self.idCount, keys.count)].map { ObjectID(entity.name, key: $0) }
+            let cursor = try snapshot.records(with: ids)
+            while try cursor.next(into: &batch) {
+                try batch.forEachRecord { (record) throws(StoreError) in try text.append(record) }
+            }
+        }
+    }
+
+    /// The number of records that are requested at once.
+    private static let idCount = 4096
 }
 
 /// A read-only storage with a single view, for example of an uncommitted transaction.

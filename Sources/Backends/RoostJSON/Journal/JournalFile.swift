@@ -16,15 +16,16 @@ final class JournalFile {
     private(set) var chain: UInt64
     /// The error that prevents appending, or nil.
     ///
-    /// After a failed flush the state of the file is unknown, so nothing is appended. The next
-    /// commit writes a new document.
+    /// After a failed flush the state of the file is unknown, so nothing is appended.
     var failure: StoreError?
 
     /// Creates the journal with its first frame and the permissions of the document.
     ///
-    /// After an error, the file is removed if possible.
+    /// - Throws: The system's error, after removing the file; `outcomeUnknown` if the journal may
+    ///   contain the transaction.
     init(at path: String, beside document: String, header: JournalHeader, payload: [UInt8]) throws(StoreError) {
         try StoreFile.createExclusive(at: path)
+        var isWritten = false
         do throws(StoreError) {
             try StoreFile.takePermissions(for: path, from: document)
             let head = header.bytes
@@ -33,6 +34,7 @@ final class JournalFile {
             let bytes = head + frameHead + payload
             let file = try WritableFile(at: path)
             try bytes.withBytes(0..<bytes.count) { (bytes) throws(StoreError) in try file.write(bytes, at: 0) }
+            isWritten = true
             try file.sync()
             try StoreFile.syncDirectory(of: path)
             identity = try file.identity()
@@ -40,9 +42,13 @@ final class JournalFile {
             endOffset = bytes.count
             chain = JournalFrame.check(frameHead)
         } catch {
-            // The first error is reported. A journal that could not be removed holds no
-            // acknowledged commit.
-            try? StoreFile.remove(path)
+            // Only the first error is reported, not errors of the cleanup.
+            let isRemoved = (try? StoreFile.remove(path)) != nil
+            // An incomplete frame is not a commit, even if the file remains.
+            guard isWritten else { throw error }
+            guard isRemoved, (try? StoreFile.syncDirectory(of: path)) != nil else {
+                throw Self.unknownOutcome(error, at: path)
+            }
             throw error
         }
     }
@@ -60,8 +66,8 @@ final class JournalFile {
 
     /// Appends a transaction durably.
     ///
-    /// - Throws: The system's error. Either the journal contains nothing of the transaction, or
-    ///   ``failure`` is set.
+    /// - Throws: The system's error if the journal contains nothing of the transaction, even after
+    ///   a power cut; `outcomeUnknown` otherwise.
     func append(_ payload: [UInt8]) throws(StoreError) {
         if let failure { throw failure }
         let head = JournalFrame(of: payload, at: endOffset, chain: chain).bytes
@@ -69,18 +75,35 @@ final class JournalFile {
         do throws(StoreError) {
             try bytes.withBytes(0..<bytes.count) { (bytes) throws(StoreError) in try file.write(bytes, at: endOffset) }
         } catch {
-            // Nothing was flushed yet, so truncating the file restores its former state.
+            // Truncating the file restores its former state. If that fails, the incomplete frame at
+            // its end is not a commit.
             do throws(StoreError) { try file.setByteCount(endOffset) } catch { failure = error }
             throw error
         }
         do throws(StoreError) { try file.sync() } catch {
             failure = error
-            // Truncating the file makes it less likely that a crash restores this failed commit.
-            try? file.setByteCount(endOffset)
+            // The frame is complete, and may be on the disk.
+            guard (try? removeLastFrame()) != nil else { throw Self.unknownOutcome(error, at: file.path) }
             throw error
         }
         endOffset += bytes.count
         chain = JournalFrame.check(head)
+    }
+
+    /// Removes the frame after ``endOffset`` durably.
+    private func removeLastFrame() throws(StoreError) {
+        try file.setByteCount(endOffset)
+        // The flush before has failed, so the frame's bytes may be lost. This flush only makes the
+        // new length durable.
+        try file.sync()
+    }
+
+    /// Returns the error of a commit that could be neither flushed nor undone.
+    private static func unknownOutcome(_ error: StoreError, at path: String) -> StoreError {
+        StoreError(
+            .outcomeUnknown,
+            "It is unknown whether the commit was made, because the journal '\(path)' could neither be flushed nor be restored; close the store, open it again and read the objects. The reason: \(error.message)",
+            underlying: error)
     }
 
     /// Throws `storeReplaced` if the journal file was replaced or changed.

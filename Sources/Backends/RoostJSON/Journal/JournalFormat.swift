@@ -26,7 +26,8 @@ struct JournalHeader: Hashable, Sendable {
 
     /// The header's bytes.
     ///
-    /// They end with their checksum, which is the chain value of the first frame.
+    /// The last eight bytes are the checksum of the others. The first frame has this checksum as
+    /// its ``JournalFrame/chain``.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(word: Self.magic)

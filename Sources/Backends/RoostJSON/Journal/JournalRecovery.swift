@@ -177,8 +177,8 @@ struct JournalRecovery: ~Copyable {
             return nil
         }
         guard let frame = JournalFrame(bytes) else {
-            // A crash leaves zeros for whole sectors. Any other invalid head is damage, and so are
-            // zeros before a valid frame.
+            // A crash can leave zeros in whole sectors. Any other invalid head is damage. Zeros
+            // before a valid frame are also damage.
             var isTorn = try headHasZeroPiece(at: start)
             if isTorn { isTorn = try !hasFrame(from: start + 1) }
             guard isTorn else { throw damaged(at: start, reason: "the head of a frame does not match its checksum") }
@@ -214,7 +214,8 @@ struct JournalRecovery: ~Copyable {
         )
     }
 
-    /// Returns whether any sector of the head at `offset` has only zeros at and after `offset`.
+    /// Returns whether a sector with a part of the head at `offset` has only zeros at and after
+    /// `offset`.
     private func headHasZeroPiece(at offset: Int) throws(StoreError) -> Bool {
         var start = offset
         while start < min(byteCount, offset + JournalFrame.headByteCount) {

@@ -24,7 +24,7 @@ final class LMDBFileCheck {
     private var freed: [UInt64] = []
     /// One page buffer for each level of the trees.
     ///
-    /// The levels of a database follow the level of the leaf that refers to the database.
+    /// The buffers for a database's tree follow the buffer of the leaf that refers to the database.
     private var pages: [UnsafeMutableRawBufferPointer] = []
     /// Memory that is reused for each page, see ``LMDBTreePage``.
     private var ends: [UInt16] = []
@@ -88,7 +88,7 @@ final class LMDBFileCheck {
     private func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(CheckFailure) {
         let (end, overflow) = offset.addingReportingOverflow(UInt64(buffer.count))
         guard !overflow, end <= byteCount else {
-            throw .damage(LMDBDamage("the file ends before byte \(offset) and what belongs there"))
+            throw .damage(LMDBDamage("the file ends before the end of the data at byte \(offset)"))
         }
         let got: Int
         // The offset is below the file's size, which is an Int.
@@ -155,7 +155,8 @@ final class LMDBFileCheck {
                 throw LMDBDamage("another page size than on page 0", page: 1)
             }
             for (number, meta) in [first, second].enumerated() {
-                // The file may lack pages at its end that one transaction allocated and freed.
+                // The last page may lie beyond the end of the file, because pages that one transaction
+                // allocates and frees may never be written.
                 guard meta.lastPage >= 1, meta.lastPage < 1 << 40 else {
                     throw LMDBDamage("\(meta.lastPage) pages", page: UInt64(number))
                 }
@@ -302,7 +303,7 @@ final class LMDBFileCheck {
         }
         if let lowerBound {
             let isInside = lowerBound.withUnsafeBytes { role.keys.order($0, key) <= 0 }
-            guard isInside else { throw LMDBDamage("a key is before the one above it", page: number) }
+            guard isInside else { throw LMDBDamage("a key is less than the lower bound of its page", page: number) }
         }
     }
 

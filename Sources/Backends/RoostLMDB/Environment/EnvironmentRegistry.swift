@@ -28,9 +28,10 @@ enum EnvironmentRegistry {
         var linkedPath: String?
     }
 
-    /// The entry of a file.
+    /// The place of a file's environment.
     ///
-    /// Its lock is held while the file is opened or closed, so that other threads wait.
+    /// The lock of `environment` is held while the file is opened or closed, so that other threads
+    /// wait.
     final class Slot: Sendable {
         fileprivate let key: Key
         /// The path with which the file was opened.
@@ -77,7 +78,7 @@ enum EnvironmentRegistry {
                     .busy,
                     isReplaced
                         ? "'\(path)' is being replaced in this process; try again later"
-                        : "The file that '\(path)' was before, or had other names, is still open in this process; close its stores and snapshots first"
+                        : "Another file that was at '\(path)' before, or this file with other names, is still open in this process; close its stores and snapshots first"
                 )
             }
         }
@@ -85,7 +86,7 @@ enum EnvironmentRegistry {
 
     /// Adds a user to the slot of a file and returns the slot.
     ///
-    /// Returns nil, without adding a user, while another file is open with the same path.
+    /// Returns nil, without adding a user, while the registry has another key with the same path.
     private static func slot(_ key: Key, path: String) -> Slot? {
         entries.withLock { entries in
             // LMDB derives the path of its lock file from the file's path. With one lock file for

@@ -45,7 +45,11 @@ extension LMDBEnvironment {
     ///
     /// A long transaction calls this method first, because it cannot run again if the map becomes
     /// full. If the process's address space is limited, the map becomes as large as fits.
-    func growMapForLongWrite() throws(StoreError) {
+    ///
+    /// - Parameter timeoutSeconds: How long to wait for a free reader slot if the file must be
+    ///   opened again.
+    /// - Throws: The errors of opening, among them `busy` if no reader slot becomes free.
+    func growMapForLongWrite(timeoutSeconds: Double) throws(StoreError) {
         var wishes = settings
         wishes.initialMapByteCount = nil
         let wanted = try Self.mapByteCount(path, settings: wishes)
@@ -55,9 +59,10 @@ extension LMDBEnvironment {
                 try AddressSpace.requireRoom(wanted - gate.mapByteCount, forMapOf: path)
                 try resize(&gate, to: wanted)
             } catch  where error.code == .outOfResources {
-                try reopen(&gate, isWritable: gate.isWritable)
+                gate.needsReopening = true
             }
         }
+        try reopenIfNeeded(timeoutSeconds: timeoutSeconds)
     }
 
     /// Maps the file again with the given size or, if `byteCount` is 0, with the size that another

@@ -71,9 +71,9 @@ extension LMDBEnvironment {
 
     /// Returns whether another read transaction may be kept for later snapshots.
     ///
-    /// A kept transaction occupies a reader slot, which other processes then lack. So at most a
-    /// 256th of the slots is kept, or 32 transactions while at most an eighth of the slots was ever
-    /// in use.
+    /// A kept transaction occupies a reader slot, which other processes then lack. So at most 32
+    /// transactions are kept. If more than an eighth of the slots was ever in use, at most a 256th
+    /// of the slots is kept.
     private static func hasRoomInPool(_ gate: Gate) -> Bool {
         guard let handle = gate.handle, !gate.needsReopening, gate.pool.count < 32 else { return false }
         if gate.pool.count < gate.readerCount / 256 { return true }

@@ -73,8 +73,8 @@ final class LMDBEnvironment: Sendable {
         let isLinked = try StoreFile.requireOneName(
             ofStoreAt: path, forWriting: settings.isWritable, acceptsLinks: settings.acceptsLinks,
             companions: LMDBStoreType.companions)
-        // This check needs the lock, because the last process to close the store removes LMDB's
-        // lock file.
+        // This check is repeated under the lock, because the last process that closed the store may
+        // have removed LMDB's lock file meanwhile.
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let handleCheck = try FileHandleCheck(at: path)
         // LMDB's locks belong to a path and do not exclude a writer that uses another hard link.
@@ -83,7 +83,6 @@ final class LMDBEnvironment: Sendable {
         self.storeLock = storeLock
         self.handleCheck = handleCheck
         self.soundness = soundness
-        if soundness != nil { try Self.requireLibraryLockFile(path) }
         knownByteCount = Mutex(handleCheck.identity.byteCount)
         var usesLocks = soundness != nil
         var opened: Gate
@@ -138,7 +137,7 @@ final class LMDBEnvironment: Sendable {
                 return try SoundnessLock.enter(forStoreAt: path, timeoutSeconds: settings.timeoutSeconds) {
                     () throws(StoreError) in
                     if !isNew { try LMDBFileCheck.check(path) }
-                    // Later callers find the lock file, or detect that it was removed.
+                    // Later openers use the lock file at this size, or detect that it was removed.
                     try allocateLibraryLockFile(path, settings: settings)
                 }
             } catch
@@ -219,13 +218,13 @@ final class LMDBEnvironment: Sendable {
             if !settings.isWritable { flags |= MDB_RDONLY }
             if !usesLocks { flags |= MDB_NOLOCK }
             if settings.isUnpublished, settings.isWritable { flags |= MDB_NOSYNC }
-            if usesLocks { try allocateLibraryLockFile(path, settings: settings) }
+            if usesLocks { try requireLibraryLockFile(path) }
             try check(mdb_env_open(handle, path, UInt32(flags), 0o600), path: path)
             if usesLocks {
                 var deadReaders: Int32 = 0
                 try check(mdb_reader_check(handle, &deadReaders), path: path)
             }
-            // LMDB derives the number of slots from the size of its lock file.
+            // The number of slots is that of the first opener.
             var readerCount: UInt32 = 0
             try check(mdb_env_get_maxreaders(handle, &readerCount), path: path)
             gate.readerCount = Int(readerCount)
@@ -238,12 +237,22 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    /// Enlarges LMDB's lock file to the size that LMDB uses: two cache lines, then one for each
-    /// reader.
+    /// Allocates LMDB's lock file for the readers in the settings: two cache lines, then one for
+    /// each reader.
     ///
     /// LMDB maps the file without allocating its blocks, which crashes the process on a full disk.
+    ///
+    /// Only the first opener may enlarge the file. LMDB derives the number of slots from the size
+    /// and maps the file once, but reads as many slots as any process has used. So a process that
+    /// mapped a smaller file would read past the end of its map.
     private static func allocateLibraryLockFile(_ path: String, settings: LMDBSettings) throws(StoreError) {
-        try StoreFile.allocate(64 * (Int(settings.readerCount) + 2), at: path + "-lock")
+        let lockPath = path + "-lock"
+        let wanted = 64 * (Int(settings.readerCount) + 2)
+        guard StoreFile.hasEntry(at: lockPath) else { return try StoreFile.allocate(wanted, at: lockPath) }
+        // LMDB locks the first byte while a program, such as `mdb_stat`, has the file mapped.
+        let lock = try FileRangeLock.acquire(oneOf: CollectionOfOne(0..<1), mode: .exclusive, at: lockPath)
+        defer { withExtendedLifetime(lock) {} }
+        try StoreFile.allocate(lock == nil ? StoreFile.byteCount(at: lockPath) : wanted, at: lockPath)
     }
 
     /// Throws `busy` if LMDB's lock file was removed while other processes have the store open.
@@ -433,7 +442,7 @@ final class LMDBEnvironment: Sendable {
     func reopen(_ gate: inout Gate, isWritable: Bool) throws(StoreError) {
         var settings = settings
         settings.isWritable = isWritable
-        // The gate's lock is held, so the caller waits for a reader slot.
+        // This method must not wait for a reader slot while the gate's lock is held. The caller can try again.
         settings.timeoutSeconds = 0
         let mapByteCount = gate.mapByteCount
         Self.closeHandle(&gate)

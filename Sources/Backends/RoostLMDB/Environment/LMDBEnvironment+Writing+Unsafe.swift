@@ -156,7 +156,7 @@ extension LMDBEnvironment {
 
     /// Returns the error of a commit that failed while writing.
     ///
-    /// The handle is replaced before the next transaction, unless the disk was only full.
+    /// The handle is replaced before the next transaction, unless the only cause was a full disk.
     private func failedCommit(_ code: Int32) -> StoreError {
         let error = StoreError.lmdb(code, what: "cannot be committed", path: path)
         let isUnknown = gate.withLock { gate in
@@ -174,7 +174,7 @@ extension LMDBEnvironment {
         }
         guard isUnknown else { return error }
         return StoreError(
-            .ioFailure,
+            .outcomeUnknown,
             "'\(path)' could not be committed, and it is unknown whether the change was written; read the store again to find out",
             underlying: error)
     }
@@ -241,7 +241,7 @@ final class LMDBLongWrite: KeyValueLongWrite {
         thread = try WriterThread()
         try environment.enterWriting(timeoutSeconds: timeoutSeconds)
         do throws(StoreError) {
-            try environment.growMapForLongWrite()
+            try environment.growMapForLongWrite(timeoutSeconds: timeoutSeconds)
             var begun: Handle?
             while begun == nil {
                 begun = try thread.run { () throws(StoreError) in

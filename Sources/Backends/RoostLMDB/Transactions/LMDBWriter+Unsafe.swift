@@ -52,8 +52,8 @@ final class LMDBWriter: KeyValueWriter {
 
     /// Returns the cursor of a space.
     ///
-    /// A cursor is used only for appending, or never for it. LMDB assumes that a cursor that was
-    /// once at the end is still there.
+    /// The same cursor never serves both for appending and for other operations, because LMDB
+    /// assumes that a cursor that was once at the end is still there.
     private func cursor(_ space: KeySpace, isAppending: Bool = false) throws(StoreError) -> OpaquePointer {
         _ = try transaction.requireOpen()
         if !isAppending, state.pointee.room != nil { try endRoom(in: space) }

@@ -197,7 +197,9 @@ final class StoreCheck {
                 let link = space == .links ? seen : seen.flipped
                 let name = model.relationships[number].name
                 if model.relationships[number].normalized(link) != link {
-                    report("links", "The link \(link.source) → \(link.target) of '\(name)' is not in its normal form.")
+                    report(
+                        "links",
+                        "The link p\(link.source) → p\(link.target) of '\(name)' is not in its normal form.")
                 }
                 let keys = LinkKeys.keys(link, relationship: number)
                 let (other, key, value) =

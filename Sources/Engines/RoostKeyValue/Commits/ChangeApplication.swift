@@ -6,8 +6,8 @@ internal import RoostCore
 ///
 /// Problems are checked in this order: versions, last places
 /// (``ConflictDetection/requireLastPlaces()``), used keys, unique values, missing objects, denied
-/// deletes. The first kind found is thrown, which rolls the transaction back. The error lists all
-/// cases of its kind; for last places and keys, only the first case.
+/// deletes. The first kind of problem found is thrown as an error, which rolls the transaction
+/// back. The error lists all problems of this kind; for last places and used keys, only the first.
 struct ChangeApplication {
     private let change: PreparedChange
     private let plan: StorePlan

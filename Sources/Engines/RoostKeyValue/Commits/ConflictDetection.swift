@@ -122,7 +122,8 @@ struct ConflictDetection {
         }
     }
 
-    /// Returns the ID of an object with the object's own entity; nil if the object does not exist.
+    /// Returns an object's ID, which names the object's own entity; nil if the object does not
+    /// exist.
     func id(_ key: Int64, in entity: Int) throws(StoreError) -> ObjectID? {
         let root = model.entities[entity].root
         let found = try reader.entityNumber(of: key, root: root, model: model)

@@ -35,9 +35,9 @@ struct FetchPlanner {
 
     /// Returns the best plan for a request.
     ///
-    /// For a request with a limit and no conditions, an index can be chosen for its order alone. If
-    /// conditions have no access, sorting by an index might read the whole index, which takes much
-    /// longer than reading all objects.
+    /// For a request with a limit and no conditions, an index can be chosen for its order alone.
+    /// With conditions, the fetch might read the whole index, which takes much longer than reading
+    /// all objects.
     func planned(_ checked: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         let request = checked.request
         let conjuncts = request.predicate?.conjuncts ?? []

@@ -105,7 +105,8 @@ struct FieldCondition: Sendable {
         var (ranges, a, b) = ([KeyRange](), 0, 0)
         while a < self.ranges.count, b < other.ranges.count {
             let both = self.ranges[a].intersection(other.ranges[b])
-            // A range of a single value keeps its own bounds.
+            // A range of a single value keeps its own bounds, because the planner reads the encoded
+            // value from them.
             if !both.isEmpty {
                 ranges.append(strength == .values ? self.ranges[a] : other.strength == .values ? other.ranges[b] : both)
             }

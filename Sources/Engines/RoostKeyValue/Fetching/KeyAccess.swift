@@ -48,9 +48,9 @@ struct IndexEntries: Sendable {
 /// - a range with one bound
 /// - related objects that are found only by reading all of them
 ///
-/// An access through conditions on related objects has the rank of the access to these, but at
-/// least that of several values. An OR of several members has the rank of its worst member, but at
-/// least that of several values.
+/// An access through conditions on related objects has the rank of the access to the related
+/// objects, but at least the rank of several values. An OR of several members has the rank of its
+/// worst member, but at least the rank of several values.
 struct AccessRank: Comparable, Sendable {
     enum Kind: Int, Sendable { case nothing, keys, unique, equality, several, prefix, range, halfRange, scanOfOthers }
 

@@ -14,8 +14,11 @@ struct RelatedCondition {
     /// related objects.
     let isExact: Bool
 
-    /// Creates the condition of a comparison of a path or of a subquery's count; nil for others,
-    /// and if the comparison can be true without a related object.
+    /// Creates the condition of a comparison of a path, or of the count of a subquery, with
+    /// constants.
+    ///
+    /// Nil for any other comparison, and for a comparison that can be true without a related
+    /// object.
     init?(
         _ comparison: FetchRequest.Comparison, position: Int, entity: ManagedObjectModel.Entity,
         model: ManagedObjectModel
@@ -158,7 +161,8 @@ extension FetchRequest.Predicate {
 }
 
 extension FetchRequest.Expression {
-    /// Returns the expression relative to a variable's object, or nil, as for predicates.
+    /// Returns the expression relative to a variable's object; nil if it refers to another object
+    /// or cannot be translated.
     fileprivate func seen(from variable: String) -> Self? {
         switch self {
         case .constant: return self

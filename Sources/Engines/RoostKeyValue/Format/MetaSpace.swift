@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// Keys and values of the space `meta`.
 ///
-/// Each stored value, except a part of the history, is the XXH3-64 of its content, little-endian,
-/// then the content.
+/// Each stored value, except a part of the history, begins with the XXH3-64 of its content as a
+/// little-endian number. The content follows.
 enum MetaSpace {
     /// The version of the format of stores that require no features.
     static let formatVersion = 2

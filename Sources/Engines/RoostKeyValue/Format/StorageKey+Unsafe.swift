@@ -3,7 +3,8 @@ internal import RoostSystem
 
 /// A storage key under construction, with reusable memory.
 ///
-/// The order of the bytes is the order of the parts, although parts have different lengths.
+/// Comparing two keys byte by byte gives the same order as comparing them part by part, although
+/// parts have different lengths.
 /// FORMAT.md lists all keys.
 struct StorageKey: Sendable, Hashable {
     private(set) var bytes: [UInt8] = []

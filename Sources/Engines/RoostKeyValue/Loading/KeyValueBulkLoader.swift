@@ -7,9 +7,9 @@ extension KeyValueStore {
     /// the load ends, snapshots that this program takes of the store are empty. Any other store is
     /// loaded in one long transaction.
     ///
-    /// The load needs about 16 MiB of memory, or holds all entries if the store is in memory. In
-    /// one long transaction, the storage also holds changed pages in memory (LMDB: up to 512 MiB,
-    /// then in its file).
+    /// The load needs about 16 MiB of memory for sorting entries. If the store is in memory, the
+    /// load sorts all entries in memory. In one long transaction, the storage also holds changed
+    /// pages in memory (LMDB: up to 512 MiB, then in its file).
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
         var lastKeys: [Int: Int64] = [:]
@@ -144,7 +144,8 @@ final class KeyValueBulkLoader: BulkLoader {
     private func note(_ records: RecordBatch) throws(StoreError) {
         hasLoaded = true
         tally.add(records)
-        // Most records of a batch belong to one hierarchy.
+        // Most records of a batch belong to one hierarchy, so only the highest place of each run of
+        // records in one hierarchy is noted.
         var highest = ObjectPlace(root: -1, key: 0)
         for index in 0..<records.count {
             let place = plan.model.place(of: records, at: index)
@@ -189,7 +190,7 @@ final class KeyValueBulkLoader: BulkLoader {
         }
     }
 
-    /// Raises the highest key of a hierarchy and the highest place.
+    /// Raises the highest key of the place's hierarchy, and ``lastPlace``, up to the given place.
     private func note(_ place: ObjectPlace) {
         guard place.root >= 0 else { return }
         if (lastPlace.root, lastPlace.key) < (place.root, place.key) { lastPlace = place }
@@ -302,8 +303,8 @@ final class KeyValueBulkLoader: BulkLoader {
             if hasCommittedParts { try clear() }
             endLoad()
         } catch {
-            // The method cannot throw. The content is no longer a store, so later reads and writes
-            // fail.
+            // This method cannot throw. A part of the load may remain in the store, so later reads
+            // and writes throw `corrupted`.
             store.state.withLock { $0.failure = error }
         }
     }

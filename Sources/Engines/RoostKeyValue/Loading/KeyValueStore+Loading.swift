@@ -21,13 +21,14 @@ extension KeyValueStore {
 
     /// A to-one reference or a link with an end that does not exist or has the wrong entity.
     package struct DanglingReference: Sendable {
-        /// The relationship, which is stored in a record's field or owns links.
+        /// The to-one relationship of the reference, or the relationship under which the link is
+        /// stored.
         package let relationship: RelationshipName
         /// The key of the object that refers.
         package let source: Int64
         /// The key that the object refers to.
         package let target: Int64
-        /// Whether the source is the end that is missing or wrong; only for links.
+        /// Whether the source of a link is missing or has the wrong entity; false for a reference.
         package let lacksSource: Bool
         /// The entity number in a to-one reference, if the referenced object has another entity.
         package var named: Int?
@@ -44,10 +45,11 @@ extension KeyValueStore {
         return try firstDangling(.inverseLinks, reader: reader)
     }
 
-    /// Returns the first dangling reference or link that a space shows, or nil.
+    /// Returns the first dangling reference or link in a space; nil if the checked objects are
+    /// valid.
     ///
     /// Checks the first object of each key: the destination of a reference, the source in `links`,
-    /// the target in `inverseLinks`.
+    /// the target in `inverseLinks`. For a reference, also checks the entity number in the record.
     private func firstDangling(
         _ space: KeySpace, reader: any KeyValueReader
     ) throws(StoreError) -> DanglingReference? {

@@ -42,8 +42,8 @@ struct SortedEntryWriter: Sendable {
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace, writer: any KeyValueWriter
     ) throws(StoreError) {
         if space == .links || space == .inverseLinks || space == .unique {
-            // Only these spaces can have equal keys: of a repeated link, or of a unique value that
-            // two objects claim.
+            // Only these spaces can have equal keys. They come from a repeated link, or from a unique
+            // value that two objects claim.
             let isRepeated = previous.map {
                 $0.space == space && key.count == $0.key.count && key.begins(with: $0.key.bytes)
             }
@@ -155,9 +155,11 @@ struct SortedEntryWriter: Sendable {
 
 /// The pairs of objects that links connect, for relationships with two ordered ends.
 ///
-/// They are sorted before a load's entries, in a separate group, and are not stored.
+/// The pairs form a separate group, which precedes all entries of a load in sorted order. They are
+/// not stored.
 enum SortedPairs {
-    /// The position of the pairs' space: that of `meta`, which has no sorted entries.
+    /// The group of the pairs in the sorter: the position of the space `meta`, which has no other
+    /// sorted entries.
     static let position = UInt8(truncatingIfNeeded: KeySpace.meta.position)
 }
 

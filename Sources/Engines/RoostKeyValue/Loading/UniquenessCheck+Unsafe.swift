@@ -4,8 +4,8 @@ package import RoostCore
 ///
 /// The check needs bounded memory and reads no store.
 ///
-/// Values are compared by their 128-bit hashes. If two hashes are equal, the store itself must
-/// decide.
+/// Values are compared by their 128-bit hashes. Equal hashes do not prove equal values, so the
+/// store must then compare the values themselves.
 package final class UniqueValueCheck {
     private let plan: StorePlan
     private let sorter: ExternalSorter

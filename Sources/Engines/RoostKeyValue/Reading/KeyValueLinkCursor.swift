@@ -2,7 +2,8 @@ internal import RoostCore
 
 /// The links in one range of a space, in the order of their keys.
 ///
-/// The value of a link is its place at the other end. References have no value.
+/// A key contains the link's place in the list of the first object. The value is the link's place
+/// in the list of the second object. References have no value.
 final class LinkStream {
     private let cursor: any KeyValueCursor
     private let space: KeySpace
@@ -98,8 +99,9 @@ struct LinkKey {
         (self.relationship, self.from, self.place, self.to) = (relationship, from, place, to)
     }
 
-    /// Returns the last part of a key whose first `byteCount` bytes are a known number and `from`;
-    /// nil if the key has another form.
+    /// Returns the last part of a key, `to`; nil if the key has another form.
+    ///
+    /// The first `byteCount` bytes are the number and `from`, which the caller knows.
     @inline(__always)
     static func end(of key: UnsafeRawBufferPointer, behind byteCount: Int) -> Int64? {
         key.lastShortKey(behind: byteCount) ?? longEnd(of: key, behind: byteCount)

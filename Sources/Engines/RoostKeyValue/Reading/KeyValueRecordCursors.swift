@@ -172,9 +172,9 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
     }
 }
 
-/// The records with given keys of one hierarchy, in the order in which the keys are found.
+/// The records with given keys of one hierarchy, in the order in which a source returns the keys.
 ///
-/// Records of other entities and keys without a record are skipped.
+/// Skips keys without a record, and records of other entities.
 final class KeyedRecordVisitor: RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let entity: ManagedObjectModel.Entity

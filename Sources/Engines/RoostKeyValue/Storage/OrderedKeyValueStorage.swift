@@ -10,7 +10,7 @@ public import RoostCore
 ///
 /// The methods are called from any number of threads at once, never on the cooperative pool, and
 /// may block. Errors keep their codes on the way to the user: `busy`, `noSpace`, `ioFailure`,
-/// `corrupted`, `closed`, `readOnly`, `limitExceeded`, `outOfResources`.
+/// `outcomeUnknown`, `corrupted`, `closed`, `readOnly`, `limitExceeded`, `outOfResources`.
 public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// The maximum length of a key in the storage, in bytes; at least 64.
     ///
@@ -83,7 +83,7 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
 }
 
 extension OrderedKeyValueStorage {
-    /// The default, false: the storage's medium can change bytes.
+    /// The default, false, for a storage whose medium can damage bytes.
     public var holdsCheckedMemory: Bool { false }
 
     /// The default, the version of the engine's format for stores without required features: 2.
@@ -273,11 +273,11 @@ public protocol KeyValueLongWrite: AnyObject {
     ) throws(StoreError) -> Result
     /// Makes all changes visible and durable at once, and releases the writer lock.
     ///
-    /// After an error, this storage shows no change of the transaction, which can only be aborted.
-    /// After `ioFailure`, the transaction may be on the disk. In that case, the storage accepts no
-    /// further transaction until it is opened again.
-    /// - Throws: `noSpace`, `ioFailure`; `closed` after an error of ``perform(_:)``, or if the
-    ///   storage was closed meanwhile and cannot commit afterwards.
+    /// After an error, the transaction can only be aborted. Nothing of it is written, unless the
+    /// error is `outcomeUnknown`. Then the transaction may be on the disk, and the storage accepts
+    /// no further transaction before it is opened again or has read the disk again.
+    /// - Throws: `noSpace`, `ioFailure`, `outcomeUnknown`; `closed` after an error of
+    ///   ``perform(_:)``, or if the storage was closed meanwhile and cannot commit afterwards.
     func commit() throws(StoreError)
     /// Discards all changes.
     ///
