@@ -97,7 +97,7 @@ struct BadInputTests {
             convert.expectError(3)
             #expect(!FileManager.default.fileExists(atPath: place.file("copy")))
             #expect(try place.bytes("cut") == whole.prefix(part))
-            // The next round needs a new file. The lock file remains.
+            // Each round writes a new file, but keeps the lock file of the round before.
             try FileManager.default.removeItem(atPath: place.file("cut"))
         }
     }
@@ -166,7 +166,9 @@ struct BadInputTests {
         #expect(try place.roost("info", "a").code == 0)
     }
 
-    /// The arguments that run a command without superuser rights; nil if setpriv is missing.
+    /// The words before a command that is to run without superuser rights.
+    ///
+    /// Nil if the superuser runs the tests and setpriv is missing.
     private static let asUser: [String]? = {
         guard geteuid() == 0 else { return [] }
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv") else { return nil }
@@ -175,7 +177,7 @@ struct BadInputTests {
 
     @Test(
         "the error for a missing permission or directory names the file or directory",
-        .enabled(if: asUser != nil, "needs setpriv as the superuser"), arguments: Workplace.fileTypes)
+        .enabled(if: asUser != nil, "the superuser needs setpriv"), arguments: Workplace.fileTypes)
     func permissions(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, named: "a", objects: 10)

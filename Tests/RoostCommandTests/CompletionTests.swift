@@ -17,7 +17,7 @@ struct CompletionTests {
         Completer(commands).candidates(words).map(\.text)
     }
 
-    /// Returns the program's completions in a directory.
+    /// Returns the completions that the program prints when it runs in the directory of `place`.
     private func asked(_ words: [String], in place: Workplace) throws -> [String] {
         let result = try place.start([Completer.commandName, "words"] + words).wait()
         #expect(result.code == 0 && result.errors == "")

@@ -64,7 +64,7 @@ struct ConfigurationTests {
         try Workplace().roost("info").expectError(2, containing: "needs STORE")
     }
 
-    @Test("a configured name means its store, but with ./ before it means a file", arguments: Workplace.fileTypes)
+    @Test("a configured name means its store, but a path with ./ means a file", arguments: Workplace.fileTypes)
     func precedence(type: String) throws {
         let place = try place(type)
         try place.makeStore(type, named: "main", objects: 7)

@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("Commands on a store with a changed value")
+@Suite("Commands on a store in which another program changed a value")
 struct DamageCommandTests {
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 

@@ -70,7 +70,7 @@ struct DumpCommandTests {
         #expect(try place.roost("check", "b").output == "sqlite:b is sound.\n")
     }
 
-    @Test("a load with --overwrite keeps the store if its input is incomplete, and --quiet prints nothing")
+    @Test("a load of incomplete input with --overwrite keeps the store, and a load with --quiet prints nothing")
     func overwriting() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", named: "a")

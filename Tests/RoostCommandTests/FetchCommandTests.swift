@@ -183,7 +183,7 @@ struct FetchCommandTests {
     }
 
     @Test(
-        "the error for a wrong column or group of a fetch names the option or the place",
+        "the error for a wrong column or group of a fetch names the option or the wrong part",
         arguments: [
             (["--select=text, year +"], 2, "--select"), (["--select=id, yeer + 1"], 2, "At column 5 of '--select'"),
             (["--select=text, count(id)"], 2, "'text'"), (["--having=year > 1"], 2, "groups"),
@@ -316,7 +316,7 @@ struct FetchCommandTests {
         }
     }
 
-    @Test("a fetch without results reports the number 0 instead of titles")
+    @Test("a fetch without results reports 0 objects or rows, and prints no column titles")
     func empty() throws {
         let place = try Workplace()
         try Self.makeNotes("sqlite", in: place)
@@ -361,7 +361,7 @@ struct FetchCommandTests {
             #expect(run.code == 0 && run.errors == "", "\(run.errors)")
             return run.output
         }
-        // Artists have an index by name, albums one by title.
+        // Album has an index on title, but not on barcode.
         let missing = try plan("barcode = 1")
         #expect(missing.hasSuffix("hint       an index on Album.barcode would help\n"), "\(missing)")
         for predicate in ["title = 'x'", "barcode != 1", "SELF = 5", "label.name LIKE '*x'", "TRUEPREDICATE"] {

@@ -41,7 +41,7 @@ struct ForeignFileCommandTests {
     }
 
     @Test(
-        "commands refuse and keep a foreign file under the name of a store's log",
+        "commands refuse and keep a foreign file with the name of a store's -wal, -shm or -journal file",
         arguments: ["-wal", "-shm", "-journal"], ["pipe", "link", "store"])
     func companions(suffix: String, kind: String) throws {
         let place = try Workplace()

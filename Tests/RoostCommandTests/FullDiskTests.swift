@@ -63,7 +63,7 @@ import RoostCore
         }
 
         @Test(
-            "a store on a full disk is read, converted and backed up without new files there",
+            "a store on a full disk is read, converted and backed up without new files on that disk",
             arguments: Workplace.fileTypes)
         func reading(type: String) throws {
             let place = try Workplace()

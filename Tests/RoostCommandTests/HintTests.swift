@@ -68,7 +68,7 @@ struct HintTests {
             .expectError(2, containing: "'created' was 'date' before")
     }
 
-    @Test("a list of more than 21 names ends with the number of the others")
+    @Test("a list of more than 21 names ends with the number of names left out")
     func longList() {
         let names = (1...40).map { "n\($0)" }
         #expect(listed(names).hasSuffix("n20 and 20 more"))

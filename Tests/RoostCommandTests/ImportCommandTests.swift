@@ -60,6 +60,17 @@ struct ImportCommandTests {
         #expect(try place.roost("fetch", "music", "Artist", "--count").output == "2\n")
     }
 
+    @Test("the report of an import counts the dates whose offset from UTC is not kept")
+    func offsets() throws {
+        let place = try workplace("id,at\n1,2024-05-01T12:30:00+02:00\n2,2024-05-01T12:30:00-01:00\n")
+        for store in ["sqlite:log", "log"] {
+            let report = try place.roost("import", "tracks.csv", store, "--entity=Entry", "--json").json()
+            #expect(
+                report["warnings"] as? [String]
+                    == ["Column 'at': 2 times with an offset from UTC are kept as times in UTC."])
+        }
+    }
+
     @Test("an import saves the model that it proposes, and accepts the edited model")
     func model() throws {
         let place = try workplace()
@@ -95,7 +106,7 @@ struct ImportCommandTests {
         try place.roost("import", "-", "sqlite:other", "--format=csv").expectError(2, containing: "--entity")
     }
 
-    @Test("an import that ends at a faulty row makes no store and changes none")
+    @Test("an import that stops at a faulty row creates no store and changes no existing store")
     func nothingAfterErrors() throws {
         let place = try workplace(tracks + "4,x\n")
         try place.roost("import", "tracks.csv", "sqlite:music", "--entity=Track")

@@ -138,9 +138,9 @@ import Testing
         @Test(
             "an import of a PostgreSQL database reports an unusable location in one line, without its password",
             arguments: [
-                ("postgresql://ada:secret@localhost/shop", 2, "has no password"),
-                ("POSTGRES://ada:secret@localhost/shop", 2, "has no password"),
-                ("postgresql:host=localhost password=secret", 2, "has no password"),
+                ("postgresql://ada:secret@localhost/shop", 2, "must not have a password"),
+                ("POSTGRES://ada:secret@localhost/shop", 2, "must not have a password"),
+                ("postgresql:host=localhost password=secret", 2, "must not have a password"),
                 ("postgresql:host=/nowhere dbname=shop user=ada", 3, "cannot be reached"),
                 ("postgresql://ada@localhost/shop?schema=pg_catalog", 2, "belongs to the server"),
             ] as [(String, Int32, String)])

@@ -16,7 +16,7 @@ struct InterruptionTests {
     ) throws -> CommandResult {
         let run = try place.start(["convert", "a", "\(type):b", "--quiet"])
         let microseconds = duration / .microseconds(1)
-        // The test varies the time of the signal, so it waits for no event.
+        // The signal's time is random on purpose, so the test sleeps instead of waiting for an event.
         usleep(UInt32(Double(numbers.next() % 1000) / 1000 * microseconds))
         kill(run.process.processIdentifier, signal)
         return try run.wait()
@@ -112,7 +112,7 @@ struct OpenStoreInterruptionTests {
         in place: Workplace
     ) throws -> CommandResult {
         let run = try place.start(command)
-        // The test varies the time of the signal, so it waits for no event.
+        // The signal's time is random on purpose, so the test sleeps instead of waiting for an event.
         usleep(UInt32(Double(numbers.next() % 1100) / 1000 * (duration / .microseconds(1))))
         kill(run.process.processIdentifier, signal)
         return try run.wait()

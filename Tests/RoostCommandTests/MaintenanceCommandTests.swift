@@ -29,7 +29,7 @@ struct MaintenanceCommandTests {
         #expect(try place.roost("diff", "a", "b").code == 0)
     }
 
-    @Test("a backup to its source, or of another type, is refused", arguments: Workplace.fileTypes)
+    @Test("a backup over its source or into another store type is refused", arguments: Workplace.fileTypes)
     func wrongBackup(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, named: "a")
@@ -84,10 +84,10 @@ struct MaintenanceCommandTests {
 
     /// A user with the right to write in a directory can replace files of other users there.
     @Test(
-        "compact refuses another user's store, and a replacing backup extends no user's access",
+        "compact refuses another user's store, and a backup that replaces a store gives no user more access",
         .enabled(
             if: geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv"),
-            "needs setpriv as the superuser"), arguments: Workplace.fileTypes)
+            "needs superuser rights and setpriv"), arguments: Workplace.fileTypes)
     func ownership(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, named: "a", objects: 10)
@@ -144,7 +144,7 @@ struct MaintenanceCommandTests {
         for round in 0..<16 {
             if command == "backup" { try? FileManager.default.removeItem(atPath: place.file("b")) }
             let run = try place.start(arguments)
-            // The test varies the time of the signal, so it waits for no event.
+            // The signal's time is random on purpose, so the test sleeps instead of waiting for an event.
             usleep(UInt32(Double(numbers.next() % 1000) / 1000 * microseconds))
             kill(run.process.processIdentifier, SIGINT)
             let result = try run.wait()

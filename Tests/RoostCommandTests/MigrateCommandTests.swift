@@ -156,7 +156,7 @@ struct MigrateCommandTests {
     }
 
     @Test(
-        "a migration refuses a mapping model for versions that it does not fit",
+        "a migration refuses wrong or unsuitable versions for a mapping model",
         arguments: [
             ("Notes 3", 2, "FILE@FROM..TO"), ("Notes 4..Notes 10", 2, "did you mean"),
             ("Notes 10..Notes 3", 2, "later version"), ("Notes..Notes 2", 3, "paint"),
@@ -172,7 +172,7 @@ struct MigrateCommandTests {
         ).expectError(code, containing: message)
     }
 
-    @Test("a migration uses a mapping model between the versions that it fits")
+    @Test("a migration applies a mapping model to the step that fits, with or without stated versions")
     func mapping() throws {
         let place = try Workplace()
         try makeBundle(in: place)
@@ -197,7 +197,7 @@ struct MigrateCommandTests {
          "destination": "Note", "attributes": {"title": {"value": "$source.title"}}}]}
         """
 
-    @Test("a migration warns of a mapping model for versions before the store's")
+    @Test("a migration warns of a mapping model for versions before the version of the store")
     func unusedMapping() throws {
         let place = try Workplace()
         try makeBundle(in: place)

@@ -241,7 +241,7 @@ struct ModelCommandTests {
     }
 
     @Test(
-        "model history refuses an order with one, an empty or an unknown name",
+        "model history refuses an order with only one name, an empty name or an unknown name",
         arguments: [
             ("Wallet", "needs at least two"), ("Wallet,,Multi,", "empty name"),
             ("Wallet,Multy", "did you mean 'Multi'?"),

@@ -144,7 +144,7 @@ struct PageCommandTests {
         "Sessions of the shell in the documentation",
         .enabled(
             if: CorpusFolder.chinook != nil && Terminal.isAvailable,
-            "the corpus is not beside the package, or no setsid"
+            "the corpus is not beside the package, or setsid is missing"
         ),
         .serialized)
     struct PageSessionTests {

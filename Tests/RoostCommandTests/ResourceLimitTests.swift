@@ -61,7 +61,8 @@ import Testing
             "a conversion under a limit of processes succeeds, or fails and leaves no store",
             .enabled(if: hasTools, "needs prlimit, setpriv and timeout"), arguments: Workplace.fileTypes)
         func processes(type: String) throws {
-            // Root has no limit of processes, and any other user has processes already.
+            // No limit of processes applies to root, so root runs the commands as user 65534. Any other
+            // user has processes already, so only the limit 1 has a predictable result.
             let isRoot = geteuid() == 0
             let place = try makePlace(isForNobody: isRoot)
             let user = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []

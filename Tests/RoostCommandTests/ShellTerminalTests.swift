@@ -106,7 +106,7 @@ import Testing
             #expect(try terminal.end() == 0, "\(terminal.shown)")
         }
 
-        @Test("the shell marks an error under its character, and continues")
+        @Test("the shell prints ^ under the position of an error, and continues")
         func places() throws {
             let place = try ShellSample.make("json")
             let terminal = try start(place)
@@ -147,7 +147,7 @@ import Testing
 
 @Suite("History of the shell")
 struct ShellHistoryTests {
-    @Test("the shell's history keeps statements of several lines, up to a limit")
+    @Test("the shell's history keeps multiline statements, and only a limited number of statements")
     func entries() throws {
         let place = try Workplace()
         let path = place.file("a/b/history")

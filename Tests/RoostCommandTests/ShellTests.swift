@@ -330,7 +330,7 @@ struct ShellTests {
     func fresh(type: String) throws {
         let place = try ShellSample.make(type)
         let (run, input) = try place.startShell()
-        // An uncommitted change keeps objects in memory, but they must be read again.
+        // The uncommitted change keeps objects in memory. Later statements must still read them from the store.
         try input.write(contentsOf: Data("update Album set plays = 1\nundo\nupdate Album/3 set plays = 5\n".utf8))
         try run.waitForOutput(lines: 3)
         let other = try place.roost("update", "store", "Album", "--set=title = 'Theirs'", "--where=SELF = 1", "--yes")
@@ -365,7 +365,7 @@ struct ShellTests {
         #expect(tooLarge.code == 3 && tooLarge.errors.contains("has more than"), "\(tooLarge.errors.prefix(300))")
     }
 
-    @Test("the shell runs the lines before one that is not UTF-8, and refuses that one")
+    @Test("the shell runs the lines before a line that is not UTF-8, and refuses that line")
     func encoding() throws {
         let place = try ShellSample.make("sqlite")
         try place.write(Data("count Album\nfetch \u{FF}".utf8.dropLast(2)) + Data([0xFF, 0x0A]), to: "bytes")

@@ -193,7 +193,7 @@ struct StoreCommandTests {
     }
 
     @Test(
-        "numbers of bytes are exact, with a short form for long ones",
+        "byte counts are exact, and counts of 1000 or more also have a short form",
         arguments: [
             (0, "0"), (999, "999"), (1000, "1000 (1.0 kB)"), (999_949, "999949 (999.9 kB)"),
             (999_950, "999950 (1.0 MB)"), (1_318_912, "1318912 (1.3 MB)"), (82_022_461_440, "82022461440 (82.0 GB)"),
@@ -220,7 +220,7 @@ struct StoreCommandTests {
         #expect(refused.output.contains("refused"))
     }
 
-    @Test("the demonstration converts through all types and ends with equal content")
+    @Test("roost demo converts through all types and ends with equal content")
     func demonstration() throws {
         let place = try Workplace()
         let result = try place.roost("demo", "--objects=1000", "--seed=7")
@@ -243,7 +243,7 @@ struct StoreCommandTests {
         #expect(try again.roost("info", "music.sqlite", "--json").json()["digest"] as? String != digest)
     }
 
-    @Test("the demonstration makes a sound store of any number of objects", arguments: [1, 2, 9, 49, 101])
+    @Test("roost demo makes a sound store of any number of objects", arguments: [1, 2, 9, 49, 101])
     func smallLibraries(objects: Int) throws {
         let place = try Workplace()
         #expect(try place.roost("demo", "--objects=\(objects)").code == 0)

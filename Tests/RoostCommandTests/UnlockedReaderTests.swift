@@ -16,7 +16,7 @@ import Testing
 
         @Test(
             "a reader without locks refuses a damaged log and reads a sound one",
-            .enabled(if: canBecomeNobody, "needs setpriv, and the right to use it"), arguments: [true, false])
+            .enabled(if: canBecomeNobody, "needs superuser rights and setpriv"), arguments: [true, false])
         func log(isDamaged: Bool) throws {
             let place = try Workplace()
             try place.makeStore("sqlite", named: "live", objects: 20)

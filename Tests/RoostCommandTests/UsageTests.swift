@@ -122,10 +122,10 @@ struct UsageTests {
         #expect(String(decoding: try Data(contentsOf: location), as: UTF8.self) == text)
     }
 
-    /// The demonstration creates the stores that the examples name.
+    /// `roost demo` creates the stores that the examples name.
     ///
     /// Commands that change stores get `--dry-run`.
-    @Test("the examples of the README and of the help run", .enabled(if: Workplace.fileTypes.contains("lmdb")))
+    @Test("the examples in the README and in the help succeed", .enabled(if: Workplace.fileTypes.contains("lmdb")))
     func examples() throws {
         let place = try Workplace()
         try #require(try place.roost("demo", "--objects=500").code == 0)
@@ -151,7 +151,7 @@ struct UsageTests {
     }
 
     @Test(
-        "only a message of one sentence loses its full stop",
+        "an error message of one sentence ends without a period, and a longer message ends with punctuation",
         arguments: [
             ("It is so.", "It is so"), ("it is so; do that", "it is so; do that"),
             ("It is so. Do that.", "It is so. Do that."),

@@ -116,7 +116,7 @@ import Testing
             for number in 0..<40 { script += "INSERT INTO c VALUES (\(numbers.pick(values + ["NULL"])), \(number));\n" }
             let path = try directory.database(script)
             let database = try TestDatabase(path)
-            // These texts identify the rows, because an import can give the objects new keys.
+            // The texts in column b identify the rows of p, because an import can give objects new keys.
             try database.execute("UPDATE p SET b = typeof(a) || ':' || quote(a)")
             let imported = try Imported(path)
             let names = try imported.objects("p").mapValues { $0["b"] }

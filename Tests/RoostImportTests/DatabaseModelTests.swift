@@ -34,7 +34,7 @@ import Testing
             return try ManagedObjectModel(entities: entities)
         }
 
-        @Test("an import with a model read from the inferred model's document fills an equal store")
+        @Test("an import with the inferred model, after the model was written and read again, fills an equal store")
         func roundTrip() throws {
             let first = try Imported(path, type: "json")
             let document = try inferred().document()
@@ -167,7 +167,7 @@ import Testing
             #expect(error.message.hasPrefix("Table 't', column 'c', row 1: \(reason). Change"), "\(error.message)")
         }
 
-        @Test("the error for a reference to no existing row names the mandatory relationship")
+        @Test("the error for a reference to a missing row names the mandatory relationship")
         func dangling() throws {
             let path = try directory.database(
                 "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE t (p INT REFERENCES p); INSERT INTO t VALUES (7);",

@@ -18,7 +18,13 @@ struct DelimitedTextTests {
         #expect(try ImportBench().rows(text) == [["a": 1, "b": "x"], ["a": 2, "b": "y"]])
     }
 
-    @Test("line breaks unlike that of the header are part of a cell")
+    @Test("an empty line is a row without a value in a text of one column", arguments: ["\n", "\r\n", "\r"])
+    func emptyLines(end: String) throws {
+        let text = ["a", "", "x", "", ""].joined(separator: end)
+        #expect(try ImportBench().rows(text) == [[:], ["a": "x"], [:]])
+    }
+
+    @Test("a line break of a different kind than the header's is part of a cell")
     func otherBreaks() throws {
         #expect(try ImportBench().rows("a,b\n1\r2,x\n\r,y\n") == [["a": "1\r2", "b": "x"], ["a": "\r", "b": "y"]])
         #expect(try ImportBench().rows("a,b\r1\n2,x\r\n3,y\r") == [["a": "1\n2", "b": "x"], ["a": "\n3", "b": "y"]])

@@ -20,11 +20,38 @@ struct InferenceTests {
             (["NaN", "1"], .string), (["1234567890123456789e150"], .string), (["1e-400"], .string),
             (["1.23456789e-320"], .string), (["2024-05-01T12:30:00.123456Z"], .date),
             (["2024-05-01T12:30:00.123456789Z"], .string), (["-"], .string), (["0x10"], .string),
+            (["1700-01-01T00:00:00.12345Z"], .date), (["1700-01-01T00:00:00.123456Z"], .string),
+            (["-0", "5"], .double), (["-0", "9007199254740993"], .string), (["-0.00"], .double),
         ])
     func types(cells: [String], type: AttributeType) throws {
         let text = "a|b\n" + cells.map { "\($0)|\n" }.joined()
         let model = try ImportBench { $0.delimiter = UInt8(ascii: "|") }.content(Array(text.utf8)).model
         #expect(model.entity("Row")?.attribute("a")?.type == type)
+    }
+
+    @Test("the minus sign of a zero is kept")
+    func negativeZero() throws {
+        #expect(try ImportBench().rows("a,b\n-0,\n5,\n") == [["a": .double(-0.0)], ["a": 5.0]])
+    }
+
+    @Test(
+        "the remark about a column of dates says how the stored dates differ from the text",
+        arguments: [
+            (
+                ["2024-05-01T12:30:00+02:00", "2024-05-01T12:30:00-05:30"],
+                "2 times with an offset from UTC are kept as times in UTC", true
+            ),
+            (["2024-05-01T12:30:00+02:00"], "1 time with an offset from UTC is kept as a time in UTC", true),
+            (["2024-05-01T12:30:00+00:00"], nil, false),
+            (["2024-05-01", "2024-05-01T12:30:00Z"], "the different forms of the dates are not kept", true),
+            (["2024-05-01T12:30:00Z", "2024-05-01T12:30:00.5Z"], nil, false),
+            (["2024-05-01 12:30"], "times without a zone are read as UTC", false),
+        ] as [([String], String?, Bool)])
+    func dateRemarks(cells: [String], remark: String?, isLoss: Bool) throws {
+        let text = "a,b\n" + cells.map { "\($0),\n" }.joined()
+        let content = try ImportBench().content(Array(text.utf8))
+        #expect(content.plan.tables.first?.columns.first?.remark == remark)
+        #expect(content.warnings() == (isLoss ? ["Column 'a': \(remark ?? "")."] : []))
     }
 
     @Test("the inferred type depends on all rows")

@@ -82,7 +82,7 @@
             #expect(imported.report.warnings == [])
         }
 
-        @Test("an import with a model read from the inferred model's document fills an equal store")
+        @Test("an import with the inferred model, after the model was written and read again, fills an equal store")
         func roundTrip() throws {
             let schema = try ServerSchema(Self.shop)
             let first = try schema.imported()

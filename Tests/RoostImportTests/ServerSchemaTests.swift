@@ -35,7 +35,7 @@
                 ])
         }
 
-        @Test("a primary key of another type becomes a unique attribute, and the objects are numbered in its order")
+        @Test("a primary key of another type becomes a unique attribute, and objects are numbered in the key's order")
         func otherKeys() throws {
             let imported = try ServerSchema(
                 "CREATE TABLE t (code text PRIMARY KEY, x int); INSERT INTO t VALUES ('b', 1), ('a', 2)"

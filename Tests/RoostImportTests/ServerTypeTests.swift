@@ -89,7 +89,7 @@
         }
 
         @Test(
-            "values of a type without an attribute type are kept as the server's text, and a warning names the type",
+            "values of a type that matches no attribute type are kept as the server's text, with a warning",
             arguments: [
                 ("time", "'12:30:00.5'", "12:30:00.5"), ("timetz", "'12:30+02'", "12:30:00+02"),
                 ("interval", "'1 year 2 days 03:00'", "1 year 2 days 03:00:00"),

@@ -43,6 +43,45 @@ struct TextImportTests {
             ])
     }
 
+    @Test("infinities and NaN are read as an export writes them")
+    func specialNumbers() throws {
+        var bench = ImportBench()
+        bench.model = try model([
+            .double("d"), AttributeDescription("f", type: .float), .decimal("c"),
+        ])
+        let text = "d,f,c\nNaN,Infinity,NaN\n-Infinity,NaN,1\nNaN:7ff8000000000001,NaN:7fc00001,\n"
+        #expect(
+            try bench.rows(text) == [
+                ["d": .double(.nan), "f": .double(.infinity), "c": .decimal(.nan)],
+                ["d": .double(-.infinity), "f": .double(.nan), "c": .decimal(1)],
+                [
+                    "d": .double(Double(bitPattern: 0x7ff8_0000_0000_0001)),
+                    "f": .double(Double(Float(bitPattern: 0x7fc0_0001))),
+                ],
+            ])
+    }
+
+    @Test("an import with a given model counts the dates whose offset from UTC is not kept")
+    func offsets() throws {
+        var bench = ImportBench { $0.faultyRows = .skip }
+        bench.model = try model([AttributeDescription("when", type: .date), .integer16("n")])
+        let rows = ["when,n", "2024-05-01T12:30:00+02:00,1", "2024-05-01T12:30:00Z,2", "2024-05-01T12:30:00-01:00,x"]
+        let text = Array(rows.joined(separator: "\n").utf8)
+        let warnings = [
+            "Column 'when': 1 time with an offset from UTC is kept as a time in UTC.", "1 row was left out.",
+        ]
+        let inserted = try bench.content(text)
+        #expect(try inserted.insert(into: try ImportBench.store(inserted.model)).rows == 2)
+        #expect(inserted.warnings() == warnings)
+        let sent = try bench.content(text)
+        _ = try MigrationManager(registry: .standard).make(
+            .store(try ImportBench.store(sent.model)), of: sent, named: "rows")
+        #expect(sent.warnings() == warnings)
+        let examined = try bench.content(text)
+        #expect(try examined.look() == 2)
+        #expect(examined.warnings() == warnings)
+    }
+
     @Test(
         "the error for a row or column that the model forbids gives the place and the reason",
         arguments: [
@@ -89,7 +128,7 @@ struct TextImportTests {
         #expect(try ImportBench.values(of: "Row", in: store) == [["id": 1, "a": "z"], ["id": 2, "a": "y"]])
     }
 
-    @Test("rows whose key exists in the store update its objects, and other rows are inserted")
+    @Test("a row whose key exists in the store updates the stored object, and other rows are inserted")
     func keysOfStore() throws {
         let store = try ImportBench { $0.key = ["id"] }.store(Array("id,a\n1,z\n2,y\n".utf8))
         var bench = ImportBench { $0.key = ["id"] }
@@ -123,7 +162,7 @@ struct TextImportTests {
         #expect(try zip(rows, names).allSatisfy { row, name in byID[try #require(row["artist"])] == .string(name) })
     }
 
-    @Test("a relation column finds objects by an attribute with 32 bits of precision")
+    @Test("a relation column finds objects by the value of a 32-bit float attribute")
     func floatRelation() throws {
         var bench = ImportBench { $0.relations = [.init(column: "weight", entity: "Weight", attribute: "kilograms")] }
         bench.model = try ManagedObjectModel(entities: [
@@ -150,7 +189,7 @@ struct TextImportTests {
         #expect(parents.sorted { "\($0)" < "\($1)" } == [["a", "b"], ["b", "c"], ["c", .null]])
     }
 
-    @Test("a relationship between rows records the name of its column, if the names differ")
+    @Test("a relationship between rows records its column's name if the relationship has a different name")
     func renamedOwnRelation() throws {
         let bench = ImportBench {
             $0.key = ["name"]
@@ -159,6 +198,19 @@ struct TextImportTests {
         let model = try bench.content(Array("name,parent/row\na,\n".utf8)).model
         let relationships = try #require(model.entity("Row")).relationships
         #expect(relationships.compactMap { $0.declaration.userInfo["importedFrom"] } == ["parent/row"])
+    }
+
+    @Test("the inverse of an inferred relationship differs in name from every column and attribute")
+    func inverseNames() throws {
+        let own = ImportBench {
+            $0.key = ["name"]
+            $0.relations = [.init(column: "parent", entity: "Row", attribute: "name")]
+        }
+        let row = try #require(try own.content(Array("name,parent,parents\na,,2\n".utf8)).model.entity("Row"))
+        #expect(row.attribute("parents") != nil && row.relationship("parents2") != nil)
+        let other = ImportBench { $0.relations = [.init(column: "a", entity: "Other", attribute: "rows")] }
+        let related = try #require(try other.content(Array("a,b\nx,1\n".utf8)).model.entity("Other"))
+        #expect(related.attribute("rows") != nil && related.relationship("rows2") != nil)
     }
 
     /// Returns the message of the error that ends an import into a store with one row.
@@ -190,7 +242,7 @@ struct TextImportTests {
         #expect(message == "'rows', line 1: the row lacks a column of the key.")
     }
 
-    @Test("a relation to another entity than that of the relationship is refused")
+    @Test("a relation column is refused if its entity is not the relationship's destination")
     func wrongRelation() throws {
         var related = ImportBench { $0.relations = [.init(column: "a", entity: "Other", attribute: "n")] }
         related.model = try ManagedObjectModel(entities: [

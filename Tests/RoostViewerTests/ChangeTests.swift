@@ -82,7 +82,7 @@
             #expect(try library.store.count("Artist", where: "name == 'New'") == 1)
         }
 
-        @Test("an insert is a step of its own, which is undone and redone")
+        @Test("an insert is undone and redone separately from an earlier edit")
         func insertIsStep() throws {
             _ = try library.send("PATCH", to: "/library/Album/1.json", body: #"{"version":1,"values":{"year":"1980"}}"#)
             let inserted = try library.send("POST", to: "/library/Artist.json", body: #"{"values":{"name":"New"}}"#)

@@ -7,7 +7,7 @@
 
     @testable import RoostViewer
 
-    @Suite("Edits of a store that cannot be read")
+    @Suite("Edits during which a read of the store fails")
     struct EditFaultTests {
         private let faulty: FailingReads
         private let store: Store
@@ -45,7 +45,7 @@
             }
         }
 
-        @Test("an edit during which a read fails is saved, or reports an error and changes nothing", arguments: 1...8)
+        @Test("if a read fails during an edit, the edit is saved, or fails and changes nothing", arguments: 1...8)
         func edit(read: Int) throws {
             let former = try value("title")
             let isDone = succeeds(failingAt: read) { try set("title", to: "One") }
@@ -57,7 +57,7 @@
             #expect(try value("title") == expected)
         }
 
-        @Test("an undo during which a read fails is saved, or reports an error and changes nothing", arguments: 1...8)
+        @Test("if a read fails during an undo, the undo is saved, or fails and changes nothing", arguments: 1...8)
         func undo(read: Int) throws {
             let former = try value("title")
             try set("title", to: "One")
@@ -73,12 +73,12 @@
     /// A store in which one read fails.
     private final class FailingReads: PersistentStore {
         private let base: any PersistentStore
-        /// The number of reads until the failing one; nil for no failure.
+        /// The number of reads up to and including the failing read; nil if no read fails.
         private let readsLeft = Mutex<Int?>(nil)
 
         init(_ base: any PersistentStore) { self.base = base }
 
-        /// Makes a read fail, counted from 1; nil for no failure.
+        /// Makes the read with this number fail, counted from 1; nil makes all reads succeed.
         func fail(at read: Int?) { readsLeft.withLock { $0 = read } }
 
         var type: any PersistentStoreType { base.type }

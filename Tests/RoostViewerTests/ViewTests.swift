@@ -121,7 +121,7 @@
         }
 
         @Test(
-            "the condition of each facet value finds as many objects as it counts",
+            "the condition of each facet value finds as many objects as the facet counts",
             arguments: ["year", "artist", "isLive", "title"])
         func facets(property: String) throws {
             let library = try ViewedLibrary()
@@ -154,7 +154,7 @@
             #expect(try library.get("/library/Album/21/editor.json").at("property.value")?.text == "Ann")
         }
 
-        @Test("a relationship's table has its order, and is sorted and filtered")
+        @Test("the table of a relationship can be sorted and filtered")
         func relationships() throws {
             let library = try ViewedLibrary()
             #expect(try library.get("/library/Artist/1/albums.json?size=3")["count"]?.integer == 10)
@@ -165,7 +165,7 @@
             #expect(sorted.at("owner.title")?.text == "Queen")
         }
 
-        @Test("the predicate bar completes names along paths, operators and words")
+        @Test("the predicate bar completes operators, words, and names along paths")
         func completions() throws {
             let library = try ViewedLibrary()
             func texts(_ text: String) throws -> [String] {

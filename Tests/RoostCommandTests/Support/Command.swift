@@ -71,7 +71,7 @@ final class Workplace: Sendable {
         return try start(["shell", store] + options, input: input).wait()
     }
 
-    /// Starts `roost shell` on the store `store`, to which the caller writes through `input`.
+    /// Starts `roost shell` on the store `store`; the caller writes statements to `input`.
     func startShell() throws -> (run: RunningCommand, input: FileHandle) {
         let pipe = Pipe()
         return (try start(["shell", "store"], input: pipe), pipe.fileHandleForWriting)
@@ -131,7 +131,7 @@ final class RunningCommand {
         try process.run()
     }
 
-    /// Waits until the program has written lines to its standard output, or has ended.
+    /// Waits until the program has written `count` lines to standard output, or has ended.
     func waitForOutput(lines count: Int) throws {
         while process.isRunning, try Data(contentsOf: output).count(where: { $0 == UInt8(ascii: "\n") }) < count {
             sched_yield()

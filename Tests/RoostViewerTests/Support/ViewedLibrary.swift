@@ -19,11 +19,15 @@
         /// Creates the library.
         ///
         /// - Parameters:
+        ///   - model: The model, or nil for the model of the library.
         ///   - allowsChanges: Whether objects can be changed.
         ///   - fill: Puts objects into the store.
         /// - Throws: The error of a store.
-        init(allowsChanges: Bool = false, fill: (Store) throws -> Void = ViewedLibrary.fill) throws {
-            store = try Store.open(.memory("library-\(UUID().uuidString)"), model: Self.model())
+        init(
+            model: ManagedObjectModel? = nil, allowsChanges: Bool = false,
+            fill: (Store) throws -> Void = ViewedLibrary.fill
+        ) throws {
+            store = try Store.open(.memory("library-\(UUID().uuidString)"), model: try model ?? Self.model())
             try fill(store)
             let viewed = try ViewedStore(store, name: "library", title: "library.sqlite", allowsChanges: allowsChanges)
             server = PageServer([viewed], version: "0", allowsChanges: allowsChanges)
@@ -110,7 +114,7 @@
 
         struct BadAddress: Error {}
 
-        /// Returns the answer to a request that reads.
+        /// Returns the answer to a GET request.
         func send(_ address: String) throws -> HTTPResponse { try send("GET", to: address) }
 
         /// Returns the data of a view.

@@ -36,7 +36,7 @@ enum Help {
         ),
         (
             .failure, "an error of a store, a model or the system",
-            "An error of a store, a model or the system. Nothing was changed by the last transaction, unless only printing the result failed. Earlier transactions of `import --key` and `import --relate` remain."
+            "An error of a store, a model or the system. The last transaction changed nothing, unless it was complete and only printing its result failed. Earlier transactions of `import --key` and `import --relate` remain."
         ),
         (
             .interrupted, "interrupted",
@@ -47,7 +47,7 @@ enum Help {
     /// The environment variables, each with its effect.
     static let environment = [
         (RoostConfiguration.fileVariable, "The configuration, instead of the nearest roost.json here or above."),
-        (RoostConfiguration.storeVariable, "The default store, instead of the configuration's, written as any store."),
+        (RoostConfiguration.storeVariable, "The default store in any form of STORE; overrides the configuration."),
     ]
 
     /// Command lines to copy.
@@ -110,8 +110,8 @@ enum Help {
         return """
             # The command line
 
-            The texts that `roost --help` and `roost COMMAND --help` print. Later versions may add fields to JSON outputs, and
-            keep the existing ones.
+            The texts that `roost --help` and `roost COMMAND --help` print. Later versions may add fields to JSON outputs, but
+            they keep all existing fields.
 
             | Exit code | Meaning |
             | --- | --- |

@@ -19,8 +19,8 @@ extension Subcommand {
             count, dryRun, generation, backup.
 
             Exits 1 after a negative answer, or if an object of --id does not exist. Exits 2 if standard input is not a terminal and
-            --yes is missing. Ctrl-C stops the command before the change. If only closing the store fails after the deletion, as on a full
-            disk, the command warns and exits 0.
+            --yes is missing. Ctrl-C stops the command before the change. If the deletion succeeds but closing the store fails, as on a
+            full disk, the command warns and exits 0.
             """,
         options: [
             CommandOption("where", letter: "w", value: "PREDICATE", help: "The condition that objects must meet."),

@@ -22,7 +22,7 @@ extension Subcommand {
             related are objects on the other side of a to-one relationship that change too.
 
             Exits 1 if the answer is no, and 2 if standard input is not a terminal and --yes is missing. Ctrl-C stops the command
-            before the change. If only closing the store fails after the change, as on a full disk, the command warns and exits 0.
+            before the change. If the change succeeds but closing the store fails, as on a full disk, the command warns and exits 0.
             """,
         options: [
             CommandOption(

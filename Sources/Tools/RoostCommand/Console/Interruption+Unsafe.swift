@@ -105,9 +105,9 @@ final class Interruption: Sendable {
 
     /// Runs `body`, which a signal cancels through `cancellation` instead of ending the process.
     ///
-    /// The first signal after `body` has succeeded has no effect: the process prints its report and
-    /// ends with its normal exit code. The second signal ends the process, in case its output
-    /// blocks.
+    /// After `body` has succeeded, a signal has no effect if the process received none before, not
+    /// even during `body`: the process prints its report and ends with its normal exit code. Any
+    /// other signal ends the process, in case its output blocks.
     func cancelling<Result>(_ cancellation: ConversionCancellation, _ body: () throws -> Result) rethrows -> Result {
         state.withLock { state in
             (state.cancellation, state.isDone) = (cancellation, false)

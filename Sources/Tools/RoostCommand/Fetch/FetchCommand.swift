@@ -39,8 +39,8 @@ extension Subcommand {
 
             table  For people: fitted to the terminal or to COLUMNS, with long values cut. The first objects, at most 1024,
                    determine the widths. NULL means no value, and an empty cell an empty text; the text NULL is shown in
-                   quotes. Control characters are made visible, data are counted, dates are UTC, to the microsecond. In
-                   color on a terminal, unless NO_COLOR is set. Without any object, '0 objects' on standard error.
+                   quotes. Control characters are made visible, data are shown as a number of bytes, dates are UTC, to the
+                   microsecond. In color on a terminal, unless NO_COLOR is set. Without any object, '0 objects' on standard error.
             json   A list with one object on each line and exact values. Numbers and booleans as such, decimals, UUIDs, URIs
                    and base64 as text, dates as seconds since 2001-01-01 (with --dates=iso as 2024-05-01T12:30:00Z), a to-one
                    relationship as the key of its object, or "Entity/key" if its entity has subentities. NULL is left out, or

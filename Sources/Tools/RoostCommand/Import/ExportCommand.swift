@@ -10,8 +10,8 @@ extension Subcommand {
             Writes a row for each object of ENTITY and of its subentities to standard output, for other programs and for
             'roost import'. Without --select the columns are the key (id), the entity if it can differ, all attributes, the
             elements of composites (label.city), and to-one relationships with the keys of their objects. An attribute with the
-            name id, entity or version replaces that column. To-many relationships are left out, with a note on standard error;
-            --select='title, artist.name AS artist' chooses other columns, with the expressions of 'roost fetch'.
+            name id, entity or version replaces the column of that name. To-many relationships are left out, with a note on standard
+            error; --select='title, artist.name AS artist' chooses other columns, with the expressions of 'roost fetch'.
 
             Dates are exact and in ISO 8601, data are base64, decimal numbers have all digits. In csv and tsv, an empty cell is NULL,
             and "" is an empty text; in jsonl, NULL is null.

@@ -31,14 +31,15 @@ extension Subcommand {
 
             SOURCE can also be a database of any program, for a new STORE: an SQLite database (sqlite:shop.db, or a database file),
             or a schema on a PostgreSQL server (postgresql://user@host/database?schema=shop; the schema is public if none is
-            named). Tables become entities, foreign keys relationships with inverses, tables of two foreign keys many-to-many
-            relationships, unique indexes constraints. A column has its declared type if all rows fit it. --dry-run shows the
-            result for each table and column, and the report counts and names values that cannot be kept. The model of
-            --save-model names tables and columns as importedFrom, so that its own names can be changed. Of the options below,
-            --model, --save-model, --dry-run, --overwrite and --timeout are for databases. With --json prints the report of
-            'roost convert'.
+            named). Tables become entities, and foreign keys become relationships with inverses. A table of two foreign keys becomes
+            a many-to-many relationship, and a unique index becomes a constraint. A column has its declared type if all rows fit
+            it. --dry-run shows the result for each table and column, and the report counts and names values that cannot be kept.
+            In the model of --save-model, importedFrom names the table or column of each entity and property, so you can rename
+            these. For a database, the options --model, --save-model, --dry-run, --overwrite and --timeout can be used. With --json,
+            the import of a database prints the report of 'roost convert'.
 
-            With --json prints one object: source, destination, entity, rows, inserted, related, leftOut, seconds, warnings [text].
+            With --json, the import of a file prints one object: source, destination, entity, rows, inserted, related, leftOut,
+            seconds, warnings [text].
             """,
         options: [
             CommandOption("entity", value: "ENTITY", help: "The entity of the objects (default: the file's name)."),

@@ -6,7 +6,7 @@ extension Subcommand {
         name: "convert", summary: "Copy a store into a new store of any type, verified.", usage: "SOURCE DEST",
         argumentCount: 2...2,
         discussion: """
-            Copies every object and link, with their IDs, versions and places, the store's UUID and the user's metadata. The
+            Copies every object with its ID and version, every link with its positions, the store's UUID and the user's metadata. The
             complete destination is read again and gets its name only if its digest is that of the source. After an error or
             Ctrl-C it is removed. The source is opened read-only.
 

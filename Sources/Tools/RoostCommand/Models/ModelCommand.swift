@@ -26,8 +26,8 @@ extension Subcommand {
             history   Print the versions in a bundle of models (.xcdatamodeld, .momd), the reason for the order of each step, and its
                       changes, as diff does. A bundle does not record the order of its versions. The order follows from
                       --versions, from numbers in names that begin with the same word, from --mapping (the source of a mapping
-                      model is older), from the current version (a name with another word is older) and from the alphabet,
-                      in this order. Exit 1 if a step cannot be inferred.
+                      model is older), from the current version (versions whose names begin with another word are older)
+                      and from the alphabet, in this order. Exit 1 if a step cannot be inferred.
             generate  Write Swift classes into the directory --output: a file for each entity, and one with the model. Remove files
                       that an earlier run generated from FILE and this one does not. Print each file that changed. With --check,
                       write nothing, print each stale, missing or superfluous file, and exit 1 if there are any.
@@ -37,7 +37,7 @@ extension Subcommand {
             formerName (of what was renamed), subject, details, changesVersionHash}],
             mappings [{name, type, source, destination}], problems [{entity, property, message}], remarks [{kind: loss, demand or
             note, entity, property, message}]}; history {versions [text], steps [{from, to, orderReason, change: as diff}]};
-            generate {files [{name, state: stale, missing or superfluous}]}, the state before.
+            generate {files [{name, state: stale, missing or superfluous}]}, with the states before the run.
             """,
         options: [
             CommandOption(

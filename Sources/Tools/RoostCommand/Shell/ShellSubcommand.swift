@@ -16,13 +16,13 @@ extension Subcommand {
             Predicates, keys, lists and values are written as in 'roost fetch' and 'roost update'; see docs/predicates.md.
             The commands .entities, .schema, .mode, .read, .help and .quit are about the shell; .help explains each statement.
 
-            A statement ends with the line, unless a bracket or a quote is open, and before a semicolon. Lines that begin with -- or # are
-            comments.
+            A statement ends with the line, unless a bracket or a quote is open. A semicolon separates statements of one line. Lines
+            that begin with -- or # are comments.
 
-            In a script, the first error ends the shell: it names the line, nothing after it runs, and nothing that was not committed
-            is written. The exit code is that of a command with the same error: 2 for a statement that cannot be understood, 3 for an
-            error of the store. It is 1 if the script ends without an error and something is not committed. Results are printed as in
-            'roost fetch'; in the modes json, jsonl and csv nothing else is printed.
+            In a script, the first error ends the shell. The error names the line, no later statement runs, and uncommitted changes
+            are not written. The exit code is that of a command with the same error: 2 for a statement that cannot be understood, 3
+            for an error of the store. It is 1 if the script ends without an error and something is not committed. Results are
+            printed as in 'roost fetch'; in the modes json, jsonl and csv nothing else is printed.
 
             The history is in $XDG_STATE_HOME/roost/shell-history or ~/.local/state/roost/shell-history, for its user alone. Ctrl-C gives
             up what is typed or stops the statement that runs, Ctrl-D ends.

@@ -8,9 +8,9 @@ extension Subcommand {
         name: "backup", summary: "Copy a store as it is at one moment, while others use it, verified.",
         usage: "STORE DEST", argumentCount: 2...2,
         discussion: """
-            Copies every object and link of the last commit into a new store of the same type, with IDs, versions, places, UUID,
-            the user's metadata and used keys. Other programs can read and write the store meanwhile. The complete backup is read
-            again and gets its name only if its digest is that of the store. After an error or Ctrl-C it is removed.
+            Copies every object and link of the last commit into a new store of the same type, with IDs, versions, positions of
+            links, UUID, the user's metadata and used keys. Other programs can read and write the store meanwhile. The complete
+            backup is read again and gets its name only if its digest is that of the store. After an error or Ctrl-C it is removed.
 
             A store whose content differs from the record of its last commit is refused (exit 3), and an older backup stays.
             --accept-changes copies objects that another program changed, and names them in warnings.

@@ -9,15 +9,15 @@ extension Subcommand {
         discussion: """
             Copies a store into a new file beside it, compares both by content, and replaces the old file with the new one in
             one step. No other process can open the store meanwhile. An SQLite store that another process has open, or that has
-            tables or indexes of other programs, is compacted in place: readers continue, and writers wait. If an LMDB or JSON store is in use, the command waits up to --timeout and then
-            fails. Content, versions, UUID, metadata, used keys, permissions and owner stay. After an error, Ctrl-C or a crash
-            the store is unchanged or compacted.
+            tables or indexes of other programs, is compacted in place: readers continue, and writers wait. If an LMDB or JSON store
+            is in use, the command waits up to --timeout and then fails. Content, versions, UUID, metadata, used keys, permissions
+            and owner stay. After an error, Ctrl-C or a crash the store is unchanged or compacted.
 
-            Needs as much free space as the store has. A store whose content differs from the record of its last commit is refused;
-            'roost check' shows the damage.
+            Needs free space of 1.2 times the store's size. A store whose content differs from the record of its last commit is
+            refused; 'roost check' shows the damage.
 
-            With --json prints one object: store, bytesBefore, bytesAfter, objects, links, digest, inPlace (another process had it
-            open), seconds, warnings [text].
+            With --json prints one object: store, bytesBefore, bytesAfter, objects, links, digest, inPlace (whether it was compacted
+            in place), seconds, warnings [text].
             """,
         options: [.json, .quiet, .verbose] + StoreArguments.openingOptions,
         examples: ["roost compact music.sqlite", "roost compact lmdb:music.lmdb --json"], run: runCompact)

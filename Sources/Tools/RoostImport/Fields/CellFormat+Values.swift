@@ -1,5 +1,6 @@
 internal import Foundation
 package import RoostCore
+internal import RoostJSONText
 internal import RoostQuery
 internal import RoostSystem
 
@@ -18,8 +19,8 @@ extension CellFormat {
         case .integer16, .integer32, .integer64, .order:
             return wholeNumber(text, for: field).map { .int($0) }
         case .boolean: return Self.boolean(text).map { .bool($0) }
-        case .double, .float: return double(text).map { .double($0) }
-        case .decimal: return decimal(text).map { .decimal($0.decimal) }
+        case .double, .float: return number(text, for: field).map { .double($0) }
+        case .decimal: return decimalOrNaN(text).map { .decimal($0.decimal) }
         case .date: return seconds(text).map { .date(Date(timeIntervalSinceReferenceDate: $0)) }
         case .uuid: return Self.uuid(text).map { .uuid($0) }
         case .string: return String(validating: text, as: UTF8.self).map { .string($0) }
@@ -47,10 +48,10 @@ extension CellFormat {
             guard let number = wholeNumber(text, for: field) else { return false }
             try batch.setInteger(number, for: field)
         case .double:
-            guard let number = double(text) else { return false }
+            guard let number = number(text, for: field) else { return false }
             try batch.setDouble(number, for: field)
         case .decimal:
-            guard let number = decimal(text) else { return false }
+            guard let number = decimalOrNaN(text) else { return false }
             batch.setDecimal(number, for: field)
         case .date:
             guard let seconds = seconds(text) else { return false }
@@ -67,6 +68,22 @@ extension CellFormat {
             }
         }
         return true
+    }
+
+    /// Returns a floating-point number, an infinity or NaN, as `roost export` writes them.
+    ///
+    /// Inferred columns have no infinity and no NaN, because other programs use these words for
+    /// missing values.
+    private func number(_ text: UnsafeRawBufferPointer, for field: RecordLayout.Field) -> Double? {
+        if let number = double(text) { return number }
+        let word = Self.trimmed(text)
+        if let special = JSONNumbers.special(word) { return special }
+        return field.kind == .float ? JSONNumbers.floatNaN(word).map { Double($0) } : JSONNumbers.nan(word)
+    }
+
+    /// Returns a decimal number or NaN.
+    private func decimalOrNaN(_ text: UnsafeRawBufferPointer) -> DecimalNumber? {
+        decimal(text) ?? (Self.trimmed(text).elementsEqual("NaN".utf8) ? .nan : nil)
     }
 
     /// Returns a whole number in the range of the field.

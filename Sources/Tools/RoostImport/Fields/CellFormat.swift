@@ -70,7 +70,7 @@ package struct CellFormat: Sendable {
     }
 
     /// Returns whether a digit before the exponent is not 0.
-    private static func hasNonzeroDigit(_ text: UnsafeRawBufferPointer) -> Bool {
+    static func hasNonzeroDigit(_ text: UnsafeRawBufferPointer) -> Bool {
         for byte in text {
             if byte | 0x20 == UInt8(ascii: "e") { return false }
             if JSONNumbers.isDigit(byte), byte != UInt8(ascii: "0") { return true }
@@ -142,6 +142,16 @@ package struct CellFormat: Sendable {
     private static func hasZone(_ text: String) -> Bool {
         guard !text.hasSuffix("Z"), let time = text.firstIndex(where: { $0 == "T" || $0 == " " }) else { return true }
         return text[time...].contains { $0 == "+" || $0 == "-" }
+    }
+
+    /// Returns whether a date in ISO 8601 has an offset from UTC other than zero.
+    static func hasOffset(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        // The day has 10 characters, and a hyphen after them begins an offset.
+        let time = trimmed(bytes).dropFirst(10)
+        guard let sign = time.lastIndex(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }) else {
+            return false
+        }
+        return time[sign...].contains { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }
     }
 
     /// Returns the seconds in UTC of a time in the zone.

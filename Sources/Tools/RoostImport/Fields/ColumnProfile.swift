@@ -1,21 +1,16 @@
+internal import Foundation
 internal import RoostCore
 internal import RoostJSONText
 
 /// The common type of all values of a column.
 ///
 /// Whole numbers become integers. Other numbers become floating-point numbers, or decimal numbers
-/// if digits would be lost. Digits with a leading zero, as in postal codes, are text. Booleans,
-/// dates and UUIDs keep their types. All other columns are text, which keeps each cell unchanged.
+/// if digits would be lost. Only floating-point numbers keep the sign of `-0`. Digits with a
+/// leading zero, as in postal codes, are text. Booleans, dates and UUIDs keep their types. All
+/// other columns are text, which keeps each cell unchanged.
 struct ColumnProfile {
     /// The number of digits that every floating-point number preserves.
     private static let doubleDigitCount = 15
-    /// The number of digits of a fractional second that a date preserves.
-    private static let dateDigitCount = 6
-
-    private static let nestedRemark = "lists and objects are kept as JSON text"
-    private static let mixedRemark = "values of several types are kept as text"
-    /// The remarks about values that are stored in another form.
-    static let changes = [nestedRemark, mixedRemark]
 
     private let format: CellFormat
     /// The types that all cells so far can have.
@@ -25,6 +20,14 @@ struct ColumnProfile {
     private var kinds: Set<ImportRow.Cell.Kind> = []
     /// The number of cells with a value.
     private(set) var valueCount = 0
+    /// The forms of the dates so far, without their fractions of a second.
+    private var dateForms: DateForm = []
+    /// Whether all dates so far have the same form.
+    private var hasOneDateForm = true
+    /// Whether a date so far has a time without a zone.
+    private var hasLocalTime = false
+    /// The number of dates so far whose offset from UTC is not zero.
+    private var offsetCount = 0
 
     init(_ format: CellFormat) {
         self.format = format
@@ -42,16 +45,43 @@ struct ColumnProfile {
         kinds.insert(kind)
         guard !candidates.isEmpty else { return }
         candidates.removeAll { !Self.fits(bytes, kind: kind, type: $0, format: format) }
+        // All dates with a given pattern have the same form.
+        if candidates.contains(.date), format.datePattern == nil { addDate(bytes) }
     }
 
-    /// The type, with a remark for the user.
-    var type: (type: AttributeType, remark: String?) {
-        if kinds.contains(.json) { return (.string, Self.nestedRemark) }
+    private mutating func addDate(_ bytes: UnsafeRawBufferPointer) {
+        guard var form = DateForm.read(bytes)?.form else { return }
+        if CellFormat.hasOffset(bytes) { offsetCount += 1 }
+        if form.isDisjoint(with: [.dateOnly, .utc, .offset]) { hasLocalTime = true }
+        // A date keeps its fraction, so dates with and without a fraction have the same form.
+        form.subtract([.fraction, .rounded])
+        if !dateForms.isEmpty, form != dateForms { hasOneDateForm = false }
+        dateForms.formUnion(form)
+    }
+
+    /// The type, with a remark for the user, and whether some cells are stored in another form.
+    var type: (type: AttributeType, remark: String?, isLossy: Bool) {
+        if kinds.contains(.json) { return (.string, "lists and objects are kept as JSON text", true) }
         if kinds.count > 1, kinds.contains(.text) || kinds.contains(.boolean) {
-            return (.string, Self.mixedRemark)
+            return (.string, "values of several types are kept as text", true)
         }
-        guard valueCount > 0 else { return (.string, "no row has a value") }
-        return (candidates.first ?? .string, nil)
+        guard valueCount > 0 else { return (.string, "no row has a value", false) }
+        let type = candidates.first ?? .string
+        guard type == .date else { return (type, nil, false) }
+        let losses = [
+            offsetCount > 0 ? Self.remark(offsetCount: offsetCount) : nil,
+            hasOneDateForm ? nil : "the different forms of the dates are not kept",
+        ].compactMap { $0 }
+        let zone = hasLocalTime && format.timeZone == nil ? ["times without a zone are read as UTC"] : []
+        let remarks = zone + losses
+        return (type, remarks.isEmpty ? nil : remarks.joined(separator: "; "), !losses.isEmpty)
+    }
+
+    /// Returns a remark about dates whose offset from UTC is not kept.
+    static func remark(offsetCount count: Int) -> String {
+        count == 1
+            ? "1 time with an offset from UTC is kept as a time in UTC"
+            : "\(count) times with an offset from UTC are kept as times in UTC"
     }
 
     private static func fits(
@@ -65,7 +95,7 @@ struct ColumnProfile {
             guard kind == .number || kind == .plain, !startsWithZero(bytes), bytes.first != UInt8(ascii: "+") else {
                 return false
             }
-            return format.integer(bytes) != nil && !hasBlanks(bytes)
+            return format.integer(bytes) != nil && !hasBlanks(bytes) && !isNegativeZero(bytes)
         case .double:
             guard isPlainNumber(bytes, kind: kind), let number = format.double(bytes) else { return false }
             // A number of more than 15 digits must equal the shortest text of the double. Otherwise
@@ -73,10 +103,15 @@ struct ColumnProfile {
             if digitCount(bytes) <= doubleDigitCount { return number.isNormal || number == 0 }
             guard let exact = format.decimal(bytes) else { return false }
             return exact == DecimalNumber(utf8: "\(number)".utf8)
-        case .decimal: return isPlainNumber(bytes, kind: kind) && format.decimal(bytes) != nil
+        case .decimal:
+            return isPlainNumber(bytes, kind: kind) && format.decimal(bytes) != nil && !isNegativeZero(bytes)
         case .date:
-            guard kind == .text || kind == .plain, fractionDigitCount(bytes) <= dateDigitCount else { return false }
-            return format.seconds(bytes) != nil && !hasBlanks(bytes)
+            guard kind == .text || kind == .plain, !hasBlanks(bytes), let seconds = format.seconds(bytes) else {
+                return false
+            }
+            // Different fractions of this length stay different if adjacent dates are closer together.
+            let digits = fractionDigitCount(bytes)
+            return digits == 0 || seconds.ulp < pow(10, -Double(digits))
         case .uuid: return (kind == .text || kind == .plain) && bytes.count == 36 && CellFormat.uuid(bytes) != nil
         default: return false
         }
@@ -85,6 +120,11 @@ struct ColumnProfile {
     private static func isPlainNumber(_ bytes: UnsafeRawBufferPointer, kind: ImportRow.Cell.Kind) -> Bool {
         (kind == .number || kind == .plain) && !startsWithZero(bytes) && bytes.first != UInt8(ascii: "+")
             && !hasBlanks(bytes)
+    }
+
+    /// Returns whether a number is zero with a minus sign, which integers and decimals do not keep.
+    private static func isNegativeZero(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.first == UInt8(ascii: "-") && !CellFormat.hasNonzeroDigit(bytes)
     }
 
     private static func hasBlanks(_ bytes: UnsafeRawBufferPointer) -> Bool {

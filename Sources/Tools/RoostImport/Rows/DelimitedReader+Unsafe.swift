@@ -4,8 +4,9 @@ internal import RoostCore
 /// Reads comma-separated values (RFC 4180) and similar formats.
 ///
 /// Cells are read in place, and doubled quotes are removed in place. All lines end like the first
-/// line: either with LF or CR LF, or with CR alone. Empty lines are skipped. An empty cell is null,
-/// and an empty text is written in quotes. The memory is that of the longest row.
+/// line: either with LF or CR LF, or with CR alone. An empty cell is null, and an empty text is
+/// written in quotes. Empty lines are skipped, except in a text of one column, in which an empty
+/// line is a row with an empty cell. The memory is that of the longest row.
 final class DelimitedReader: TextRowReader {
     private static let maximumRowByteCount = 256 << 20
     private static let chunkByteCount = 256 << 10
@@ -99,7 +100,8 @@ final class DelimitedReader: TextRowReader {
         }
         rowStart += rowByteCount
         rowByteCount = 0
-        while try has(0), try isLineEnd(0) {
+        // Before the header or the first row is read, the columns are unknown.
+        while columns.count != 1, try has(0), try isLineEnd(0) {
             var end = 0
             try passLineEnd(&end)
             rowStart += end

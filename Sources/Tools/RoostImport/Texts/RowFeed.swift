@@ -15,6 +15,8 @@ final class RowFeed {
     private struct NumberedRow {
         var values: BatchInsertRequest.Row
         let line: Int
+        /// The columns whose dates have an offset from UTC.
+        let columnsWithOffset: [String]
     }
 
     /// Rows whose references are object IDs, in reverse order.
@@ -50,6 +52,7 @@ final class RowFeed {
             return nil
         }
         rowCount += 1
+        source.addOffsets(row.columnsWithOffset)
         return row.values
     }
 
@@ -94,7 +97,10 @@ final class RowFeed {
                     rows[index].values[target.property] = other
                 }
             }
-            count += try withoutFaults(rows).count
+            for row in try withoutFaults(rows) {
+                source.addOffsets(row.columnsWithOffset)
+                count += 1
+            }
         }
     }
 
@@ -139,7 +145,8 @@ final class RowFeed {
                 problem = "the row lacks a column of the key."
             }
             guard let problem else {
-                rows.append(NumberedRow(values: row, line: reader.row.line))
+                let offsets = source.columnsWithOffset(of: reader, targets: mapping.targets)
+                rows.append(NumberedRow(values: row, line: reader.row.line, columnsWithOffset: offsets))
                 continue
             }
             let line = reader.row.line

@@ -33,7 +33,7 @@ extension TextImport {
         if !options.relations.isEmpty {
             result.related = try RowFeed(self, in: store).insertMissing()
         }
-        let before = try count(in: store)
+        let before = options.key.isEmpty ? 0 : try count(in: store)
         let feed = try RowFeed(self, in: store)
         if options.key.isEmpty {
             _ = try store.execute(
@@ -42,6 +42,8 @@ extension TextImport {
                     row = next
                     return false
                 }, model: model)
+            // Other writers may insert and delete objects at the same time, so they are not counted.
+            result.inserted = feed.rowCount
         } else {
             var isAtEnd = false
             while !isAtEnd {
@@ -67,7 +69,7 @@ extension TextImport {
             }
         }
         result.rows = feed.rowCount
-        result.inserted = try count(in: store) - before
+        if !options.key.isEmpty { result.inserted = min(max(0, try count(in: store) - before), result.rows) }
         return result
     }
 

@@ -40,6 +40,7 @@ extension TextImport {
                     continue
                 }
             }
+            addOffsets(columnsWithOffset(of: reader, targets: mapping.targets))
             key += 1
             batch.append(single, at: 0)
             guard batch.isFull else { continue }

@@ -27,6 +27,10 @@ package final class TextImport: MadeContent {
     let rules: ModelRules
     let checkCancellation: @Sendable () throws(StoreError) -> Void
     let faults: FaultyRowList
+    /// Sentences about the columns that the inferred model does not keep in their own form.
+    private let losses: [String]
+    /// The numbers of dates whose offset from UTC is not kept, by column, for a given model.
+    private let offsets = Mutex<[String: Int]>([:])
 
     /// Prepares an import.
     ///
@@ -49,8 +53,11 @@ package final class TextImport: MadeContent {
         if let model {
             self.model = model
             plan = ImportPlan()
+            losses = []
         } else {
             let columns = try Self.profile(input, options: options, format: format, faults: faults, checkCancellation)
+            losses = columns.filter { $0.isLossy && !options.leftOut.contains($0.name) }
+                .map { Self.loss(of: $0.name, remark: $0.remark ?? "") }
             self.model = try TextModel(options).make(columns.map { ($0.name, $0.type) })
             plan = try Self.plan(columns, of: input.name, model: self.model, options: options)
         }
@@ -71,9 +78,12 @@ package final class TextImport: MadeContent {
     }
 
     package func warnings() -> [String] {
-        let columns = plan.tables.flatMap(\.columns).filter { ColumnProfile.changes.contains($0.remark ?? "") }
-        return columns.map { "Column '\($0.name)': \($0.remark ?? "")." } + (faults.summary.map { [$0] } ?? [])
+        let offsets = offsets.withLock { $0 }.sorted { $0.key < $1.key }
+        return losses + offsets.map { Self.loss(of: $0.key, remark: ColumnProfile.remark(offsetCount: $0.value)) }
+            + (faults.summary.map { [$0] } ?? [])
     }
+
+    private static func loss(of column: String, remark: String) -> String { "Column '\(column)': \(remark)." }
 
     /// The name of the text, for messages.
     package var sourceName: String { input.name }
@@ -98,6 +108,34 @@ package final class TextImport: MadeContent {
             nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
             ?? "it has \(names.joined(separator: ", "))."
         throw StoreError(.unknownEntity, "The model has no entity '\(name)'; \(hint)")
+    }
+
+    /// Returns the columns whose dates in the current row have an offset from UTC.
+    ///
+    /// Returns none for an inferred model, because its plan already has a remark.
+    ///
+    /// - Parameters:
+    ///   - reader: The reader, at a valid row.
+    ///   - targets: The columns with fields.
+    /// - Returns: The names of the columns.
+    func columnsWithOffset(of reader: any TextRowReader, targets: [ColumnMapping.Target]) -> [String] {
+        guard plan.tables.isEmpty, format.datePattern == nil else { return [] }
+        let cells = reader.row.cells
+        return targets.filter { target in
+            guard target.field.kind == .date, target.position < cells.count else { return false }
+            switch cells[target.position].kind {
+            case .absent, .null: return false
+            default: return CellFormat.hasOffset(reader.bytes(of: cells[target.position]))
+            }
+        }.map(\.column)
+    }
+
+    /// Counts a date of each column for the warnings.
+    func addOffsets(_ columns: [String]) {
+        guard !columns.isEmpty else { return }
+        offsets.withLock { counts in
+            for column in columns { counts[column, default: 0] += 1 }
+        }
     }
 
     func reader() throws(StoreError) -> any TextRowReader { try Self.reader(input, options: options) }
@@ -148,6 +186,8 @@ package final class TextImport: MadeContent {
         var name: String
         var type: AttributeType
         var remark: String?
+        /// Whether some cells are stored in another form.
+        var isLossy: Bool
         var rowCount: Int
     }
 
@@ -174,7 +214,8 @@ package final class TextImport: MadeContent {
         try input.requireUnchanged()
         return zip(reader.columns, profiles).map { name, profile in
             let found = profile.type
-            return ProfiledColumn(name: name, type: found.type, remark: found.remark, rowCount: rowCount)
+            return ProfiledColumn(
+                name: name, type: found.type, remark: found.remark, isLossy: found.isLossy, rowCount: rowCount)
         }
     }
 

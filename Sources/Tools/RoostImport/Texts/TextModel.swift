@@ -44,7 +44,8 @@ struct TextModel {
                 continue
             }
             guard relation.entity != options.entity else {
-                let inverse = Self.inverseName(of: name, taken: entity.relationships.map(\.name))
+                let inverse = Self.inverseName(
+                    of: name, taken: columns.map(\.name) + entity.relationships.map(\.name))
                 var toOne = RelationshipDescription.toOne(name, to: relation.entity, inverse: inverse)
                 if isRenamed { toOne.userInfo[Self.originKey] = column.name }
                 entity.relationships += [toOne, .toMany(inverse, to: relation.entity, inverse: name)]
@@ -55,7 +56,9 @@ struct TextModel {
                 other.attributes.append(AttributeDescription(relation.attribute, type: column.type))
                 other.uniquenessConstraints.append([relation.attribute])
             }
-            let inverse = Self.inverseName(of: options.entity, taken: other.relationships.map(\.name))
+            let attributes = options.relations.filter { $0.entity == relation.entity }.map(\.attribute)
+            let inverse = Self.inverseName(
+                of: options.entity, taken: attributes + other.relationships.map(\.name))
             other.relationships.append(.toMany(inverse, to: options.entity, inverse: name))
             others[relation.entity] = other
             var toOne = RelationshipDescription.toOne(name, to: relation.entity, inverse: inverse)
@@ -68,10 +71,13 @@ struct TextModel {
     }
 
     /// Returns the name of an inverse relationship, such as `tracks` for `Track`.
+    ///
+    /// Names are compared without case.
     private static func inverseName(of entity: String, taken: [String]) -> String {
         let name = entity.prefix(1).lowercased() + entity.dropFirst() + "s"
+        let taken = Set(taken.map { $0.lowercased() })
         var (unique, number) = (name, 1)
-        while taken.contains(unique) {
+        while taken.contains(unique.lowercased()) {
             number += 1
             unique = "\(name)\(number)"
         }

@@ -228,6 +228,9 @@ class ToManyField extends Field {
             this.fail(error.message);
         }
         this.isWhole = this.original.length >= this.total;
+        // An object that was added may be a member that was not listed yet.
+        const listed = new Set(this.original);
+        this.added = this.added.filter((item) => !listed.has(item.key));
         this.draw();
     }
 
@@ -264,7 +267,9 @@ class ToManyField extends Field {
 
     remove(item) {
         if (this.added.includes(item)) this.added.splice(this.added.indexOf(item), 1);
-        else this.removed.push(item);
+        else if (this.original.includes(item.key)) this.removed.push(item);
+        // An added object joins the list when an object is moved.
+        else this.listed = this.listed.filter((other) => other !== item);
         this.note();
         this.control.querySelector(".remove, button")?.focus();
     }
@@ -292,20 +297,25 @@ class ToManyField extends Field {
         return { add: this.members().filter((item) => !keys.has(item.key)), remove: this.removed, order: this.ordered ? this.members() : null };
     }
 
-    write(draft) {
+    async write(draft) {
+        // An order can be restored only in the whole list.
+        if (draft.order && !this.isWhole) await this.more();
+        const keys = new Set(this.original);
+        this.removed = draft.remove.filter((item) => keys.has(item.key) || !this.isWhole);
         if (draft.order && this.isWhole) {
-            const now = new Map(this.listed.map((item) => [item.key, item]));
-            const removed = new Set(draft.remove.map((item) => item.key));
+            const added = new Set(draft.add.map((item) => item.key));
+            const order = draft.order.filter((item) => keys.has(item.key) || added.has(item.key));
+            const ordered = new Set(order.map((item) => item.key));
             // Objects that another program added stay, at the end.
-            const order = draft.order.filter((item) => now.has(item.key) || draft.add.some((other) => other.key === item.key));
-            this.listed = [...order, ...this.listed.filter((item) => !removed.has(item.key) && !order.some((other) => other.key === item.key))];
+            this.listed = [...order, ...this.listed.filter((item) => !ordered.has(item.key))];
             this.ordered = true;
-        } else {
-            const keys = new Set(this.original);
-            this.added = draft.add.filter((item) => !keys.has(item.key));
-            this.removed = draft.remove.filter((item) => keys.has(item.key) || !this.isWhole);
+            return this.note();
         }
-        this.note();
+        this.added = draft.add.filter((item) => !keys.has(item.key));
+        if (!draft.order) return this.note();
+        // The draft keeps the order, so that it can be restored later.
+        this.draw();
+        this.fail("The order that you chose is not restored, because the whole list cannot be read.");
     }
 
     read() {
@@ -329,14 +339,16 @@ function makeFields(object, at, changed) {
         if (property.kind === "toOne") return [new ToOneField(property, object, at, id, changed)];
         if (property.kind === "toMany") return [new ToManyField(property, object, at, id, changed)];
         if (property.type === "composite") return compositeFields(property, object, at, id, changed);
-        if (property.type === "binaryData" || property.type === "transformable") return [new DataField(property, object, at, id, changed)];
-        if (property.isTooLong) return [new ReadOnlyField(property, object, at, id, "is too long to be edited here")];
         return [valueField(property, object, at, id, changed)];
     });
 }
 
-/// A field for a value, which is read-only if its control would change line ends.
+/// A field for a value, which is read-only if its control would change the value.
 function valueField(property, object, at, id, changed) {
+    if (property.type === "composite") return new ReadOnlyField(property, object, at, id, "has elements that cannot be edited here");
+    if (property.type === "binaryData" || property.type === "transformable") return new DataField(property, object, at, id, changed);
+    // The server has cut a text that is an object.
+    if (property.isTooLong || typeof property.value?.text === "string") return new ReadOnlyField(property, object, at, id, "is too long to be edited here");
     const end = lineEnd(property.value);
     const keepsLines = property.type === "string" || property.type === "transformable";
     if (end === undefined || (!keepsLines && /[\r\n]/.test(fieldText(property.value) ?? "")))
@@ -347,8 +359,9 @@ function valueField(property, object, at, id, changed) {
 /// A composite has a field for each element.
 function compositeFields(property, object, at, id, changed) {
     if (!property.elements) return [new ReadOnlyField(property, object, at, id, "can be set when the object is saved")];
+    // An element has no address of its own, so its value has no links.
     return property.elements.map((element, index) => valueField({ ...element, kind: "attribute", name: `${property.name}.${element.name}`,
-        declaredBy: property.declaredBy, value: elementOf(property.value, element.name) }, object, at, `${id}-${index}`, changed));
+        declaredBy: property.declaredBy, value: elementOf(property.value, element.name) }, object, { store: at.store }, `${id}-${index}`, changed));
 }
 
 /// Reads texts that the view of the object has cut, so that saving never shortens them.
@@ -406,6 +419,8 @@ async function form(place, at, object, context, actions) {
     drafts.set(place.address, draft);
     if (!draft.written.size) draft.base = object;
     let isReady = false;
+    /// Whether the form is being saved, or earlier input is being restored.
+    let isBusy = false;
 
     function changed(field) {
         if (!isReady) return;
@@ -419,7 +434,12 @@ async function form(place, at, object, context, actions) {
     function countChanges() {
         const number = fields.filter((field) => field.read() !== undefined).length;
         summary.textContent = number ? `${amount(number, "change")}, not saved` : "No changes";
-        saveButton.disabled = number === 0 && object.key !== undefined;
+        saveButton.disabled = isBusy || (number === 0 && object.key !== undefined);
+    }
+
+    function setBusy(value) {
+        isBusy = value;
+        countChanges();
     }
 
     function discard() { drafts.delete(place.address); }
@@ -434,7 +454,10 @@ async function form(place, at, object, context, actions) {
             field.fail(null);
         }
         replace(problem);
-        saveButton.disabled = true;
+        const focused = document.activeElement;
+        setBusy(true);
+        // Input during the save would be lost.
+        list.inert = true;
         try {
             const saved = await actions.save(values, object.version);
             discard();
@@ -442,7 +465,9 @@ async function form(place, at, object, context, actions) {
             await go(objectPath(place.store, saved), { replaces: true });
             document.getElementById("announcement").textContent = "Saved.";
         } catch (error) {
-            saveButton.disabled = false;
+            list.inert = false;
+            setBusy(false);
+            focused?.focus();
             if (!(error instanceof Failure)) throw error;
             if (error.code === "conflict") return showConflict(error);
             showFailures(error);
@@ -488,7 +513,7 @@ async function form(place, at, object, context, actions) {
                 const kept = new Map(draft.written);
                 object = draft.base = await wholeTexts(at, current, undefined);
                 draw();
-                rewrite(kept);
+                await rewrite(kept);
                 fields.find((field) => field.read() !== undefined)?.focus();
             }, { class: "again primary" })));
         problem.querySelector("button").focus();
@@ -496,9 +521,10 @@ async function form(place, at, object, context, actions) {
     }
 
     /// Restores the earlier input of the fields.
-    function rewrite(kept) {
-        for (const [name, value] of kept) fields.find((field) => field.name === name)?.write(value);
-        countChanges();
+    async function rewrite(kept) {
+        setBusy(true);
+        await Promise.all([...kept].map(([name, value]) => fields.find((field) => field.name === name)?.write(value)));
+        setBusy(false);
     }
 
     const list = h("dl.properties");
@@ -513,7 +539,7 @@ async function form(place, at, object, context, actions) {
     const node = h("form.edit", { on: { submit: save, keydown: (event) => {
         if ((event.ctrlKey || event.metaKey) && (event.key === "Enter" || event.key === "s")) save(event);
     } } }, problem, list, h("div.save", saveButton, h("a.button", { href: actions.cancel, on: { click: discard } }, "Cancel"), summary));
-    return { node, ready: () => {
+    return { node, ready: async () => {
         const kept = new Map(draft.written);
         if (kept.size) {
             // The stored object may have a newer version, which saving would overwrite unseen.
@@ -521,7 +547,7 @@ async function form(place, at, object, context, actions) {
             const isOld = draft.base.version !== current.version;
             object = draft.base;
             if (isOld) draw();
-            rewrite(kept);
+            await rewrite(kept);
             summary.textContent += ": written before you left";
             if (isOld) showConflict({ current });
         } else {

@@ -8,6 +8,9 @@ import { openDialog } from "./dialog.js";
 
 const pause = 200;
 
+/// A text in single quotes, as conditions have it.
+function quoted(text) { return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`; }
+
 /// Asks for an object of an entity. Resolves to null if the dialog is closed without a choice.
 export function chooseObject(store, entity, title) {
     return new Promise((resolve) => {
@@ -51,8 +54,7 @@ export function chooseObject(store, entity, title) {
             const address = `${path(store, entity)}.json`;
             const page = (condition) => get(withQuery(address, condition ? { where: condition, size: 20 } : { size: 20 }), { signal });
             if (!words) return page(null);
-            const literal = words.replaceAll("\\", "\\\\").replaceAll("'", "\\'");
-            const conditions = [/^\d+$/.test(words) ? `SELF == ${words}` : null, titleColumn ? `#${titleColumn} CONTAINS[cd] '${literal}'` : null, words].filter(Boolean);
+            const conditions = [/^\d+$/.test(words) ? `SELF == ${words}` : null, titleColumn ? `#${quoted(titleColumn)} CONTAINS[cd] ${quoted(words)}` : null, words].filter(Boolean);
             let last = null;
             for (const condition of conditions) {
                 try {

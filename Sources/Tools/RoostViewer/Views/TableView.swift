@@ -138,13 +138,43 @@
         }
 
         /// Returns the request, limited to the objects of the owner's relationship.
+        ///
+        /// - Throws: `limitExceeded` for too many objects of a relationship without an inverse;
+        ///   errors of reading the relationship.
         private func narrowed(_ snapshot: any StoreSnapshot) throws(StoreError) -> FetchRequest {
             guard let owner else { return fetch }
-            let ids = try snapshot.destinations(of: owner.relationship, from: owner.id)
-            let isMember = FetchRequest.Predicate.comparison(
-                FetchRequest.Comparison(
-                    left: .evaluatedObject, operator: .isIn, right: .aggregate(ids.map { .constant(.objectID($0)) })))
+            let isMember = FetchRequest.Predicate.comparison(try membership(in: owner, snapshot: snapshot))
             return fetch.with { $0.predicate = fetch.predicate.map { .and([isMember, $0]) } ?? isMember }
+        }
+
+        /// Returns the condition that the owner's relationship contains an object.
+        ///
+        /// If the inverse is to-one, the condition compares it with the owner. Otherwise the
+        /// condition lists the objects, because some stores find listed objects faster. A list has
+        /// a limit, so a longer relationship is compared by its to-many inverse.
+        private func membership(
+            in owner: Owner, snapshot: any StoreSnapshot
+        ) throws(StoreError) -> FetchRequest.Comparison {
+            let inverse = owner.relationship.inverse.map { viewed.model.relationships[$0] }
+            if let inverse, !inverse.isToMany {
+                return FetchRequest.Comparison(
+                    left: .keyPath([inverse.name.name]), operator: .equal, right: .constant(.objectID(owner.id)))
+            }
+            let ids = try snapshot.destinations(of: owner.relationship, from: owner.id)
+            guard ids.count > RecordFilter.maximumListCount else {
+                return FetchRequest.Comparison(
+                    left: .evaluatedObject, operator: .isIn, right: .aggregate(ids.map { .constant(.objectID($0)) }))
+            }
+            guard let inverse else {
+                let name = owner.relationship.name.name
+                throw StoreError(
+                    .limitExceeded,
+                    "'\(name)' of \(owner.id) has \(ids.count) objects and no inverse. Only \(RecordFilter.maximumListCount) objects of such a relationship can be sorted, filtered or counted by value. Add an inverse to the model."
+                )
+            }
+            return FetchRequest.Comparison(
+                left: .keyPath([inverse.name.name]), operator: .equal, right: .constant(.objectID(owner.id)),
+                modifier: .any)
         }
 
         private func records(_ ids: [ObjectID], snapshot: any StoreSnapshot) throws(StoreError) -> [Record] {
