@@ -104,7 +104,8 @@ package enum QueryCampaign {
 
     /// Requires that the first store refuses a senseless request.
     ///
-    /// The other stores are compared with the first one, so they would all accept it unnoticed.
+    /// For such a request, the other stores are compared only with the first one. So without this
+    /// check, a request that all stores accept would not be noticed.
     private static func requireRefusal(
         _ answer: QueryLane.Answer, of request: RowRequest, by lane: QueryLane, in world: QueryWorld
     ) throws {

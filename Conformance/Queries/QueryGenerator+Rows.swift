@@ -46,7 +46,16 @@ extension QueryGenerator {
             let left: Expression = random.oneIn(2) ? .keyPath([last.name]) : last.expression
             let condition = Predicate.comparison(
                 .init(left: left, operator: random.pick(Self.orders), right: .constant(.int(Int64(random.below(4))))))
-            request.havingPredicate = random.oneIn(4) ? .not(condition) : condition
+            func one(_ comparison: Comparison.Operator) -> Predicate {
+                .comparison(.init(left: left, operator: comparison, right: .constant(1)))
+            }
+            request.havingPredicate =
+                switch random.below(6) {
+                case 0: .not(condition)
+                case 1: .and([condition, one(.notEqual)])
+                case 2: .or([condition, one(.equal)])
+                default: condition
+                }
         }
     }
 

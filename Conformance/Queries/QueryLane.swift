@@ -12,16 +12,25 @@ struct QueryLane {
     init(_ fixture: StoreFixture, world: QueryWorld) throws {
         self.fixture = fixture
         bench = try Workbench(fixture)
+        let indexed: any StoreSnapshot
         do {
-            indexed = try Self.store(bench, name: "indexed", world: world, model: world.model)
-            plain = try Self.store(bench, name: "plain", world: world, model: world.plainModel)
+            indexed = try Self.snapshot(bench, name: "indexed", world: world, model: world.model)
         } catch {
+            bench.discard()
+            throw error
+        }
+        self.indexed = indexed
+        do {
+            plain = try Self.snapshot(bench, name: "plain", world: world, model: world.plainModel)
+        } catch {
+            indexed.close()
             bench.discard()
             throw error
         }
     }
 
-    private static func store(
+    /// Creates a store of the world's objects, and returns a snapshot of it.
+    private static func snapshot(
         _ bench: Workbench, name: String, world: QueryWorld, model: ManagedObjectModel
     ) throws -> any StoreSnapshot {
         let store = try bench.create(model, name: name)

@@ -148,7 +148,7 @@ enum QueryModel {
             ]),
     ]
 
-    /// Returns the entities, with indexes that the generator chooses.
+    /// Returns the entities, with randomly chosen indexes.
     static func entities(hasConstraints: Bool, random: inout SeededGenerator) -> [EntityDescription] {
         [
             EntityDescription(

@@ -23,6 +23,7 @@ extension RowRequest {
         }
         for index in propertiesToGroupBy.indices { add { $0.propertiesToGroupBy.remove(at: index) } }
         for index in fetchRequest.sortDescriptors.indices { add { $0.sortDescriptors.remove(at: index) } }
+        for simpler in havingPredicate?.simpler ?? [] { add { $0.havingPredicate = simpler } }
         for simpler in fetchRequest.predicate?.simpler ?? [] { add { $0.predicate = simpler } }
         return result
     }

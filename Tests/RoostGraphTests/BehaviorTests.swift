@@ -44,7 +44,7 @@ struct BehaviorTests {
         }
     }
 
-    @Test("members of an unordered relationship stay in the order of keys if one is added before a read")
+    @Test("adding a member to an unread, unordered relationship keeps the members in the order of their keys")
     func orderOfMembers() throws {
         try Music.onEachBackend { container in
             let context = container.makeContext()
@@ -66,7 +66,7 @@ struct BehaviorTests {
         }
     }
 
-    @Test("a fault of an object that another context deleted reads as null and is deleted")
+    @Test("reading a fault of an object that another context deleted returns null and marks the fault deleted")
     func gone() throws {
         try Music.onEachBackend { container in
             let first = container.makeContext()
@@ -120,7 +120,7 @@ struct BehaviorTests {
         }
     }
 
-    @Test("a save that refers to an object that another context deleted fails")
+    @Test("a save fails if a changed object refers to an object that another context deleted")
     func concurrentReference() throws {
         try Music.onEachBackend { container in
             let first = container.makeContext()
@@ -138,7 +138,7 @@ struct BehaviorTests {
         }
     }
 
-    @Test("a merge policy merges a new object with a taken unique value into the stored object")
+    @Test("a merge policy merges a new object into the stored object that has the same unique values")
     func unique() throws {
         try Music.onEachBackend { container in
             let first = container.makeContext()
@@ -333,6 +333,40 @@ struct BehaviorTests {
         try context.save()
     }
 
+    @Test("a reference set by name on an object that has left its context is refused", arguments: [false, true])
+    func setObjectWithoutContext(isNull: Bool) throws {
+        let container = try Music.container()
+        let (context, other) = (container.makeContext(), container.makeContext())
+        let (artist, passport): (Artist, Passport) = (try context.insert(), try context.insert())
+        (artist.name, artist.passport) = ("a", passport)
+        try context.save()
+        context.reset()
+        let stranger = try #require(other.object(passport.id))
+        let error = #expect(throws: StoreError.self) {
+            try artist.setObject(isNull ? nil : stranger, for: "passport")
+        }
+        #expect(error?.code == .closed)
+        try context.save()
+    }
+
+    @Test("a composite set on an object that has left its context has no effect, like other properties")
+    func compositeWithoutContext() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Place",
+                attributes: [AttributeDescription("position", type: .composite, elements: [.double("x")])])
+        ])
+        let container = try PersistentContainer(.memory, model: model, types: [Place.self])
+        let context = container.makeContext()
+        let place: Place = try context.insert()
+        place.position = ["x": 1.0]
+        try context.save()
+        context.reset()
+        place.position = ["x": 2.0]
+        #expect(place.position == ["x": 1.0])
+        try context.save()
+    }
+
     @Test("a misspelled property name reads as null, and the next save suggests the right name")
     func misspelledName() throws {
         let container = try Music.container()
@@ -375,4 +409,14 @@ struct BehaviorTests {
         #expect(album.artist == nil)
         try context.save()
     }
+}
+
+private final class Place: ManagedObject, ManagedObjectClass {
+    static var entityName: EntityName { "Place" }
+    static func propertyName(of path: AnyKeyPath) -> String? { [\Place.position: "position"][path] }
+    var position: [String: Value]? {
+        get { composite(slot: 0) }
+        set { setComposite(newValue, slot: 0) }
+    }
+    static var shape: ClassShape { ClassShape("Place", properties: [.field("position", as: .composite)]) }
 }

@@ -213,7 +213,7 @@ private actor Threadless {
 #if DEBUG
     /// A box that passes an object to another isolation without a compiler error.
     private final class Smuggler: @unchecked Sendable {
-        // Proof: none; the tests show that the program stops.
+        // Proof: none. The unsafe use is deliberate, and the tests expect that the program stops.
         var object: ManagedObject?
     }
 

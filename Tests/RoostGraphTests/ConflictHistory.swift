@@ -227,7 +227,8 @@ final class ConflictHistory {
 
     /// Whether a failed save left the same objects pending.
     ///
-    /// The save may have given tracks a place, and dropped deletions that another context made too.
+    /// The save may have renumbered tracks. It may also have dropped deletions of objects that
+    /// another context deleted too.
     private func isPending(_ before: [Set<ObjectID>], in context: ManagedObjectContext) -> Bool {
         let now = pending(context)
         return now[0] == before[0] && now[2].isSubset(of: before[2])
@@ -323,7 +324,7 @@ final class ConflictHistory {
                 throw Problem(
                     "after \(save.text) other objects are pending: \(pending(context)), not \(save.pending)")
             }
-            // After a save that failed without a conflict, the context may show places that others saved.
+            // A save that fails without a conflict may take over track places that other contexts saved.
             if save.policy.fails || save.base == save.stored {
                 return try check("after \(save.text) that failed")
             }

@@ -52,7 +52,7 @@ struct ConflictTests {
     }
 
     @Test(
-        "a save with conflicting one-to-one references leaves both sides agreeing",
+        "after a save with conflicting one-to-one references, both objects of each pair refer to each other",
         arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite, .mergeByPropertyStoreTrump, .rollback])
     func pairs(_ policy: MergePolicy) throws {
         try Music.onEachBackend { container in
@@ -83,7 +83,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("after a refresh, an album with conflicting artists is listed by this context's artist only")
+    @Test("after two contexts set an album's artist, a refresh lists the album only under this context's artist")
     func lists() throws {
         try Music.onEachBackend { container in
             let sample = try Sample(container)
@@ -185,7 +185,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("adding and removing an unread friend repeatedly saves the last operation")
+    @Test("after a friend is added to and removed from an unread list, a save writes only the last operation")
     func addedAndRemoved() throws {
         try Music.onEachBackend { container in
             let sample = try Sample(container)
@@ -204,7 +204,7 @@ struct ConflictTests {
         }
     }
 
-    @Test("after a read error stops delete rules, the next save throws and the second one applies them")
+    @Test("after a read error stops delete rules, the next save throws, and the save after it applies the rules")
     func failedDelete() throws {
         let control = StoreMeter()
         let container = try control.makeContainer(.memory)
@@ -220,7 +220,7 @@ struct ConflictTests {
         #expect(try sample.fresh.count(FetchRequest("Track")) == 0)
     }
 
-    @Test("deleting an album does not conflict with another context's deletion of its artist")
+    @Test("deleting an album does not conflict with another context's deletion of the album's artist")
     func goneLists() throws {
         try Music.onEachBackend { container in
             let sample = try Sample(container)
@@ -326,6 +326,46 @@ struct ConflictTests {
         #expect(try container.makeContext().existingObject(artist.id).name == "theirs")
     }
 
+    @Test(
+        "after a read error during a merge of one-to-one references, the next save leaves consistent pairs",
+        arguments: [MergePolicy.mergeByPropertyObjectTrump, .overwrite, .mergeByPropertyStoreTrump, .rollback])
+    func readErrorDuringMerge(_ policy: MergePolicy) throws {
+        let meter = StoreMeter()
+        let container = try meter.makeContainer(.memory)
+        let sample = try Sample(container)
+        let context = sample.contexts[1]
+        sample.artists[0][2].passport = sample.passports[0][0]
+        try sample.contexts[0].save()
+        context.mergePolicy = policy
+        sample.artists[1][1].passport = sample.passports[1][0]
+        meter.beforeNextCommit { meter.failNextRead() }
+        let error = #expect(throws: StoreError.self) { try context.save() }
+        #expect(error?.code == StoreMeter.error.code)
+        #expect(sample.artists[1][1].passport === sample.passports[1][0])
+        try context.save()
+        #expect(!context.hasChanges)
+        #expect(try PlainGraph(reading: container.makeContext()).inconsistencies == [])
+    }
+
+    @Test("all conflicts remain if a merge policy returns a value of the wrong type for one of them", arguments: 0..<2)
+    func unsuitableMergeOfOne(_ wrong: Int) throws {
+        let container = try Music.container()
+        let sample = try Sample(container)
+        let context = sample.contexts[1]
+        for artist in sample.artists[0][..<2] { artist.rank = 5 }
+        try sample.contexts[0].save()
+        for artist in sample.artists[1][..<2] { artist.rank = 7 }
+        let id = sample.artists[1][wrong].objectID
+        context.mergePolicy = MergePolicy(
+            "wrong", resolve: { .keep(["name": $0.id == id ? .int(1) : "mine", "rank": 7]) },
+            resolveConstraint: { _ in .fail })
+        #expect(throws: StoreError.self) { try context.save() }
+        #expect(sample.artists[1][..<2].map(\.name) == ["0", "1"])
+        context.mergePolicy = .error
+        let error = #expect(throws: StoreError.self) { try context.save() }
+        #expect(error?.conflicts.count == 2)
+    }
+
     @Test("a custom policy can keep an object that its context deleted")
     func keptDelete() throws {
         let container = try Music.container()
@@ -416,7 +456,7 @@ struct ConflictTests {
         #expect(member.isDeleted)
     }
 
-    @Test("the overwrite policy also decides about the former partner of a one-to-one relationship")
+    @Test("the overwrite policy also overwrites the former partner in a one-to-one relationship")
     func partnerOfUndecided() throws {
         let container = try Music.container()
         let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
@@ -460,7 +500,7 @@ struct ConflictTests {
         #expect(try #require(fresh.object(album.id)).tracks.map(\.title) == ["second", "first"])
     }
 
-    @Test("an object that deinitializers of other objects change during an event is updated and saved")
+    @Test("an object changed by deinitializers of other objects during an event is updated and saved")
     func changingAtTheEnd() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Node", attributes: [.string("name")])])
         let container = try PersistentContainer(.memory, model: model, types: [Node.self])

@@ -9,7 +9,7 @@ import Testing
 /// Contexts on a store whose calls fail temporarily.
 @Suite("Failed calls of stores")
 struct FailedCallTests {
-    @Test("after a save fails with keys for one of two entities, the next save keeps the objects' references")
+    @Test("after a failed save reserves keys for only one of two entities, the next save keeps all references")
     func keysOfOneEntity() throws {
         let control = StoreMeter()
         let container = try control.makeContainer(.memory)
@@ -42,7 +42,7 @@ struct FailedCallTests {
         let other = container.makeContext()
         try other.existingObject(artist.id).name = "new"
         try other.save()
-        // The first merge uses the notice of the commit, and the second only its generation.
+        // The first merge uses the commit's notice, and the second uses only the commit's generation.
         for _ in 1...2 {
             control.failNextRead()
             context.processPendingChanges()
@@ -74,7 +74,7 @@ struct FailedCallTests {
         #expect(try container.makeContext().count(FetchRequest("Word")) == 0)
     }
 
-    @Test("a container refuses a configuration that its model does not have, also for one store")
+    @Test("a container refuses a configuration that its model does not have, even if it has only one store")
     func unknownConfiguration() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Word")], configurations: ["words": ["Word"]])
         let stores = try PersistentContainer(.memory, model: model).stores

@@ -5,7 +5,7 @@ import RoostGraph
 import RoostStores
 import Testing
 
-/// A page whose `awakeFromFetch` ends the event, because it counts.
+/// A page whose `awakeFromFetch` calls `count`, which ends the event.
 private final class Page: ManagedObject, ManagedObjectClass {
     static var entityName: EntityName { "Page" }
     static func propertyName(of path: AnyKeyPath) -> String? { nil }
@@ -159,7 +159,7 @@ struct FetchEventTests {
         }
     }
 
-    @Test("a loop over the objects of a fetch shows later objects as its body has saved them")
+    @Test("a loop over the objects of a fetch shows later objects with the changes that its body saved")
     func loopThatChangesLaterObjects() throws {
         let container = try Music.container()
         // The last objects are not in the first batch of records.

@@ -21,7 +21,7 @@ struct Step: CustomStringConvertible {
 
     var description: String { "Step(kind: \(kind), a: \(a), b: \(b), c: \(c))" }
 
-    /// Returns a part of the steps with which the history still fails.
+    /// Removes steps that the failure does not need, and returns the remaining steps.
     @MainActor
     static func shrink(
         _ steps: [Step], _ failure: @MainActor ([Step]) async throws -> String?

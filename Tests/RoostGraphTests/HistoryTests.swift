@@ -29,7 +29,7 @@ struct HistoryTests {
         var usualCount: Int { self == .memory ? 5 : 1 }
     }
 
-    /// Runs random steps in new stores, and records a shortened failure.
+    /// Runs random steps in new stores, and records the first failure with only the steps it needs.
     private func histories(
         on backend: Backend, kinds: [Int], length: Int,
         _ failure: @MainActor ([Step], StoreLocation) async throws -> String?

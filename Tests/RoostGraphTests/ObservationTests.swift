@@ -199,7 +199,7 @@ struct ObservationTests {
                     context.processPendingChanges()
                 } == ["artist"])
             #expect(members.isSet && owner.albums.count == 2)
-            // The merge does not change the members.
+            // The next merge does not change the members of `owner.albums`.
             let same = signal { _ = owner.albums.count }
             other.title = "Mingus"
             try source.save()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RoostConformance
 
-/// Contexts after a save that failed in one of its stores or objects.
+/// Contexts after a save that failed in one of several stores or for one of several objects.
 @Suite("Partly failed saves")
 struct PartlyFailedSaveTests {
     /// A saved object in each of two stores.
@@ -109,7 +109,49 @@ struct PartlyFailedSaveTests {
         #expect(try context.count(FetchRequest("Tag")) == 2 && !context.hasChanges)
     }
 
-    @Test("a save that merges duplicates into stored objects redirects references among and to the duplicates")
+    @Test("a save moves no members if a read fails while the save merges duplicates into stored objects")
+    func readErrorOfMembers() throws {
+        let model = try ManagedObjectModel(entities: [
+            EntityDescription(
+                "Tag", attributes: [.string("name")], relationships: [.toMany("items", to: "Item")],
+                uniquenessConstraints: [["name"]]),
+            EntityDescription("Item", attributes: [.string("name")]),
+            EntityDescription("Photo", superentity: "Item"),
+        ])
+        let meter = StoreMeter()
+        let container = try meter.makeContainer(.memory, model: model)
+        let (first, context) = (container.makeContext(), container.makeContext())
+        let stored = try ["a", "b"].map { name in
+            let (tag, item) = (try first.insert("Tag"), try first.insert("Item"))
+            (tag["name"], item["name"]) = (.string(name), .string(name))
+            return (tag: tag, item: item)
+        }
+        try first.save()
+        // The context keeps the first item, and releases the second one.
+        let kept = try context.existingObject(with: stored[0].item.objectID)
+        let tags = try stored.map { pair in
+            let tag = try context.insert("Tag")
+            tag["name"] = pair.tag["name"]
+            var items = try tag.objects("items")
+            items.insert(try context.existingObject(with: pair.item.objectID))
+            return tag
+        }
+        context.processPendingChanges()
+        try #require(context.registeredObject(for: stored[1].item.objectID) == nil)
+        context.mergePolicy = .mergeByPropertyStoreTrump
+        meter.beforeNextCommit { meter.failNextRead() }
+        #expect(throws: StoreError.self) { try context.save() }
+        #expect(context.insertedObjects == Set(tags))
+        #expect(try tags[0].objects("items").map(\.objectID) == [kept.objectID])
+        try context.save()
+        let other = container.makeContext()
+        for pair in stored {
+            let items = try other.existingObject(with: pair.tag.objectID).objects("items")
+            #expect(items.map(\.objectID) == [pair.item.objectID])
+        }
+    }
+
+    @Test("a save that merges duplicates into stored objects redirects all references to and between the duplicates")
     func referencesToDuplicates() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

@@ -187,8 +187,8 @@ struct PlainMerge {
         }
         mergeTracks(base, mine: mine, stored: stored)
 
-        // The rules do not define the other sides of restored objects, or one-to-one pairs that both
-        // sides changed.
+        // The rules do not define the inverse references of restored objects, or one-to-one pairs
+        // that both contexts changed.
         if isResolved { loose.formUnion(result.unsettled) }
         if !loose.isEmpty {
             isOpen = isOpen || codes.isEmpty

@@ -81,7 +81,7 @@ struct RaceTests {
     }
 
     @Test(
-        "ten concurrent contexts leave the content that ten successive contexts leave",
+        "ten concurrent contexts leave the same content as ten successive contexts",
         arguments: ["memory", "sqlite", "lmdb"])
     func race(_ type: String) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "race-\(UUID().uuidString)")

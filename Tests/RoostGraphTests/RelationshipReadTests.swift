@@ -8,10 +8,10 @@ import Testing
 /// Lists of members that are copied, cannot be read, or are read again.
 @Suite("Reading relationships")
 struct RelationshipReadTests {
-    /// Opens a store whose calls `meter` can make fail, with a shape that has a circle and a square
-    /// as parts and as neighbors.
+    /// Creates a store with a shape that has a circle and a square as parts and as neighbors.
     ///
-    /// The parts may have subentities, so a context reads them to find their classes.
+    /// `meter` can make calls of the store fail. The relationships refer to an entity with
+    /// subentities, so a context must read a member to find the member's entity.
     private func makeShapes(_ meter: StoreMeter) throws -> (container: PersistentContainer, shape: ObjectID) {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -67,7 +67,7 @@ struct RelationshipReadTests {
         #expect(tracks[2].album === second)
     }
 
-    @Test("changes to a copied slice of a list leave the relationship unchanged, and changes in place do not")
+    @Test("changes to a copied slice leave the relationship unchanged, but changes to a slice in place do change it")
     func slices() throws {
         let context = try Music.container().makeContext()
         let album: Album = try context.insert()
@@ -104,7 +104,7 @@ struct RelationshipReadTests {
 
     // MARK: Errors
 
-    @Test("a collection whose members cannot be read has an object without values for each of them")
+    @Test("a collection whose members cannot be read returns one object without a context for each member")
     func unreadableMembers() throws {
         let meter = StoreMeter()
         let (container, id) = try makeShapes(meter)

@@ -57,10 +57,11 @@ final class ResultsWatch {
         return problems
     }
 
-    /// Returns the names of the sections of objects.
+    /// Returns the names of the sections that contain `ids`, in the order of `ids`.
     ///
-    /// If `onlyFetched`, an object that a fetch does not find has no name. Another context deleted
-    /// such an object, and this context changed only its lists.
+    /// If `onlyFetched` is true, a name is empty if a fetch does not find an object on the path. A
+    /// fetch does not find an object that another context deleted, even if this context changed the
+    /// object's lists.
     private static func names(
         _ path: String, of ids: [ObjectID], in context: ManagedObjectContext, onlyFetched: Bool = false
     ) throws -> [String] {
@@ -76,8 +77,8 @@ final class ResultsWatch {
         var current = object
         let names = path.split(separator: ".").map(String.init)
         for name in names.dropLast() {
-            // Another context can refer to a deleted object again, but a fetch does not return that
-            // object.
+            // Another context can save a new reference to an object that this context deleted. A
+            // fetch does not find that object.
             guard let next = try current.object(name), !next.isDeleted else { return "" }
             current = next
             guard onlyFetched, let context = next.context else { continue }

@@ -5,7 +5,7 @@ import RoostGraph
 import TestSamples
 import Testing
 
-/// The difference between two states of a result, as a function of rows and changes.
+/// Differences between two states of a result, computed without a context or a store.
 @Suite("Differences of results")
 struct ResultsListTests {
     /// A row of the expected result: a section, a number to sort by, and a version.
@@ -137,8 +137,8 @@ struct ResultsListTests {
                 let whole = fetched.difference(
                     from: Self.list(oldRows, isOneSection: isOneSection), touched: Set(touched.keys), model: model)
                 var problems = Self.problems(whole, from: old, to: new, touched: ids, edge: edge)
-                // The difference computed from the changes. A full window may lose rows, so it is
-                // fetched again.
+                // The difference computed from the changes. If the old list was filled to its limit,
+                // the changes may not have the rows that move in, so `list` becomes the fetched list.
                 let isLost = limit.map { oldRows.count == $0 } ?? false
                 if isLost {
                     list = fetched

@@ -221,7 +221,7 @@ struct SaveNoticeTests {
         #expect(try await store.count("Artist") == 3000)
     }
 
-    @Test("a context's sequence gives its own saves and the saves that it merges")
+    @Test("a context's sequence has notices of the context's own saves and of the saves that the context merges")
     func context() async throws {
         let container = try Music.container()
         let (one, two) = (container.makeContext("one"), container.makeContext("two"))
@@ -239,7 +239,7 @@ struct SaveNoticeTests {
         #expect(notice.inserted == [other.objectID] && notice.contextName == "one")
     }
 
-    @Test("without a call, the view context merges what another container commits")
+    @Test("the view context automatically merges what another container commits")
     @MainActor
     func viewContext() async throws {
         try await withTwo { first, second in

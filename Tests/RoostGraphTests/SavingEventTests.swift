@@ -3,7 +3,7 @@ import RoostCore
 import RoostGraph
 import Testing
 
-/// An object whose `willSave` a test sets.
+/// An object that runs a closure of the test in `willSave`.
 private final class Memo: ManagedObject, ManagedObjectClass {
     static var entityName: EntityName { "Memo" }
     static func propertyName(of path: AnyKeyPath) -> String? { nil }
@@ -25,10 +25,10 @@ private final class Memo: ManagedObject, ManagedObjectClass {
     }
 }
 
-/// The calls of `willSave`, and the reports to observers, of a save.
+/// Calls of `willSave` and reports to observers during a save.
 @Suite("Events of a save")
 struct SavingEventTests {
-    @Test("willSave is called for an object that willSave inserts while it deletes a new object")
+    @Test("willSave is called for a new object if another willSave inserts it and deletes a different new object")
     func replacedInWillSave() throws {
         let context = try Memo.makeContext()
         let (first, draft): (Memo, Memo) = (try context.insert(), try context.insert())
@@ -44,7 +44,7 @@ struct SavingEventTests {
         #expect(try context.count(FetchRequest("Memo")) == 2)
     }
 
-    @Test("willSave is called once for each round in which an object changes")
+    @Test("willSave is called again for each object that the last round of calls changed, until no object changes")
     func rounds() throws {
         let context = try Memo.makeContext()
         let (first, second): (Memo, Memo) = (try context.insert(), try context.insert())

@@ -11,7 +11,9 @@ extension StoreMeter {
     func failNextRead() { failNextRead(with: Self.error) }
     func failNextCommit() { failNextCommit(with: Self.error) }
 
-    /// Opens a new store whose calls this meter can make fail, and a container for it.
+    /// Creates a store and opens a container for it.
+    ///
+    /// This meter can make calls of the store fail.
     func makeContainer(_ location: StoreLocation) throws -> PersistentContainer {
         try makeContainer(location, model: try Music.model(), types: Music.types)
     }

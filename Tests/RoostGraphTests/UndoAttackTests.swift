@@ -53,7 +53,7 @@ struct UndoAttackTests {
 
     // MARK: Lists
 
-    @Test("a new undo stack restores a list that was already reordered with the former stack")
+    @Test("a new undo stack undoes a move in a list that was filled with the former stack")
     func orderWithNewStack() throws {
         let (_, context, former) = try UndoSample.make()
         let album: Album = try context.insert()
@@ -360,7 +360,7 @@ struct UndoAttackTests {
         #expect(undo.depth == 1 && weakAlbum == nil)
     }
 
-    @Test("undo of many deletions takes linear time if lists were read in between")
+    @Test("undo of many deletions takes linear time, even after a read of the list that held the deleted objects")
     func manyHidden() throws {
         let growth = try growth { count in
             let (_, context, undo) = try UndoSample.make()
@@ -387,7 +387,7 @@ struct UndoAttackTests {
 
     // MARK: Saves in the background, and keys
 
-    @Test("undo during a save in the background is a change of the next save", arguments: [false, true])
+    @Test("the next save writes the changes of an undo during a save in the background", arguments: [false, true])
     func inFlight(fails: Bool) async throws {
         let control = StoreMeter()
         let container = try control.makeContainer(.memory)

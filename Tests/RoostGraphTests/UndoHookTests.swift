@@ -118,7 +118,7 @@ struct UndoHookTests {
         #expect(try container.makeContext().fetch(Fetch<Note>()).map(\.title) == ["3"])
     }
 
-    @Test("the next save includes an object that its didSave hook changed")
+    @Test("if an object changes in its own didSave hook, the next save includes the object")
     func changeInDidSave() throws {
         let (container, context, undo) = try UndoSample.make(Note.model(), types: [Note.self])
         let note: Note = try context.insert()

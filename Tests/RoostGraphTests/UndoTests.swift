@@ -181,7 +181,7 @@ struct UndoTests {
         #expect(try container.makeContext().count(FetchRequest("Album", where: "title == 'two'")) == 1)
     }
 
-    @Test("a redo after a saved unrecorded deletion changes the remaining objects")
+    @Test("a redo changes the remaining objects if one object was deleted and saved while undo was disabled")
     func redoAfterUnrecordedDeletion() throws {
         let (container, context, undo, albums) = try undoneStep()
         undo.disable()
@@ -306,7 +306,7 @@ struct UndoTests {
         #expect(artist.friends.contains(guest) && track.album === album && artist.favorite === album)
         undo.undo()
         #expect(guest.isDeleted && artist.friends.isEmpty && artist.favorite == nil)
-        // The model's rule is a cascade, but undo deletes only what the step inserted.
+        // The album's delete rule for tracks is cascade, but undo deletes only what the step inserted.
         #expect(!track.isDeleted && track.album == nil)
         try context.save()
         undo.redo()
@@ -318,7 +318,7 @@ struct UndoTests {
         #expect(try container.makeContext().count(FetchRequest("Artist")) == 1)
     }
 
-    @Test("undo of a one-to-one reference removes the pair that another context made")
+    @Test("undo of a change to a one-to-one reference also clears the reference that another context set later")
     func pairOfOthers() throws {
         let (container, context, undo) = try UndoSample.make()
         let artist: Artist = try context.insert()

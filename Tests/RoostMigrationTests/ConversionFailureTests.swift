@@ -97,7 +97,7 @@ struct ConversionFailureTests {
             options: ConversionOptions(overwrites: overwrites, cancellation: cancellation))
     }
 
-    /// Returns the content of a store: the bytes of its file, or its tally and UUID without a file.
+    /// Returns the bytes of a store's file or, for a store without a file, its tally and UUID.
     private func contents(_ type: String, at path: String) throws -> String {
         if Sample.fileTypes.contains(type) {
             return try Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString()
@@ -108,8 +108,8 @@ struct ConversionFailureTests {
         return text
     }
 
-    /// Returns the remains of a destination: files other than the source's, or a store of that
-    /// name.
+    /// Returns what remains of a destination: the names of files that do not belong to the source,
+    /// or the path of a store without a file.
     private func leftovers(_ directory: TemporaryDirectory, type: String, destination: String) throws -> [String] {
         guard !Sample.fileTypes.contains(type) else {
             return try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { !$0.hasPrefix("a") }

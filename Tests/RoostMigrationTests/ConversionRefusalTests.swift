@@ -31,7 +31,7 @@ struct ConversionRefusalTests {
     }
 
     @Test(
-        "a conversion into its own source is refused under every path of the source",
+        "a conversion into its own source is refused for every path that names the source",
         arguments: Sample.fileTypes, [false, true])
     func sameStore(type: String, overwrites: Bool) throws {
         let directory = try TemporaryDirectory()

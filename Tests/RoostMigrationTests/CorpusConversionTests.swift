@@ -59,8 +59,8 @@ import RoostMigration
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
             defer { try? store.close() }
             let reported = Dictionary(uniqueKeysWithValues: report.entities.map { ($0.name, $0.count) })
-            // Core Data migrated some stores in place, and the list has their renamed entities
-            // under the old names.
+            // Core Data migrated some stores in place. `stores.json` has their renamed entities under
+            // the old names.
             var counts: [String: Int] = [:]
             for entity in store.model.entities {
                 guard let count = reported[entity.name.text] else { continue }
@@ -83,9 +83,9 @@ import RoostMigration
         /// The number of objects of each concrete entity, without Core Data's internal entities.
         let entities: [String: Int]
         let joinTables: [String: Int]
-        /// A model file with the store's hashes, if the store has no model itself.
+        /// A model file whose version hashes equal the store's; nil if the store has its own model.
         let modelPath: String?
-        /// All model files with the store's hashes.
+        /// All model files whose version hashes equal the store's.
         let exactModels: [String]
 
         var fullPath: String { Self.corpusPath + "/" + path }

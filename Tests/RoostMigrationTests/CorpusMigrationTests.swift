@@ -151,8 +151,9 @@ import RoostMigration
     /// A mapping model of the corpus, and its two model files.
     struct CorpusMapping: Sendable, CustomTestStringConvertible {
         let path: String
-        /// The names of the bundle and the version; the same in `destination`.
+        /// The names of the source model's bundle and version.
         let source: [String]
+        /// The names of the destination model's bundle and version.
         let destination: [String]
 
         var fullPath: String { CorpusStore.corpusPath + "/" + path }

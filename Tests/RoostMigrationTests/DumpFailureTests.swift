@@ -142,7 +142,7 @@ struct DumpFailureTests {
         #expect(try failure(DumpText(lines: numbers.map { lines[$0] })) != nil)
     }
 
-    @Test("a dump with the same object twice throws duplicateObject", arguments: Sample.writingTypes)
+    @Test("loading a dump that has an object twice throws duplicateObject", arguments: Sample.writingTypes)
     func objectTwice(type: String) throws {
         var lines = dump.lines
         lines.insert(lines[1], at: 2)

@@ -177,7 +177,7 @@ struct DumpTests {
 
     // MARK: Dumps of some entities
 
-    @Test("a dump of some entities has their objects and the links at their ends")
+    @Test("a dump of some entities has their objects and every link that has one of these objects at an end")
     func someEntities() throws {
         let directory = try TemporaryDirectory()
         let store = try Sample.store("memory", at: directory.file("a"))
@@ -254,7 +254,7 @@ struct DumpTests {
         return result
     }
 
-    @Test("loading a partial dump reports no dangling references if it refers to no omitted entity")
+    @Test("loading a partial dump reports no dangling references if the dump refers to no omitted entity")
     func completeParts() throws {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [

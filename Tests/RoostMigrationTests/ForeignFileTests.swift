@@ -21,7 +21,7 @@ struct ForeignFileTests {
     }
 
     @Test(
-        "a conversion is refused if a foreign file has its destination's name and a log or lock suffix of any type",
+        "a conversion is refused if a foreign file is named like a log or lock of its destination, for any store type",
         arguments: Sample.fileTypes,
         ["-wal", "-shm", "-journal", "-lock", ".lock"])
     func conversion(type: String, suffix: String) throws {
@@ -48,7 +48,9 @@ struct ForeignFileTests {
         }
     }
 
-    @Test("creating or replacing a store fails and keeps a foreign file named like its log or lock", arguments: own)
+    @Test(
+        "a foreign file named like the log or lock of a store is kept, and prevents creating or replacing the store",
+        arguments: own)
     func types(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
         let (a, b) = (

@@ -7,7 +7,7 @@ import RoostSystem
 import Testing
 
 /// Sources whose content is not what the last commit recorded.
-@Suite("Content that differs from its record")
+@Suite("Content that differs from the record of the last commit")
 struct RecordedContentTests {
     private let manager = MigrationManager(registry: .standard)
 

@@ -116,7 +116,7 @@ struct StoreComparisonTests {
         let damage = findings.filter { $0.severity == .damage }.map(\.message)
         #expect(damage.contains { $0.contains("Person/p5") })
         #expect(damage.contains { $0.contains("Shelf/p1") })
-        // Together with the damaged objects, the counts are right, so no finding is about counts.
+        // The check counts the damaged objects too, so it reports no wrong count.
         #expect(damage.count == 2)
     }
 }

@@ -115,7 +115,7 @@ struct StoreMaintenanceTests {
         let report = try maintenance.compact(location)
         #expect(!report.inPlace && report.bytesBefore == size)
         #expect(report.bytesAfter == copied.bytes)
-        // A JSON document has no gaps.
+        // A JSON document has no unused space, so compacting does not shrink it.
         #expect(report.bytesAfter < size || type == "json")
         #expect(try StoreFile.byteCount(at: location.path) == copied.bytes)
         #expect(report.digest == copied.digest)
@@ -154,7 +154,7 @@ struct StoreMaintenanceTests {
         let store = try open(location)
         let snapshot = try store.snapshot()
         let digest = try snapshot.computeTally().digest
-        // The reader keeps the old pages; the compaction waits for it only for a moment.
+        // The open snapshot keeps the old pages. The compaction waits only briefly for its end.
         let held = try maintenance.compact(location)
         #expect(held.inPlace && held.warnings.count == 1)
         #expect(try snapshot.computeTally().digest == digest)
@@ -183,7 +183,7 @@ struct StoreMaintenanceTests {
         let store = try open(location)
         do throws(StoreError) {
             _ = try store.type.compactOpenStore(location, options: StoreOptions(), isCancelled: { true })
-            Issue.record("it was compacted")
+            Issue.record("the store was compacted")
         } catch {
             #expect(error.code == .cancelled, "\(error)")
         }
@@ -202,7 +202,7 @@ struct StoreMaintenanceTests {
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         do throws(StoreError) {
             _ = try maintenance.compact(location, options: ConversionOptions(timeoutSeconds: 0.1))
-            Issue.record("it was compacted")
+            Issue.record("the store was compacted")
         } catch {
             #expect(error.code == .busy && error.message.contains("only while no program has it open"))
             #if os(Linux)
@@ -220,7 +220,7 @@ struct StoreMaintenanceTests {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("a"))
         try Sample.store("sqlite", at: location.path).close()
-        // Changes rows and index alike, as another program would.
+        // Changes the rows and their index entries in the same way, as another program would.
         let file = URL(fileURLWithPath: location.path)
         var bytes = try Data(contentsOf: file)
         let (old, new) = (Data("Book 7 é".utf8), Data("Bxok 7 é".utf8))
@@ -231,7 +231,7 @@ struct StoreMaintenanceTests {
         let store = isOpen ? try open(location) : nil
         do throws(StoreError) {
             _ = try maintenance.compact(location)
-            Issue.record("it was compacted")
+            Issue.record("the store was compacted")
         } catch {
             #expect(error.code == .corrupted && error.message.contains("roost check"), "\(error)")
         }

@@ -150,7 +150,7 @@ struct CodableStoreTests {
         #expect(count == 2999 - 1111)
     }
 
-    @Test("a stream of values of another type fails with the property's name", arguments: Sample.types)
+    @Test("reading a Codable value fails and names the property whose Swift type is wrong", arguments: Sample.types)
     func wrongType(type: String) throws {
         struct Wrong: Decodable, Sendable {
             var name: Int

@@ -55,7 +55,7 @@ private final class SignalStore: CommitReportingStore {
 struct CommitWatcherTests {
     private let folder = Result { try Folder() }
 
-    @Test("a subscription ends once if its store is closed when a signal arrives")
+    @Test("a subscription ends exactly once when a signal arrives after its store was closed")
     func endsInObserver() throws {
         let folder = try folder.get()
         let plain = try folder.store("memory", entities: [EntityDescription("E", attributes: [.integer32("n")])])
@@ -74,5 +74,31 @@ struct CommitWatcherTests {
         for _ in 0..<60_000 where subscription.isWatched { usleep(1_000) }
         #expect(!subscription.isWatched)
         #expect(ends.withLock { $0 } == 1)
+    }
+
+    @Test("a listener to a named memory store is notified of another instance's commit before the commit returns")
+    func sharesMemoryCommits() throws {
+        let type = try StoreRegistry.standard.type(named: "memory")
+        let location = StoreLocation(type: "memory", path: UUID().uuidString)
+        let model = try ManagedObjectModel(entities: [EntityDescription("E", attributes: [.integer32("n")])])
+        let first = try type.create(location, model: model, options: StoreOptions())
+        let second = try type.open(location, options: StoreOptions())
+        let notices = Mutex<[SaveNotice]>([])
+        let subscription = try CommitSubscription(
+            to: try Store(second, registry: .standard), listener: { notice in notices.withLock { $0.append(notice) } },
+            end: {})
+        for key in Int64(1)...3 {
+            var changes = ChangeSet(model: model)
+            try changes.insert(ObjectID("E", key: key), values: [:])
+            let receipt = try first.commit(changes)
+            let last = try #require(notices.withLock { $0.last })
+            #expect(last.inserted == [ObjectID("E", key: key)])
+            #expect(last.generation == receipt.generation)
+        }
+        #expect(notices.withLock { $0.count } == 3)
+        withExtendedLifetime(subscription) {}
+        try second.close()
+        try first.close()
+        try type.destroy(location)
     }
 }

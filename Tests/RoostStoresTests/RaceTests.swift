@@ -38,6 +38,22 @@ struct RaceTests {
         #expect(try plain.count("Tag") == 2)
     }
 
+    @Test(
+        "an upsert updates objects that other writers insert just before each of its attempts to commit",
+        arguments: Sample.types)
+    func upsertAmongWriters(type: String) throws {
+        let names = ["a", "b", "c"]
+        let (plain, meddled) = try stores(
+            type,
+            before: { (plain, number) throws(StoreError) in
+                if number <= names.count { try plain.insert("Tag", rows: [["name": .string(names[number - 1])]]) }
+            })
+        let rows: [[String: Value]] = (names + ["d"]).map { ["name": .string($0)] }
+        let result = try meddled.insert("Tag", rows: rows, onConflict: .update, result: .objectIDs)
+        #expect(try result.objectIDs == plain.fetch("Tag", sortedBy: ["name"]).map(\.id))
+        #expect(try plain.count("Tag") == 4)
+    }
+
     @Test("a delete is denied by a reference that another writer adds just before its commit", arguments: Sample.types)
     func newReference(type: String) throws {
         let (plain, meddled) = try stores(

@@ -14,7 +14,7 @@ struct StoreLifetimeTests {
 
     private func open(_ type: String) throws -> Store { try folder.get().store(type, entities: [Self.entity]) }
 
-    /// Opens a store whose objects need many batches.
+    /// Opens a store with so many objects that an iteration reads them in several batches.
     private func filled(_ type: String) throws -> Store {
         let store = try open(type)
         try store.insert("E", rows: (0..<20_000).lazy.map { ["n": .int($0)] })
@@ -55,7 +55,7 @@ struct StoreLifetimeTests {
     // MARK: Closing
 
     @Test(
-        "every call of a closed store except close fails with code closed", arguments: Sample.types,
+        "every call on a closed store fails with code closed, except another close", arguments: Sample.types,
         Call.writing + Call.others)
     func closed(type: String, call: Call) throws {
         let store = try open(type)
@@ -81,7 +81,7 @@ struct StoreLifetimeTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("a view cannot be read after its store is closed inside its closure", arguments: Sample.types)
+    @Test("a view cannot be read after its closure closes the store", arguments: Sample.types)
     func closedView(type: String) throws {
         let store = try open(type)
         try store.insert("E", rows: [["n": 1]])
@@ -128,7 +128,7 @@ struct StoreLifetimeTests {
         return options
     }
 
-    @Test("a missing store is not created read-only or with the rule to fail", arguments: Sample.types, Rule.allCases)
+    @Test("opening read-only or with ifMissing .fail does not create a store", arguments: Sample.types, Rule.allCases)
     func missing(type: String, rule: Rule) throws {
         let location = try folder.get().location(type)
         let model = try ManagedObjectModel(entities: [Self.entity])
@@ -154,7 +154,7 @@ struct StoreLifetimeTests {
         let location = try folder.get().location(type)
         let store = try open(type)
         try store.insert("E", rows: [["n": 1]])
-        // A store in memory stays open, and is opened a second time.
+        // A store in memory can be opened a second time while it is open.
         if type != "memory" { try store.close() }
         let model = try ManagedObjectModel(entities: [
             EntityDescription("E", attributes: [.integer32("n"), .string("m")])

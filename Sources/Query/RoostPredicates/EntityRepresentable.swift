@@ -34,8 +34,8 @@ public protocol EntityRepresentable: PropertyNaming {
 extension PropertyNaming {
     /// Returns the name of the property at a key path.
     ///
-    /// If the key path is not a property, returns an impossible name, so that the check of the
-    /// request reports the key path.
+    /// If the key path is not a property, returns the text of the key path in a form that cannot be
+    /// a name. The check of the request then reports this text as an unknown property.
     static func predicatePath(of keyPath: AnyKeyPath) -> String {
         propertyName(of: keyPath) ?? String(describing: keyPath).replacing(".", with: "·")
     }

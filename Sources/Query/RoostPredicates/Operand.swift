@@ -16,8 +16,8 @@ public import RoostQuery
 ///     .path(\Album.year).isBetween(1959, and: 1964) && !.path("artist").isNull
 /// ```
 ///
-/// The compiler is faster if a long expression's operands are declared first: `let length =
-/// Operand.path("length")`.
+/// The compiler is faster if you first assign the operands of a long expression to constants:
+/// `let length = FetchRequest.Operand.path("length")`.
 ///
 /// The compiler checks conditions, values and Swift key paths. A request checks the names in
 /// strings and the types of properties.
@@ -26,7 +26,10 @@ extension FetchRequest {
     ///
     /// Comparisons, even `==`, return a predicate instead of a boolean.
     public struct Operand: Sendable, PredicateArgument, ExpressibleByNilLiteral {
-        /// The values of a to-many operand that must meet a comparison.
+        /// The rule for operands with many values: whether any, all or none of the values must meet
+        /// a comparison.
+        ///
+        /// With `direct`, the comparison applies to the operand itself.
         enum Quantifier { case direct, any, all, none }
 
         /// The expression of the operand.

@@ -67,7 +67,7 @@ extension ArticleTests {
         }
     }
 
-    @Test("all reads of an event see the state of its first read")
+    @Test("all reads in one event see the state of the store at the event's first read")
     func readsOfOneEvent() throws {
         try Music.onEachBackend { container in
             let (source, context) = (container.makeContext(), container.makeContext())

@@ -114,7 +114,7 @@ extension ArticleTests {
         }
     }
 
-    @Test("a sequence of result changes gives each change and ends with its controller")
+    @Test("a sequence of result changes delivers each change, and ends when its controller is released")
     func resultsInSequence() async throws {
         let container = try Music.container()
         let context = container.makeContext()

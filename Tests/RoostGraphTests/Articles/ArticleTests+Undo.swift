@@ -322,7 +322,7 @@ extension ArticleTests {
     }
 }
 
-/// A class with a value that is computed from others.
+/// A square that computes its area from its width.
 final class Square: ManagedObject, ManagedObjectClass {
     static let entityName: EntityName = "Square"
     static let shape = ClassShape("Square", properties: [.field("width", as: .double)])

@@ -28,7 +28,7 @@ struct IsolationTests {
             return nil
         }
 
-        /// Returns the lines of errors with their messages.
+        /// Returns the line and the message of each error of the compiler.
         func errors(in text: String) throws -> [(line: Int, message: String)] {
             let directory = FileManager.default.temporaryDirectory.appending(path: "isolation-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -79,7 +79,7 @@ struct IsolationTests {
 
     private static let imports = "import Foundation\nimport RoostCore\nimport RoostGraph\n"
 
-    @Test("programs that keep objects in their context compile")
+    @Test("programs that use objects only in their own isolation compile")
     func right() throws {
         guard let compiler = Compiler.find() else { return Self.skip() }
         let text = Self.imports + IsolationProgram.all.map { $0.text(isRight: true) }.joined(separator: "\n")
@@ -87,7 +87,7 @@ struct IsolationTests {
         #expect(errors.isEmpty, "\(errors)")
     }
 
-    @Test("programs that let an object out of its context do not compile", arguments: IsolationProgram.Phase.allCases)
+    @Test("programs that use objects in other isolations do not compile", arguments: IsolationProgram.Phase.allCases)
     func wrong(_ phase: IsolationProgram.Phase) throws {
         guard let compiler = Compiler.find() else { return Self.skip() }
         var text = Self.imports

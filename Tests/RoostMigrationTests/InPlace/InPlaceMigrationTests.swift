@@ -236,7 +236,7 @@ struct InPlaceMigrationTests {
             }
             if number == limit.withLock({ $0 }) { cancellation.cancel() }
         }
-        // Migrating the copy counts the progress reports.
+        // Migrates a copy first, to count the progress reports.
         _ = try manager.migrateInPlace(copy, model: try Notes.v3(), options: options)
         let total = count.withLock { count in
             defer { count = 0 }
@@ -337,7 +337,7 @@ struct InPlaceMigrationTests {
     }
 
     @Test(
-        "an in-place migration refuses a store that lacks recorded links, with and without backup",
+        "an in-place migration refuses a store whose recorded links are missing, with and without a backup",
         arguments: Sample.fileTypes)
     func keepsEvidence(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -368,7 +368,7 @@ struct InPlaceMigrationTests {
         let directory = try TemporaryDirectory()
         let location = location(type, in: directory)
         try Notes.store(location).close()
-        // Keeping a backup requires a new file. A migration in one transaction would exclude other programs.
+        // The backup forces a new file, because a migration in one transaction would exclude other programs.
         let options = MigrationOptions(
             conversion: ConversionOptions(onProgress: { progress in
                 guard progress.phase == .verifying else { return }

@@ -40,10 +40,11 @@ struct OneTransactionTests {
 
     // MARK: Comparison with a new file
 
-    /// Migrates one copy of a random store in its SQLite file and another into a new file, and
-    /// compares both.
+    /// Migrates two copies of a random SQLite store in place, and compares them.
     ///
-    /// - Returns: The path of the first migration; nil if both failed equally.
+    /// The second migration keeps a backup, so it writes a new file.
+    ///
+    /// - Returns: The path of the first migration; nil if both failed with the same error.
     private func compare(_ seed: Int) throws -> MigrationPath? {
         var evolution = try RandomEvolution(seed: seed)
         // An even seed migrates only one version further, so most content is unchanged.
@@ -282,7 +283,7 @@ struct OneTransactionTests {
             }
             if number == limit.withLock({ $0 }) { cancellation.cancel() }
         }
-        // Migrating the copy counts the progress reports.
+        // Migrates a copy first, to count the progress reports.
         #expect(try manager.migrateInPlace(copy, model: coloredShelves(), options: options).path == .oneTransaction)
         let total = count.withLock { count in
             defer { count = 0 }
@@ -295,7 +296,7 @@ struct OneTransactionTests {
         #expect(try directory.names() == ["copy", "store"])
     }
 
-    @Test("values that break a new constraint are refused alike in one transaction and a new file")
+    @Test("values that break a new constraint cause the same error in one transaction and in a new file")
     func constraint() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))

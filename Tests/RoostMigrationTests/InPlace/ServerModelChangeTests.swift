@@ -7,7 +7,7 @@
     import RoostMigration
     import Testing
 
-    /// The parameters of the server; nil without a server.
+    /// The connection parameters in `ROOST_POSTGRES`; nil if it is missing or empty.
     private let server = ProcessInfo.processInfo.environment["ROOST_POSTGRES"].flatMap { $0.isEmpty ? nil : $0 }
 
     @Suite(
@@ -16,8 +16,9 @@
     struct ServerModelChangeTests {
         private let manager = MigrationManager(registry: .standard)
 
-        /// Writes the content of a random evolution into two stores, migrates one in its schema and
-        /// one into a new schema, and compares them.
+        /// Writes random content into two equal stores, migrates both in place, and compares them.
+        ///
+        /// The second migration keeps a backup, so it writes a new schema.
         ///
         /// - Returns: The path of the first migration; nil if both failed with the same error.
         private func compare(_ seed: Int) throws -> MigrationPath? {

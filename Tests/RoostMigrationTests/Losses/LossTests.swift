@@ -4,7 +4,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// Data that a migration may drop only if allowed, counted in the existing objects.
+/// Losses, which a migration counts in the source's objects and refuses if they are not allowed.
 @Suite("Losses of migrations")
 struct LossTests {
     private let manager = MigrationManager(registry: .standard)
@@ -301,7 +301,7 @@ struct LossTests {
         }
     }
 
-    @Test("splitting an entity loses only values that their object's mapping does not read")
+    @Test("when mappings split an entity, an object loses only the values that its own mapping does not read")
     func split() throws {
         let model = try Self.model {
             $0.append(EntityDescription("Red", attributes: [.string("name")]))

@@ -3,7 +3,9 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// The order of an ordered relationship is data, even if only the other end stores the pairs.
+/// Migrations that drop a relationship's order.
+///
+/// This is a loss even if only the inverse stores the pairs.
 @Suite("Losses of order")
 struct OrderLossTests {
     private typealias R = RelationshipDescription

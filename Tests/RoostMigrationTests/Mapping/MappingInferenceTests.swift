@@ -4,7 +4,7 @@ import RoostQuery
 import TestSamples
 import Testing
 
-/// The rows of the table of inferred changes in `MAPPING-FORMAT.md`.
+/// Tests for the table of inferred changes in `MAPPING-FORMAT.md`.
 @Suite("Inferred mapping models")
 struct MappingInferenceTests {
     private typealias A = AttributeDescription
@@ -89,7 +89,7 @@ struct MappingInferenceTests {
         #expect(mapping.remarks(from: old, to: new).isEmpty)
     }
 
-    @Test("a kept renaming identifier matches elements across renames", arguments: [(0, 1), (1, 2), (0, 2)])
+    @Test("an unchanged renaming identifier matches elements across renames", arguments: [(0, 1), (1, 2), (0, 2)])
     func keepsIdentifier(old: Int, new: Int) throws {
         let versions = try ["title", "name", "label"].map { name in
             try model(
@@ -103,7 +103,7 @@ struct MappingInferenceTests {
         #expect(entity.attributeMappings.map { $0.valueExpression != nil } == [true])
     }
 
-    @Test("a renaming identifier unknown in the source makes a new element and a note")
+    @Test("a renaming identifier unknown in the source gives a new element and a remark")
     func unmatchedIdentifier() throws {
         let old = try model(
             EntityDescription("Note", attributes: [A("name", type: .string).with { $0.renamingIdentifier = "title" }]))
@@ -116,7 +116,7 @@ struct MappingInferenceTests {
         #expect(mapping.entityMappings.map(\.name) == ["IEM_Transform_Note", "IEM_Add_Tag"])
         #expect(mapping.entityMappings[0].attributeMappings == [PropertyMapping("label")])
         let remarks = mapping.remarks(from: old, to: new)
-        // The probable mistake is to give the attribute's previous name instead of its previous identifier.
+        // The new identifier is the attribute's previous name, so the remark names its previous identifier.
         #expect(
             remarks.contains { $0.kind == .note && $0.property == "label" && $0.message.contains("known as 'title'") })
         #expect(remarks.contains { $0.kind == .note && $0.entity == "Tag" })
@@ -138,8 +138,7 @@ struct MappingInferenceTests {
                     PropertyMapping("headline", expression: .source("title")),
                     PropertyMapping("title", expression: .source("title")),
                 ])
-        // In a later version, each attribute keeps its own value, although both have the
-        // identifier.
+        // In a later version, each attribute keeps its own value, although both have the identifier `title`.
         var changed = both
         changed.versionHashModifier = "2"
         #expect(
@@ -533,7 +532,7 @@ struct MappingInferenceTests {
             })
     }
 
-    /// Objects that meet a narrower constraint also meet a wider one.
+    /// A constraint on more attributes is wider: objects unique by `n` are unique by `n` and `m`.
     @Test("a new or narrower uniqueness constraint gives a remark; a wider constraint gives none")
     func constraints() throws {
         let (old, constrained) = (try numbers(), try numbers(constraints: [["n"]]))

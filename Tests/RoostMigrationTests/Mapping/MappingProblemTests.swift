@@ -196,7 +196,7 @@ struct MappingProblemTests {
                     $0.relationshipMappings = [PropertyMapping("notes")]
                 }
             ).count == 1)
-        // A property mapping that equals the effect of a copy is allowed.
+        // A copy mapping may contain a property mapping with the same effect as the copy.
         #expect(
             problems(
                 EntityMapping(
@@ -209,7 +209,7 @@ struct MappingProblemTests {
             ).isEmpty)
     }
 
-    @Test("a copy may name the entity mapping of its destinations only if no other mapping makes them")
+    @Test("a copy mapping may name a relationship's entity mapping only if no other mapping makes the destinations")
     func copies() throws {
         func copy(_ expression: FetchRequest.Expression, policy: String? = nil) -> EntityMapping {
             EntityMapping(

@@ -4,7 +4,7 @@ import RoostQuery
 import TestSamples
 import Testing
 
-/// The rows for relationships in the table of inferred changes in `MAPPING-FORMAT.md`.
+/// Tests for the relationships in the table of inferred changes in `MAPPING-FORMAT.md`.
 @Suite("Inferred mappings of relationships")
 struct RelationshipInferenceTests {
     private typealias R = RelationshipDescription
@@ -36,7 +36,7 @@ struct RelationshipInferenceTests {
         #expect(problems.first?.message.contains("from to-many to to-one") == true)
     }
 
-    @Test("adding an order gives a note, and removing an order gives a loss")
+    @Test("adding an order gives a remark of kind note, and removing an order gives one of kind loss")
     func orders() throws {
         func note(isOrdered: Bool) throws -> ManagedObjectModel {
             try model(
@@ -50,7 +50,7 @@ struct RelationshipInferenceTests {
         #expect(dropped.remarks(from: ordered, to: plain).map(\.kind) == [.loss])
     }
 
-    @Test("a relationship with another destination entity is a new relationship and a loss")
+    @Test("a relationship whose destination entity changes is new, and its old destinations are a loss")
     func otherDestination() throws {
         let old = try model(
             EntityDescription("Note", relationships: [.toOne("owner", to: "Person")]), EntityDescription("Person"),
@@ -130,7 +130,7 @@ struct RelationshipInferenceTests {
             let remarks = mapping.remarks(from: old, to: new)
             #expect(remarks.map { [$0.kind.rawValue, $0.entity, $0.property] } == [["demand", "A", kept]])
             #expect(remarks.first?.message.contains("'B.a', is to-one: the migration fails if two objects") == true)
-            // The pairs come from A's end.
+            // The relationship of `A` supplies the pairs, so `B.a` has no expression.
             #expect(mapping.entityMapping(named: "IEM_Transform_B")?.relationshipMappings == [PropertyMapping("a")])
         }
         let new = try models(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
@@ -151,13 +151,13 @@ struct RelationshipInferenceTests {
         #expect(kept.remarks(from: renamedInverse, to: new).isEmpty)
     }
 
-    @Test("inference makes a to-many relationship to-one only if a to-one inverse has its pairs")
+    @Test("inference makes a to-many relationship to-one only if a to-one inverse keeps the pairs")
     func lostNarrowing() throws {
         func models(_ a: R?, _ b: R) throws -> ManagedObjectModel {
             try model(
                 EntityDescription("A", relationships: a.map { [$0] } ?? []), EntityDescription("B", relationships: [b]))
         }
-        // Relationships without an inverse, with a new inverse without pairs, or with a to-many inverse.
+        // The relationship has no inverse, a new inverse without pairs, or a to-many inverse.
         for (old, new) in [
             (try models(nil, .toMany("a", to: "A")), try models(nil, .toOne("a", to: "A"))),
             (

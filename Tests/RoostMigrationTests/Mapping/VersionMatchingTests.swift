@@ -2,7 +2,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// The elements of two versions that inference matches, even if renaming identifiers are wrong.
+/// Elements that inference matches between two versions, even if renaming identifiers are wrong.
 @Suite("Matching elements of two versions")
 struct VersionMatchingTests {
     private typealias A = AttributeDescription
@@ -88,7 +88,7 @@ struct VersionMatchingTests {
         #expect(
             try mappings(old, to: model(post, EntityDescription("Note", attributes: [A("other", type: .date)])))
                 == ["add ->Note", "transform Note>Post"])
-        // The same holds for identifiers of earlier renames.
+        // An identifier from an earlier rename also matches: `Post` and `Entry` both have `Note`.
         let third = EntityDescription("Entry", attributes: [A("title", type: .string)]).with {
             $0.renamingIdentifier = "Note"
         }
@@ -136,11 +136,11 @@ struct VersionMatchingTests {
         #expect(try values([stray], to: [plain]) == ["isSilenced": "isSilenced"])
         #expect(
             try values([plain], to: [stray, A("mutedStatus", type: .integer32)]) == ["isSilenced": "isSilenced"],
-            "the name of a new attribute")
+            "the identifier is the name of a new attribute")
         #expect(
             try values([plain, A("mutedStatus", type: .boolean)], to: [stray, A("mutedStatus", type: .boolean)])
                 == ["isSilenced": "mutedStatus", "mutedStatus": "mutedStatus"],
-            "the name of one that stays: both get its values")
+            "the identifier is the name of an attribute that stays: both get its values")
     }
 
     @Test(

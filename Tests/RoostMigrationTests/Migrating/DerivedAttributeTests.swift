@@ -62,7 +62,7 @@ struct DerivedAttributeTests {
         try Scenario.objects(entity, in: store).map { $0.values[attribute] ?? .null }
     }
 
-    /// Expects the derived values of ``new()`` in a store that was migrated from two bands.
+    /// Expects the derived values of ``new()`` in a store migrated from a store of two bands.
     private func expectNewValues(
         _ store: any PersistentStore, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -102,13 +102,13 @@ struct DerivedAttributeTests {
         try store.close()
     }
 
-    @Test("a migration in one transaction computes the derived attributes of objects that it does not touch")
+    @Test("a migration in one transaction also computes derived attributes of objects that it otherwise keeps")
     func oneTransaction() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
         let before = try store("sqlite", at: location.path, count: 200)
         var changes = ChangeSet(model: before.model)
-        // A program that commits without the model's rules leaves an old value.
+        // This commit does not compute derived attributes, so it leaves a wrong total.
         try changes.update(
             ObjectID("Band", key: 1), version: 1, values: ["name": "Band 1", "key": "BAND 1", "total": 99])
         _ = try before.commit(changes)
@@ -151,7 +151,7 @@ struct DerivedAttributeTests {
         try store.close()
     }
 
-    @Test("the code after a stage finds derived attributes computed")
+    @Test("the code after a custom stage reads computed derived attributes")
     func stages() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))

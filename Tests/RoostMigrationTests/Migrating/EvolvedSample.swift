@@ -84,7 +84,7 @@ enum EvolvedSample {
             try store.model.requireRelationship(RelationshipName(entity, name: name)).number
         }
         let friends = (1..<Int64(people)).map { Link($0, $0 + 1) }
-        // The order of a shelf's books is removed; that of a book's shelves is new and follows the keys.
+        // The new model orders the shelves of a book, initially by key, and no longer the books of a shelf.
         let shelves = (1...Int64(people * 2)).map { key in
             let shelf: Int64 = key % 5 + 1
             return Link(key, shelf, order: shelf)

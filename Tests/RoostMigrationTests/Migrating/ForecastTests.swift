@@ -122,6 +122,28 @@ struct ForecastTests {
             model: note([.date("n")], unique: [["n"]]), saysTheSame: false)
     }
 
+    @Test("a dry run forecasts that the default for several nulls breaks a uniqueness constraint of both models")
+    func replacedNulls() throws {
+        let old = try note([.string("code")], unique: [["code"]])
+        let new = try note([.string("code", isOptional: false, default: "none")], unique: [["code"]])
+        let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
+        let fitting = try source(old, rows: [["code": "a"], [:]])
+        #expect(try manager.planMigration(from: .store(fitting), to: memory, model: new).refusals == [])
+        #expect(try manager.migrate(from: .store(fitting), to: memory, model: new).verified)
+        try expectForecast(
+            .constraintViolation, from: source(old, rows: [["code": "a"], [:], [:]]), model: new, saysTheSame: false)
+    }
+
+    @Test("a dry run forecasts unique values that become equal in a type with fewer digits")
+    func equalInNarrowType() throws {
+        let old = try note([.double("n")], unique: [["n"]])
+        let new = try note([AttributeDescription("n", type: .float)], unique: [["n"]])
+        let numbers: [[String: Value]] = [["n": 0.1], ["n": 0.1000000001]]
+        try expectForecast(
+            .constraintViolation, from: source(old, rows: numbers), model: new, mapping: mapping(["n": .source("n")]),
+            saysTheSame: false)
+    }
+
     @Test("a dry run forecasts relationships with too few or too many destinations")
     func counts() throws {
         func model(minimum: Int, maximum: Int?, isOptional: Bool = true) throws -> ManagedObjectModel {

@@ -2,7 +2,7 @@ import Roost
 import RoostMigration
 import Testing
 
-/// A to-many relationship becomes a mandatory to-one, and its inverse has the pairs.
+/// Migrations that make a to-many relationship to-one and mandatory, filled from its inverse.
 @Suite("Mandatory relationships filled by their inverse")
 struct MandatoryInverseTests {
     private typealias R = RelationshipDescription
@@ -32,7 +32,7 @@ struct MandatoryInverseTests {
 
     /// Returns options with an inferred mapping.
     ///
-    /// For three passes, another entity gets a policy.
+    /// For three passes, the mapping of `Tag` has a policy.
     private static func options(
         _ source: any PersistentStore, path: MigrationPath, conversion: ConversionOptions = ConversionOptions()
     ) throws -> MigrationOptions {
@@ -84,7 +84,7 @@ struct MandatoryInverseTests {
         #expect(found == [.objectID(ObjectID("B", key: 2)), .objectID(ObjectID("B", key: 1))])
     }
 
-    @Test("a dry run of a mandatory inverse stops when cancelled")
+    @Test("a dry run that checks a new mandatory relationship stops when cancelled")
     func cancelledDryRun() throws {
         let source = try Self.source([2, 1])
         let cancellation = ConversionCancellation()
@@ -98,7 +98,7 @@ struct MandatoryInverseTests {
         #expect(error?.code == .cancelled)
     }
 
-    @Test("a dry run of a mandatory inverse skips damaged objects as the migration does")
+    @Test("a dry run that checks a new mandatory relationship skips damaged objects as the migration does")
     func damagedDryRun() throws {
         let base = try Self.source([2, 1, 1])
         let damaged = FaultyStore(base, faults: Faults(damaged: [ObjectID("B", key: 3)]))

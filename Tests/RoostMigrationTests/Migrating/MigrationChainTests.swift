@@ -67,8 +67,8 @@ import RoostMigration
                 #expect(findings == [], "\(version.name): \(findings.prefix(3))")
             }
             #expect(objects > 0)
-            // Only this step needs more than one pass: it gives a to-many relationship a to-one inverse,
-            // whose objects must be searched for.
+            // Only this step needs more than one pass: it adds a to-one inverse to a to-many relationship.
+            // One pass cannot find the objects that the new inverse refers to.
             #expect(otherSteps == (path.contains("artsy") ? ["ArtsyFolio v1.7"] : []))
             try store.close()
         }

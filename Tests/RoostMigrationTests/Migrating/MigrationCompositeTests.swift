@@ -101,7 +101,7 @@ struct MigrationCompositeTests {
                 old, objects: Array(objects.prefix(2)), to: [address(mandatory, .string("zip"))], attributes: mapped,
                 passes: passes)
                 == [["address": both], [:]])
-        // Defaults of elements apply to a composite that exists; `country` precedes the element that makes it exist.
+        // An existing composite gets its elements' defaults, even for `country`, which precedes the mapped elements.
         let country = AttributeDescription("country", type: .string, isOptional: false, defaultValue: "CH")
         #expect(
             try migrate(

@@ -28,7 +28,7 @@ struct MigrationFailureTests {
         return error
     }
 
-    @Test("a migration whose source fails to read any batch changes nothing", arguments: 1...6)
+    @Test("a migration changes nothing if a read of its source fails, whichever read it is", arguments: 1...6)
     func sourceFails(at read: Int) throws {
         let error = try failure(Faults(failsAtRead: read), in: try TemporaryDirectory())
         #expect(error?.code == .ioFailure)

@@ -94,7 +94,7 @@ struct MigrationMappingTests {
         #expect(report.losses.count == 3, "\(report.losses)")
     }
 
-    @Test("a source predicate selects objects, and references to other objects are removed")
+    @Test("a source predicate selects objects, and references to unselected objects are removed")
     func filters() throws {
         let reading = EntityDescription(
             "Reading", attributes: [AttributeDescription("text", type: .string)],

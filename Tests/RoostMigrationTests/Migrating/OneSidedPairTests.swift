@@ -4,9 +4,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// In a one-to-one relationship, each object stores the other's key.
-///
-/// A store may have a pair at one end only.
+/// Pairs of a one-to-one relationship in which only one of the two objects refers to the other.
 @Suite("Pairs recorded at one end")
 struct OneSidedPairTests {
     private typealias R = RelationshipDescription
@@ -22,9 +20,9 @@ struct OneSidedPairTests {
         ])
     }
 
-    /// Creates a store with pair 1 at the person only, pair 3 at the passport only, and pair 2 at
-    /// both.
+    /// Creates a store of three pairs, each of a person and a passport with the same key.
     ///
+    /// Only the person refers in pair 1, both refer in pair 2, and only the passport in pair 3.
     /// With `hasRival`, passport 4 refers to person 2 too.
     private static func store(_ type: String = "memory", at path: String = "", hasRival: Bool = false) throws
         -> any PersistentStore
@@ -48,7 +46,7 @@ struct OneSidedPairTests {
             ])
     }
 
-    /// Returns the pairs after a migration, as `person-passport`, from the remaining relationship.
+    /// Returns the pairs of a migrated store as `person-passport`, whichever end records them.
     private static func pairs(_ store: any PersistentStore) throws -> Set<String> {
         var pairs: Set<String> = []
         let snapshot = try store.snapshot()
@@ -143,7 +141,7 @@ struct OneSidedPairTests {
         let (store, report) = try migrate(Self.store(hasRival: true), to: new, passes: 1, allowsLoss: true)
         #expect(try Self.pairs(store) == ["1-1", "2-2", "3-3"])
         #expect(report.lossCounts.map(\.count) == [1])
-        // The other end can store both pairs.
+        // The passport's end keeps all pairs, because each passport refers to one person.
         let other = try migrate(
             Self.store(hasRival: true),
             to: Self.model(person: nil, passport: .toOne("owner", to: "Person"), modifier: "new"), passes: 1)

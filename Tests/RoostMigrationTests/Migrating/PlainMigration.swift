@@ -21,7 +21,9 @@ struct PlainMigration {
         var to: Place
     }
 
-    /// The places of a pair in the orders of both ends; nil for an end without an order.
+    /// The positions of a pair: `there` in the list of `from`, and `back` in the list of `to`.
+    ///
+    /// A position is nil if its list has no order.
     struct Order {
         var there: Int64?
         var back: Int64?
@@ -32,14 +34,16 @@ struct PlainMigration {
     private let new: ManagedObjectModel
     private var objects: [ObjectID: (version: UInt32, values: [String: Value])] = [:]
     private let links: [Int: [Link]]
-    /// The objects by their place in the old model.
+    /// The ID of each source object, by its place in the old model.
     private var ids: [Place: ObjectID] = [:]
     /// The new object of each source object.
     private var made: [ObjectID: ObjectID] = [:]
     private var values: [ObjectID: [String: Value]] = [:]
     private var pairs: [Int: [Pair: Order]] = [:]
-    /// Whether the migration must fail: a mandatory attribute has no value, or an empty mandatory
-    /// reference was optional or had a value before.
+    /// Whether the migration must fail.
+    ///
+    /// It fails if a mandatory attribute has no value. It also fails if a mandatory reference is
+    /// empty, and was optional or had a value before.
     private(set) var fails = false
 
     init(_ mapping: MappingModel, of contents: StoreContents, from old: ManagedObjectModel, to new: ManagedObjectModel)
@@ -126,7 +130,7 @@ struct PlainMigration {
 
     // MARK: Relationships
 
-    /// Returns the pairs of a relationship of the old model, with their places.
+    /// Returns the pairs of a relationship of the old model, with their orders.
     private func oldPairs(_ relationship: ManagedObjectModel.Relationship) -> [(Pair, Order)] {
         func flipped(_ pairs: [(Pair, Order)]) -> [(Pair, Order)] {
             pairs.map { (Pair(from: $0.to, to: $0.from), Order(there: $1.back, back: $1.there)) }
@@ -232,7 +236,7 @@ struct PlainMigration {
         return try store.contents()
     }
 
-    /// Sets `fails` if an empty mandatory reference was optional or had a value before.
+    /// Sets `fails` if a mandatory reference is empty, and was optional or had a value before.
     private mutating func judgeRelationships(of id: ObjectID, from old: ObjectID) {
         guard let entity = new.entity(id.entity), let origin = self.old.entity(old.entity) else { return }
         for relationship in entity.relationships

@@ -48,7 +48,7 @@ struct RandomEvolution {
             var key: Int64 = 0
             for number in old.entities[root].selfAndSubentities where !old.entities[number].isAbstract {
                 for _ in 0..<generator.below(12) {
-                    // Keys have gaps, and entities of a hierarchy mix.
+                    // Keys have gaps, and the entities of a hierarchy have interleaved keys.
                     key += Int64(1 + (generator.oneIn(4) ? generator.below(200) : 0))
                     let entity = generator.pick(
                         old.entities[root].selfAndSubentities.filter { !old.entities[$0].isAbstract })

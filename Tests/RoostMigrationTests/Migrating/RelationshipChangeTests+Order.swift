@@ -7,8 +7,9 @@ import Testing
 
 // Places of objects in ordered relationships.
 extension RelationshipChangeTests {
-    /// Creates a store of two pairs of entities with ordered inverses, and a mapping that merges
-    /// the pairs into one, with new keys.
+    /// Creates a store of two pairs of entities with ordered inverses, and a mapping.
+    ///
+    /// The mapping merges the pairs of entities into one, so the objects get new keys.
     private static func merged(_ count: Int64) throws -> (
         source: any PersistentStore, model: ManagedObjectModel, mapping: MappingModel
     ) {
@@ -56,7 +57,7 @@ extension RelationshipChangeTests {
             try snapshot.targets(of: RelationshipName("B", name: "as"), from: $0.id)
         }
         #expect(all.count == 2001 && lists.map(\.count).sorted() == [0, 1000, 1000])
-        // The last object came first, and new keys are in the order of the old ones.
+        // Each old list begins with its highest key, and new keys have the order of the old keys.
         for list in lists { #expect(list == list.sorted(by: >)) }
         // Each commit adds a generation, so 2001 objects need fewer than 40 commits.
         let tally = try #require(try snapshot.recordedTally())

@@ -109,7 +109,8 @@ extension RelationshipChangeTests {
         #expect(error?.code == .migrationFailed)
     }
 
-    /// Returns models of `A.b`, whose inverse is to-many (`before`), and then to-one (`after`).
+    /// Returns two models of `A.b`: one with the to-many inverse `before`, one with the to-one
+    /// inverse `after`.
     private static func narrowing(from before: String, to after: String) throws -> (
         old: ManagedObjectModel, new: ManagedObjectModel
     ) {
@@ -249,7 +250,7 @@ extension RelationshipChangeTests {
     func narrowedInverseOfItself(hasRoom: Bool) throws {
         let old = try Self.nodes(.toOne("s", to: "A", inverse: "ts"), .toMany("ts", to: "A", inverse: "s"))
         let new = try Self.nodes(.toOne("s", to: "A", inverse: "t"), .toOne("t", to: "A", inverse: "s"))
-        // Object 2 refers to itself; without room, so does object 3.
+        // Object 2 refers to itself; if `hasRoom` is false, object 3 does too.
         let source = try Self.store(old, s: [1: 3, 2: 2, 3: hasRoom ? 4 : 3])
         guard hasRoom else {
             let error = #expect(throws: StoreError.self) { try Self.migrate(source, to: new, path: .onePass) }

@@ -18,8 +18,10 @@ struct RelationshipChangeTests {
         ])
     }
 
-    /// Creates a store of objects 1 to `count` of `A`, with the keys of their to-one destinations
-    /// and the links of their to-many ones.
+    /// Creates a store of objects 1 to `count` of `A`.
+    ///
+    /// `s` contains the key of each object's destination by the to-one relationship `s`. `links`
+    /// belong to the to-many `relationship`.
     static func store(
         _ model: ManagedObjectModel, count: Int64 = 4, s: [Int64: Int64] = [:], links: [Link] = [],
         by relationship: String = "fr", type: String = "memory", at path: String = ""
@@ -211,7 +213,7 @@ struct RelationshipChangeTests {
 
     // MARK: The source
 
-    @Test("a check reports a reference that is not returned by a relationship that is its own inverse")
+    @Test("a check reports a reference of a self-inverse relationship if the other object does not refer back")
     func findsUnansweredReferencesToItself() throws {
         let own = try Self.store(
             try Self.nodes(.toOne("s", to: "A", inverse: "s")), count: 6, s: [1: 2, 2: 3, 3: 2, 4: 4, 5: 6])
@@ -236,7 +238,7 @@ struct RelationshipChangeTests {
             try checkStore(two).map(\.message) == ["A/p2 refers by 'A.b' to B/p1, whose 'B.a' does not refer back."])
     }
 
-    @Test("a migration with policies refuses a source that lacks recorded links")
+    @Test("a migration with policies refuses a source whose recorded links are missing")
     func noticesChangedSources() throws {
         let base = try Sample.store("memory", at: "", people: 50)
         let mapping = try PolicySample.mapping()
@@ -250,7 +252,7 @@ struct RelationshipChangeTests {
         var found: StoreError?
         do { _ = try migrate(Faults(losesLinks: true)) } catch { found = error as? StoreError }
         #expect(found?.code == .corrupted)
-        // The mapping omits the shelves of books, which are still compared.
+        // The source returns no links, so the error names both relationships that are stored as links.
         for name in ["Person.friends", "Book.shelves"] {
             #expect(found?.message.contains("relationship '\(name)'") ?? false)
         }

@@ -64,7 +64,7 @@ struct TransientPropertyTests {
     }
 
     @Test(
-        "a change of transient properties needs no in-place migration, and other migrations only copy",
+        "a change of transient properties needs no in-place migration, and a migration to a new store only copies",
         arguments: ["sqlite", "lmdb", "json"])
     func migrates(type: String) throws {
         let directory = try TemporaryDirectory()

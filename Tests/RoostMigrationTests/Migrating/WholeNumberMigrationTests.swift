@@ -69,7 +69,9 @@ struct WholeNumberMigrationTests {
         #expect(try Self.amounts(migrated) == expected)
     }
 
-    /// An old type, a new type, and a number; only 2^53 fits its new type, as a power of two.
+    /// Triples of an old type, a new type and a number.
+    ///
+    /// Only the number 2^53 is exact in its new type, because it is a power of two.
     private static let numbers: [(AttributeType, AttributeType, Int64)] = [
         (.integer64, .double, 9_007_199_254_740_993), (.integer64, .double, -9_007_199_254_740_993),
         (.integer64, .double, .max), (.integer32, .float, 16_777_217), (.integer64, .float, 9_007_199_254_740_992),
@@ -103,7 +105,7 @@ struct WholeNumberMigrationTests {
     }
 
     @Test(
-        "an inexact whole number leaves a store that is migrated in place unchanged",
+        "an in-place migration that fails at an inexact whole number leaves the store unchanged",
         arguments: ["sqlite", "lmdb", "json"])
     func inPlace(type: String) throws {
         let (old, new) = (try Self.model(.integer64), try Self.model(.double))

@@ -245,7 +245,7 @@ struct MandatoryRelationshipTests {
         #expect(try library.refusal().contains("'Book.author' is mandatory in the new model, and Book/p4"))
     }
 
-    /// Only the other end's mapping sets the relationship.
+    /// Only the mapping of `Person` sets the relationship, through the inverse `books`.
     @Test("a policy may not empty a mandatory relationship of another mapping's objects")
     func emptiedByPolicy() throws {
         var library = Self.library(tagsBy: {

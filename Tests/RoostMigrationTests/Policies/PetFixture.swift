@@ -56,7 +56,8 @@ enum PetFixture {
         ])
     }
 
-    /// Returns a mapping that turns cats and dogs into pets; the policy `P` relates homes.
+    /// Returns a mapping that turns cats and dogs into pets; the policy `P` sets the
+    /// relationships of homes.
     static func mapping() -> MappingModel {
         let name = [PropertyMapping("name", expression: .source("name"))]
         func pets(_ entity: EntityName) -> EntityMapping {

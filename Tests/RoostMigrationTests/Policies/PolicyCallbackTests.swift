@@ -11,7 +11,7 @@ struct PolicyCallbackTests {
 
     // MARK: Callbacks
 
-    @Test("callbacks of policies run in order, each pass for all mappings")
+    @Test("policy callbacks run in order, and each pass covers all mappings before the next pass")
     func callbackOrder() throws {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [
@@ -130,7 +130,7 @@ struct PolicyCallbackTests {
     }
 
     @Test(
-        "an error in any policy callback leaves the source unchanged and no destination",
+        "an error in any policy callback leaves the source unchanged and creates no destination",
         arguments: Callback.allCases, Scenario.types)
     func throwsAnywhere(callback: Callback, type: String) throws {
         let directory = try TemporaryDirectory()

@@ -38,7 +38,7 @@ struct PolicyFetchTests {
         EntityMapping("Authors", type: .add, to: "Author"), EntityMapping("Editors", type: .add, to: "Editor"),
     ])
 
-    @Test("a policy that finds or inserts each object needs no commit for each", arguments: ["sqlite", "lmdb"])
+    @Test("a policy's fetches do not commit once for each source object", arguments: ["sqlite", "lmdb"])
     func findsOrInserts(type: String) throws {
         let directory = try TemporaryDirectory()
         let old = try Self.source(type, at: directory.file("old"), count: 2000)
@@ -86,7 +86,7 @@ struct PolicyFetchTests {
         try old.close()
     }
 
-    /// Creates, changes and fetches objects, and compares every result with that of a list.
+    /// Creates, changes and fetches objects, and compares every fetch with a list of the objects.
     private static func actAtRandom(_ session: MigrationSession, seed: Int) throws {
         var random = Generator(state: UInt64(seed) &* 7919 &+ 3)
         var known: [(object: DestinationObject, name: Value, rank: Int16)] = []

@@ -61,8 +61,10 @@ struct PolicyFunctionTests {
         }
     }
 
-    /// Creates a store of two items: the first has the flag and parts of the sizes 1 and 2, the
-    /// second a part of size 2.
+    /// Creates a store with two items.
+    ///
+    /// The first item has the flag and two parts, of sizes 1 and 2. The second item has only the
+    /// part of size 2.
     private static func items(_ path: String) throws -> any PersistentStore {
         let parts = RelationshipDescription.toMany("parts", to: "Part", inverse: nil, isOrdered: true)
         return try Scenario.store(
@@ -85,7 +87,7 @@ struct PolicyFunctionTests {
             ])
     }
 
-    /// Migrates the items by `expressions`, and returns the new values.
+    /// Migrates the items with one expression for each attribute, and returns the new values.
     ///
     /// The policy has the functions `upper:` and `length:`.
     private static func migrateItems(_ expressions: [String: String]) throws -> [[String: Value]] {
@@ -116,7 +118,7 @@ struct PolicyFunctionTests {
         return values
     }
 
-    @Test("an expression around a policy function reads the source object everywhere")
+    @Test("every part of an expression with a policy function can read the source object")
     func nestsFunctions() throws {
         let values = try Self.migrateItems([
             "loud": "TERNARY($source.flag == YES, FUNCTION($entityPolicy, 'upper:', $source.name), 'none')",
@@ -131,8 +133,8 @@ struct PolicyFunctionTests {
         #expect(values.map { $0["last"] } == [.int(2), .int(2)])
     }
 
-    /// Policy functions run before the evaluation, when the variable has no value.
-    @Test("a policy function of a variable of SUBQUERY is refused")
+    /// Policy functions run before the SUBQUERY is evaluated, so its variable has no value yet.
+    @Test("a policy function with a SUBQUERY variable as its argument is refused")
     func refusesSubqueryVariable() throws {
         let error = try #require(throws: StoreError.self) {
             _ = try Self.migrateItems([

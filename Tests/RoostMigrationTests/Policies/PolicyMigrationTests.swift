@@ -99,7 +99,7 @@ struct PolicyMigrationTests {
     }
 
     @Test(
-        "predicates split an entity, and objects made twice get new keys", arguments: Scenario.types
+        "predicates split an entity, and a second copy of an object gets a new key", arguments: Scenario.types
     )
     func splitsByPredicate(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -136,7 +136,7 @@ struct PolicyMigrationTests {
             old, to: type, at: directory.file("new"), model: model, mapping: mapping,
             policies: ["P": { EntityMigrationPolicy() }])
         let things = try Scenario.objects("Thing", in: new)
-        // The first object made of a source object keeps its key; later ones get new keys.
+        // In each hierarchy, the first copy of a source object keeps the key, and later copies get new keys.
         #expect(
             things.map { "\($0.id) \($0.values["name"] ?? .null)" } == [
                 #"A/p1 "one""#, #"B/p2 "two""#, #"A/p3 "three""#, #"B/p4 "four""#, #"B/p5 "one""#, #"B/p6 "two""#,
@@ -230,7 +230,7 @@ struct PolicyMigrationTests {
         #expect(people.count == 20)
         let shelves = try Scenario.objects("Shelf", in: new)
         #expect(shelves.count == 9)
-        // New objects do not take the keys of deleted ones.
+        // The last key of the source's shelves is 77, so the keys of new shelves begin at 78.
         #expect(shelves.filter { $0.id.key > 5 }.map(\.id.key) == [78, 79, 80, 81])
         try new.close()
         try old.close()

@@ -98,7 +98,7 @@ struct PolicyRelationshipTests {
     private static func changeNext(of nodes: [DestinationObject]) throws {
         try nodes[0].setObject(nodes[1], for: "next")
         #expect(try nodes[1].object("previous") == nodes[0])
-        // A new partner replaces the old one, whose side becomes empty.
+        // A new partner replaces the old partner, and the old partner's relationship becomes nil.
         try nodes[2].setObject(nodes[1], for: "next")
         #expect(try nodes[0].object("next") == nil)
         #expect(try nodes[1].object("previous") == nodes[2])
@@ -179,7 +179,7 @@ struct PolicyRelationshipTests {
     }
 
     @Test(
-        "each object must meet a relationship's limits on its destinations",
+        "each object's number of destinations must be within the relationship's limits",
         arguments: Scenario.types,
         [
             (2, nil, true, false), (1, nil, false, false), (1, nil, true, true), (0, 2, false, false),
@@ -257,9 +257,9 @@ struct PolicyRelationshipTests {
                 ])
         }
 
-        /// Returns a mapping with departments first, and a policy for each side.
+        /// Returns a mapping model that maps departments first and names a policy for each entity.
         ///
-        /// The mapping of departments omits employees.
+        /// The entity mapping of departments omits the relationship `employees`.
         static func mapping() throws -> MappingModel {
             MappingModel([
                 EntityMapping(
@@ -279,13 +279,13 @@ struct PolicyRelationshipTests {
         }
     }
 
-    /// The moments at which a policy sets an object's to-one relationship outside its `onRelate`.
+    /// A moment at which a policy sets an employee's department outside the employee's `onRelate`.
     enum Place: CaseIterable {
         case firstPass, otherEnd, otherTurn
     }
 
     @Test(
-        "a to-one relationship set outside the object's onRelate is kept without the standard behavior",
+        "a to-one relationship set outside the object's onRelate is kept if onRelate skips the standard behavior",
         arguments: Scenario.types, Place.allCases)
     func setElsewhere(type: String, place: Place) throws {
         let directory = try TemporaryDirectory()
@@ -348,8 +348,7 @@ struct PolicyRelationshipTests {
             objects: (1...4).map { .init("A", key: Int64($0), values: ["name": names[$0 - 1]]) }
                 + (1...2).map { .init("B", key: Int64($0), values: ["name": names[$0 - 1]]) },
             links: [
-                // In order, B 1 has A 3, 1, 2, and B 2 has A 1, 4. From the other end, A 1 has B 2,
-                // 1.
+                // B 1 refers to A 3, 1 and 2 in this order, and B 2 refers to A 1 and 4. A 1 refers to B 2 and 1.
                 (RelationshipName("A", name: "bs"), Link(1, 1, order: 7, inverseOrder: 1)),
                 (RelationshipName("A", name: "bs"), Link(1, 2, order: 3, inverseOrder: 0)),
                 (RelationshipName("A", name: "bs"), Link(2, 1, order: 0, inverseOrder: 5)),
@@ -384,7 +383,7 @@ struct PolicyRelationshipTests {
         try old.close()
     }
 
-    @Test("a to-one relationship to objects with new keys keeps its place in the inverse")
+    @Test("objects keep their order in an inverse relationship if their destination gets a new key")
     func keepsPlaces() throws {
         let directory = try TemporaryDirectory()
         let tracks = (Int64(1)...4).map { key in
@@ -476,7 +475,7 @@ struct PolicyRelationshipTests {
     }
 
     @Test(
-        "an object ID that a policy sets must name an object with its own entity",
+        "an object ID that a policy sets must name an existing object and its exact entity",
         arguments: Scenario.types,
         [
             (ObjectID("Dept", key: 2), true), (ObjectID("Dept", key: 9), false), (ObjectID("Big", key: 3), true),

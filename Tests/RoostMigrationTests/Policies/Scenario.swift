@@ -4,7 +4,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// Stores for scenarios, and their content.
+/// Functions that create, migrate and read the stores of migration scenarios.
 enum Scenario {
     static let types = ["sqlite", "lmdb", "json", "memory"]
 

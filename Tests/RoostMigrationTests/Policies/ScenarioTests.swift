@@ -3,10 +3,12 @@ import Roost
 import RoostMigration
 import Testing
 
-/// The acceptance scenarios of mapping models with policies, most between any two store types.
+/// The acceptance scenarios of mapping models with policies.
+///
+/// Most run for any two store types.
 @Suite("Migration scenarios")
 struct ScenarioTests {
-    // MARK: Delete one entity's objects, keep the other
+    // MARK: Posts are dropped, comments are kept
 
     private func blog(postIsOptional: Bool = true) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
@@ -93,7 +95,7 @@ struct ScenarioTests {
         try old.close()
     }
 
-    // MARK: JSON text becomes related objects, each once
+    // MARK: JSON text becomes related objects without duplicates
 
     private static let tracks = [
         #"{"artists":[{"id":"a1","name":"Ann","imageURL":"u1"},{"id":"b1","name":"Bob","imageURL":"u2"}]}"#,
@@ -279,7 +281,9 @@ struct ScenarioTests {
         }
     }
 
-    /// Migrates step by step to the last version, each step into a store of the destination's type.
+    /// Migrates step by step to the last version.
+    ///
+    /// Each step creates a store of the type `type`.
     private func chain(
         _ store: any PersistentStore, models: [ManagedObjectModel], from first: Int, to type: String,
         in directory: TemporaryDirectory, policies: [String: @Sendable () -> EntityMigrationPolicy],
@@ -317,7 +321,7 @@ struct ScenarioTests {
         try new.close()
     }
 
-    @Test("a policy makes the bytes of an image an object of its note", arguments: Scenario.types, Scenario.types)
+    @Test("a policy turns the image bytes of a note into an Image object", arguments: Scenario.types, Scenario.types)
     func notesWithImages(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let models = try notes()
@@ -339,7 +343,7 @@ struct ScenarioTests {
         try new.close()
     }
 
-    // MARK: Long content becomes sections, between light steps
+    // MARK: Long content becomes sections, between inferred steps
 
     private final class PostToSections: EntityMigrationPolicy {
         override func createDestinationInstances(
@@ -358,7 +362,7 @@ struct ScenarioTests {
     }
 
     @Test(
-        "a chain of inferred steps and a policy makes the content of a post a section", arguments: Scenario.types,
+        "a chain of inferred steps and a policy turns the content of a post into a section", arguments: Scenario.types,
         Scenario.types)
     func splitsContent(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
@@ -423,7 +427,7 @@ struct ScenarioTests {
     // MARK: Later use of a store
 
     @Test(
-        "object IDs and each delete rule work in a migrated store, and recreating it empties it",
+        "object IDs and each delete rule work in a migrated store, and a recreated store is empty",
         arguments: Scenario.types, Scenario.types)
     func keepsIDsAndDeleteRules(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
@@ -549,7 +553,7 @@ struct ScenarioTests {
         #expect(error.code == .invalidValue && error.message.contains("Item/p2"))
     }
 
-    @Test("a migration fails at a too large number from a policy, and names the object")
+    @Test("a migration fails if a policy returns a too large number, and the error names the object")
     func refusesLargeNumbers() throws {
         let error = try #require(throws: StoreError.self) {
             _ = try converted(["70000"], from: "memory", to: "memory")

@@ -15,7 +15,7 @@ struct FusedStepsTests {
             entities: [EntityDescription("Note", attributes: attributes, relationships: relationships)] + others)
     }
 
-    /// Returns the number of steps after the steps between neighboring versions are fused.
+    /// Returns how many steps remain after fusing the steps from each model to the next.
     private func count(_ models: ManagedObjectModel...) throws -> Int {
         let steps = try zip(models, models.dropFirst()).map { old, new in
             MigrationChain.Step(
@@ -64,7 +64,7 @@ struct FusedStepsTests {
                 model([.string("a"), .string("b"), .string("c")])) == 2)
     }
 
-    @Test("a default of an intermediate version that fills values prevents fusing")
+    @Test("a default that fills values in an intermediate version prevents fusing")
     func defaults() throws {
         #expect(
             try count(
@@ -127,7 +127,7 @@ struct FusedStepsTests {
         }
         guard let expected = try run(chain) else { return }
         let result = try run(fused)
-        let found = try #require(result, "seed \(seed): the steps can be done, and not in one")
+        let found = try #require(result, "seed \(seed): the single steps succeed, but the fused steps fail")
         #expect(found.difference(from: expected) == nil, "seed \(seed)")
     }
 }

@@ -4,7 +4,7 @@ import RoostConformance
 import RoostMigration
 import Testing
 
-/// `MigrationFixture`, the helper for a program's own tests, used as a program would use it.
+/// Tests that use `MigrationFixture` like a program that tests its own migrations.
 @Suite("Fixtures of migrations")
 struct MigrationFixtureTests {
     private func fixture(_ directory: TemporaryDirectory) throws -> MigrationFixture {
@@ -23,7 +23,7 @@ struct MigrationFixtureTests {
         }
     }
 
-    @Test("a fixture migrates a copy with the expected content and does not change")
+    @Test("a migrated copy of a fixture has the expected content, and the fixture does not change")
     func asExpected() throws {
         let directory = try TemporaryDirectory()
         let fixture = try fixture(directory)
@@ -64,7 +64,7 @@ struct MigrationFixtureTests {
         #expect(error?.code == .invalidRequest)
     }
 
-    @Test("a fixture lists every difference and the digest that it found")
+    @Test("a fixture lists the actual digest and every difference from the expectation")
     func differences() throws {
         let directory = try TemporaryDirectory()
         let fixture = try fixture(directory)

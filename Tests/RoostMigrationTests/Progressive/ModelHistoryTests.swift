@@ -68,7 +68,7 @@ struct ModelHistoryTests {
         #expect(try chain(history, from: Notes.v1(), to: Notes.v4()) == ["v1-v3 by Leap", "v3-v4 by NoteToNote"])
     }
 
-    // MARK: Directly or over versions
+    // MARK: One direct step, or steps through versions
 
     private func note(_ attributes: [AttributeDescription], identifier: String? = nil) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
@@ -117,7 +117,7 @@ struct ModelHistoryTests {
         #expect(same.steps == ["v1-v3"] && same.losses == [])
     }
 
-    @Test("a history does not replace a mapping model on its path by an inferred step")
+    @Test("an inferred step does not replace a mapping model on the path through a history")
     func mappingsAreNotEvaded() throws {
         let models = try (1...6).map { number in
             try note((1...number).map { .string("a\($0)") })
@@ -263,7 +263,7 @@ struct StagedMigrationTests {
         #expect(error { _ = try StagedMigrationManager([]) }?.message.contains("no stages") == true)
     }
 
-    @Test("stages refuse newer and unknown stores, other targets and changes that cannot be inferred")
+    @Test("stages refuse stores of newer or unknown versions, other target models and changes that cannot be inferred")
     func refusals() throws {
         let manager = try StagedMigrationManager([
             .lightweight(LightweightMigrationStage([Notes.v1(), Notes.v2(), Notes.v3()]))

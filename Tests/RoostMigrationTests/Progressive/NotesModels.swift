@@ -2,7 +2,7 @@ import Roost
 import RoostCore
 import RoostMigration
 
-/// A model of notes in four versions, for migrations through them.
+/// A model of notes in four versions, for tests of migrations through versions.
 enum Notes {
     /// Returns version 1: `Note(title, color, rating Int16)`.
     static func v1() throws(StoreError) -> ManagedObjectModel {
@@ -35,11 +35,11 @@ enum Notes {
             ])
     }
 
-    /// Returns version 3: `hexColor` is renamed to `paint`, ratings have a larger type, and new
-    /// notes are done.
+    /// Returns version 3: `hexColor` is renamed to `paint`, ratings have a larger type, and the
+    /// default of `isDone` is true.
     ///
-    /// Notes of the previous version are not done, so one direct step is not equivalent to both
-    /// steps.
+    /// A migration through version 2 sets `isDone` to false. One direct step from version 1 would
+    /// set it to true.
     static func v3() throws(StoreError) -> ManagedObjectModel {
         try model(
             "v3",
@@ -56,9 +56,10 @@ enum Notes {
             ])
     }
 
-    /// Returns version 4: a rating is a date, which cannot be inferred.
+    /// Returns version 4: a rating is a date.
     ///
-    /// With `index`, a title has an index, which requires no migration.
+    /// This change cannot be inferred. With `index`, a title has an index, which requires no
+    /// migration.
     static func v4(index: Bool = false) throws(StoreError) -> ManagedObjectModel {
         try model(
             index ? "v4 with an index" : "v4",

@@ -91,8 +91,10 @@ struct ProgressiveMigrationTests {
         try destroy(old, new)
     }
 
-    /// Returns stages that change a type: the middle version has both attributes, and code fills
-    /// the new attribute.
+    /// Returns stages that change the type of an attribute, and the model of their last version.
+    ///
+    /// The middle version has both the old and the new attribute. The code of the first stage
+    /// deletes note 5 and fills the new attribute.
     private func stages(
         _ log: Mutex<[String]>, failing: Bool = false
     ) throws(StoreError) -> (StagedMigrationManager, ManagedObjectModel) {
@@ -149,7 +151,7 @@ struct ProgressiveMigrationTests {
     }
 
     @Test(
-        "stages run their code on copies, and the report counts their changes", arguments: Sample.writingTypes,
+        "stages run their code on copies, and the report counts the code's changes", arguments: Sample.writingTypes,
         Sample.writingTypes)
     func staged(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
@@ -164,8 +166,8 @@ struct ProgressiveMigrationTests {
             options: MigrationOptions(allowsLoss: true).with { $0.stages = stages })
         #expect(log.withLock { $0 } == ["will stars", "did"])
         #expect(report.steps.count == 2 && report.objects == 7)
-        // The second step reads the result of the first step and its code. The report has the digest
-        // of the source before any code.
+        // The second step reads the result of the first step and its code. The report's source digest is the digest
+        // of the unchanged source.
         #expect(report.steps.first?.destinationDigest == report.steps.last?.sourceDigest)
         let store = try StoreRegistry.standard.open(old)
         #expect(try report.sourceDigest == Scenario.digest(store).description)
@@ -224,7 +226,7 @@ struct ProgressiveMigrationTests {
     }
 
     @Test(
-        "a migration with a history gives a store the program's own model, not the history's equal version",
+        "a migration with a history stores the program's own model, not the equivalent model of the history",
         arguments: Sample.fileTypes)
     func ownModel(type: String) throws {
         var entities = try Notes.v2().entityDescriptions

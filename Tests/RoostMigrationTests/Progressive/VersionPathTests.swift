@@ -18,7 +18,7 @@ struct VersionPathTests {
         #expect(VersionPath.shortest(from: 2, to: 2, steps: steps) == [])
     }
 
-    @Test("a path through versions takes a mapping model that skips versions if it is shorter")
+    @Test("a path through versions takes a mapping model that skips versions if the path becomes shorter")
     func skipping() {
         let steps = (0..<4).map { inferred($0, to: $0 + 1) }
         #expect(
@@ -56,7 +56,7 @@ struct VersionPathTests {
         #expect(VersionPath.shortest(from: 0, to: 3, steps: steps) == [mapping(0, to: 1), inferred(1, to: 3)])
     }
 
-    @Test("a path through versions counts no step between versions with equal storage")
+    @Test("a step between versions with equal storage does not count in the length of a path")
     func sameVersions() {
         let steps = [inferred(0, to: 1), same(1), inferred(2, to: 3), mapping(0, to: 3)]
         #expect(VersionPath.shortest(from: 0, to: 3, steps: steps) == [mapping(0, to: 3)])

@@ -16,13 +16,15 @@ struct Faults: Sendable {
     var dropsRecordsAt: Int?
     /// The loader silently omits this batch of links, but tallies it.
     var dropsLinksAt: Int?
-    /// Cursors of entities and fetches throw `ioFailure` at this call of `next`, counted per store.
+    /// Cursors of entities and fetches throw `ioFailure` at this call of `next`.
+    ///
+    /// The calls of all these cursors of a store are counted together.
     var failsAtRead: Int?
     /// Objects whose records these cursors report as damaged.
     var damaged: Set<ObjectID> = []
     /// The number of times that these cursors report a damaged record before they continue.
     var damageReportCount = 1
-    /// Cursors of all links of a relationship find none, whatever the last commit recorded.
+    /// Whether cursors of all links of a relationship find no links, although the store has links.
     var losesLinks = false
     /// A check of the structure throws `corrupted`.
     var isUnsound = false
@@ -36,7 +38,7 @@ struct Faults: Sendable {
     var onAppend: (@Sendable (Int) -> Void)?
     /// Makes `replace` throw `ioFailure`.
     var failsAtReplace = false
-    /// Called before the finished store gets its name.
+    /// Called before `replace` moves the finished store to its final location.
     var onReplace: (@Sendable () -> Void)?
 }
 

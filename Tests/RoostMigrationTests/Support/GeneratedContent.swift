@@ -4,7 +4,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Objects of every concrete entity of a model, with values and destinations, the same each time.
+/// Reproducible content: objects of every concrete entity of a model, with values and links.
 enum GeneratedContent {
     static func store(_ location: StoreLocation, model: ManagedObjectModel, perEntity: Int = 12) throws
         -> any PersistentStore
@@ -35,7 +35,9 @@ enum GeneratedContent {
         return store
     }
 
-    /// Returns new IDs for each entity that is not abstract, by its number; keys have gaps.
+    /// Returns new IDs by entity number, for each entity that is not abstract.
+    ///
+    /// The keys have gaps.
     private static func objects(of model: ManagedObjectModel, perEntity: Int) -> [Int: [ObjectID]] {
         var generator = SeededGenerator(seed: 5)
         var objects: [Int: [ObjectID]] = [:]
@@ -71,7 +73,7 @@ enum GeneratedContent {
     ) {
         let name = relationship.name.name
         if let inverse = relationship.inverse.map({ model.relationships[$0] }), !inverse.isToMany {
-            // The end with the lower number fills both.
+            // The relationship with the lower number sets the values of both relationships.
             guard inverse.number > relationship.number else { return }
             for (source, target) in zip(sources, targets) {
                 values[source, default: [:]][name] = .objectID(target)
@@ -93,7 +95,7 @@ enum GeneratedContent {
     ) -> [Link] {
         var links: Set<Link> = []
         for (index, source) in sources.enumerated() {
-            // A later version may add a to-one inverse, so an object is in one list only.
+            // A later version may add a to-one inverse, so each target has only one source.
             if relationship.inverse == nil {
                 guard index < targets.count else { continue }
                 links.insert(relationship.normalized(Link(source.key, targets[index].key)))

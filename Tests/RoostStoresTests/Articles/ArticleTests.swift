@@ -217,6 +217,6 @@ struct ArticleTests {
         }
     }
 
-    /// Returns a text without white space, because the formatter changes it.
+    /// Returns a text without white space, which the formatter changes.
     private static func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 }

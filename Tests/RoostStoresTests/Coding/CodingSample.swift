@@ -2,7 +2,7 @@ import Foundation
 import RoostCore
 import RoostStores
 
-/// The model of the tests of decoders and encoders: things with each type of attribute.
+/// A model and values for tests of decoders and encoders; a thing has each type of attribute.
 enum CodingSample {
     static func model() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [

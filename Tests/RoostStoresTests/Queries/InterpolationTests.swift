@@ -209,7 +209,7 @@ struct InjectionTests {
     }
 
     @Test(
-        "a hostile string selects the same objects whether it is interpolated or built", arguments: Sample.types,
+        "a hostile string selects the same objects in an interpolated and a built predicate", arguments: Sample.types,
         Comparison.all)
     func answers(type: String, comparison: Comparison) throws {
         let strings = Hostile.strings

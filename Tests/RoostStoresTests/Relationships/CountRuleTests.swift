@@ -29,7 +29,7 @@ struct CountRuleTests {
         return (store, try store.ids("Tag", rows: [["name": "a"], ["name": "b"], ["name": "c"]]))
     }
 
-    /// Expects that `body` throws failures of `tags` and does not change the store.
+    /// Expects that `body` fails with these violations of `tags` and does not change the store.
     private func expect(
         _ expected: [(ValidationFailure.Subject, ValidationFailure.Kind)], in store: Store,
         sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void

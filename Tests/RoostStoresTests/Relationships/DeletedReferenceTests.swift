@@ -24,7 +24,7 @@ struct DeletedReferenceTests {
         /// Returns the value of a property for each object of A.
         func values(_ name: String) throws -> [Value] { try store.fetch("A").map { $0[name] } }
 
-        /// Returns the count of a relationship for each object of A.
+        /// Returns the number of related objects for each object of A.
         func counts(_ name: String) throws -> [Int] {
             try store.fetch("A").map { try store.members(name, of: $0.id).count }
         }
@@ -77,7 +77,7 @@ struct DeletedReferenceTests {
         #expect(try objects.store.check().isEmpty)
     }
 
-    @Test("deleting many objects at once leaves no reference and no link", arguments: Sample.types)
+    @Test("deleting many objects at once leaves no reference or link to them", arguments: Sample.types)
     func manyObjects(type: String) throws {
         let objects = try objects(type)
         try objects.store.delete("B", where: "n > 3")

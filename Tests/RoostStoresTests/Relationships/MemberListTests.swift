@@ -30,7 +30,7 @@ struct MemberListTests {
         try sample.save(Node(code: 0, children: []), Node(code: 2, parent: n[1], children: []))
         #expect(try parent(2, in: sample) == .objectID(n[1]))
         try sample.verify()
-        // The row of the object comes first.
+        // This time, the object's own row comes before the row with the list.
         try sample.save(Node(code: 2, parent: n[0], children: []), Node(code: 1, children: []))
         #expect(try parent(2, in: sample) == .objectID(n[0]))
         try sample.verify()
@@ -178,7 +178,7 @@ struct MemberListTests {
         try sample.verify()
     }
 
-    @Test("an upsert's result counts the owner and names the objects of its lists", arguments: Sample.types)
+    @Test("an upsert's result counts the owner and names the objects in the owner's lists", arguments: Sample.types)
     func resultNamesRelatedObjects(type: String) throws {
         let (sample, n) = try sample(type)
         let result = try sample.save(Node(code: 0, children: [n[2], n[1]], follows: [n[4], n[3]]))
@@ -206,7 +206,7 @@ struct MemberListTests {
     }
 
     @Test(
-        "if two lists contradict each other, the later list decides about a link", arguments: Sample.types,
+        "if two lists contradict each other, the later list decides whether the link exists", arguments: Sample.types,
         [false, true])
     func contradiction(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered: isOrdered)

@@ -175,11 +175,11 @@ struct PairTests {
     }
 
     @Test(
-        "an update that clears the references of two objects to one partner clears the partner's reference to either",
+        "if an update clears two objects' references to one partner, the partner's own reference is cleared too",
         arguments: Sample.types)
     func oneSidedPartner(type: String) throws {
         let sample = try sample(type)
-        // Only a program without Roost's rules writes a one-sided reference: b refers to c, and c to a.
+        // The reference from b to c is one-sided, because c refers to a. Only a commit without Roost's rules writes it.
         var changes = ChangeSet(model: sample.store.persistentStore.model)
         for (person, name, spouse) in [(0, "a", 2), (1, "b", 2), (2, "c", 0)] {
             try changes.update(

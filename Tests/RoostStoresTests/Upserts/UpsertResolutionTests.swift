@@ -118,7 +118,7 @@ struct UpsertResolutionTests {
     }
 
     @Test(
-        "a reference in a constraint identifies an object by its entity or by its superentity", arguments: Sample.types)
+        "a reference in a constraint matches with the destination's entity or superentity", arguments: Sample.types)
     func reference(type: String) throws {
         let store = try open(
             type, EntityDescription("Owner", attributes: [.string("n")]),
@@ -134,7 +134,7 @@ struct UpsertResolutionTests {
             #expect(try store.fetch("E").map { $0["v"] } == [value])
         }
         #expect(try store.fetch("E").map { $0["owner"] } == [.objectID(boss)])
-        // A deleted owner leaves a null, which identifies no object.
+        // The deletion of the owner sets the reference to null, and a null identifies no object.
         try store.delete("Boss")
         #expect(try store.fetch("E").map { $0["owner"] } == [.null])
         #expect(try store.insert("E", rows: [["name": "a"]], onConflict: .update).count == 1)

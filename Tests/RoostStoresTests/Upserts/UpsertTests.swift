@@ -111,7 +111,7 @@ struct UpsertTests {
         #expect(try store.fetch("Track").map { $0["plays"] } == [1])
     }
 
-    @Test("an upsert reports a merged object's violation for the row that names the value", arguments: Sample.types)
+    @Test("an upsert that merges rows reports a violation for the row with the invalid value", arguments: Sample.types)
     func mergedViolations(type: String) throws {
         let store = try store(type)
         let rows: [[String: Value]] = [["title": "a", "plays": 1], ["title": "b"], ["title": "a", "plays": 100]]

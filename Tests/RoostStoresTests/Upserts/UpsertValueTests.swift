@@ -28,7 +28,7 @@ struct UpsertValueTests {
         ]
     }
 
-    @Test("a value of another type identifies the object that it inserted", arguments: Sample.types, Number.all)
+    @Test("a unique value of another type than its attribute finds the object", arguments: Sample.types, Number.all)
     func keysOfOtherTypes(type: String, number: Number) throws {
         let store = try open(
             type,
@@ -133,7 +133,7 @@ struct UpsertValueTests {
         #expect(try places(in: store) == Array(repeating: [7, 4], count: 4))
     }
 
-    @Test("a Codable value stores the same composite with and without lists", arguments: Sample.types)
+    @Test("a Codable type with a list property stores the same composite as one without", arguments: Sample.types)
     func codableComposites(type: String) throws {
         struct Place: Codable { var zip: Int?, n: Int? }
         struct Plain: Codable { var k: String, place: Place }
@@ -146,7 +146,7 @@ struct UpsertValueTests {
 
     // MARK: Mandatory elements
 
-    /// Stores an object with a null for a composite that has a mandatory element.
+    /// Opens a store with an object whose composite is null, although one element is mandatory.
     private func numberedPlaces(_ type: String) throws -> Store {
         let store = try open(
             type,

@@ -96,6 +96,8 @@ final class GraphCore {
     private weak var knownOrphanage: GraphCore?
     /// The information that the current save has collected about its objects.
     var survey = SaveSurvey()
+    /// The rows that were read for the resolution of conflicts in progress, or nil.
+    var currentRows: CurrentRows?
     /// The last position that the save read in each ordered relationship whose positions it
     /// assigns.
     var expectedPlaces: [ChangeSet.LastPlace] = []

@@ -507,7 +507,7 @@ extension ManagedObject {
     /// Sets a composite attribute.
     public final func setComposite(_ value: [String: Value]?, slot: Int) {
         guard let field = field(slot) else { return }
-        do throws(StoreError) { try setValue(value.map { .composite($0) } ?? .null, for: field.name) } catch {
+        do throws(StoreError) { try assign(value.map { .composite($0) } ?? .null, name: field.name) } catch {
             core.latch(error)
         }
     }

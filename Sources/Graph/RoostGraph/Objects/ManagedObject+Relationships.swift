@@ -96,9 +96,11 @@ extension ManagedObject {
 
     /// Sets a to-one relationship, and updates the inverse.
     ///
-    /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship.
+    /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship; `closed` if the
+    ///   object has left its context.
     public final func setObject(_ object: ManagedObject?, for relationship: String) throws(StoreError) {
         let found = try requireRelationship(relationship, kind: "to-one") { !$0.isToMany }
+        try requireContext(toSet: relationship)
         setDestination(object, relationship: found.number)
     }
 

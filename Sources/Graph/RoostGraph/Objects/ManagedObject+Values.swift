@@ -7,8 +7,9 @@ extension ManagedObject {
     /// The value of a property by name.
     ///
     /// The value of a to-one relationship is the ID of its destination. If the name is unknown or
-    /// the value has the wrong type, the next save, fetch or count throws an error. ``value(_:)``
-    /// and ``setValue(_:for:)`` throw the error immediately.
+    /// the value has the wrong type, the next save, fetch or count throws an error. Setting a
+    /// property of an object that has left its context has no effect. ``value(_:)`` and
+    /// ``setValue(_:for:)`` throw the error immediately.
     public final subscript(_ name: String) -> Value {
         get { core.latching { () throws(StoreError) in try value(name) } ?? .null }
         set { _ = core.latching { () throws(StoreError) in try assign(newValue, name: name) } }
@@ -40,13 +41,17 @@ extension ManagedObject {
     ///   derived attribute; `unknownEntity` for an ID of an unknown entity; errors from reading;
     ///   `closed` if the object has left its context. After an error, the object is unchanged.
     public final func setValue(_ value: Value, for name: String) throws(StoreError) {
-        guard !flags.contains(.orphan) else {
-            throw StoreError(.closed, "\(objectID) has left its context, so '\(name)' cannot be set. Fetch it again.")
-        }
+        try requireContext(toSet: name)
         try assign(value, name: name)
     }
 
-    /// Sets the value of a property, or does nothing if the object has left its context.
+    /// Throws `closed` if the object has left its context.
+    final func requireContext(toSet name: String) throws(StoreError) {
+        guard flags.contains(.orphan) else { return }
+        throw StoreError(.closed, "\(objectID) has left its context, so '\(name)' cannot be set. Fetch it again.")
+    }
+
+    /// Sets the value of a property, or does nothing to an object that has left its context.
     final func assign(_ value: Value, name: String) throws(StoreError) {
         if let attribute = info.transients[name] { return try setTransient(value, attribute: attribute) }
         guard let field = info.entity.layout.field(name) else { throw unknown(name) }
@@ -119,7 +124,7 @@ extension ManagedObject {
     /// Collects the new value of a field and, for a composite, of its elements.
     ///
     /// Missing elements become null.
-    private final func collect(
+    final func collect(
         _ value: Value, field: RecordLayout.Field,
         replacements: inout [(field: RecordLayout.Field, value: Value)]
     ) {

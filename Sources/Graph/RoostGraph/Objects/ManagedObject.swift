@@ -123,7 +123,9 @@ open class ManagedObject {
     /// The context, or nil after the object has left it.
     ///
     /// An object leaves its context if its insertion is discarded, it is deleted before its first
-    /// save, its deletion is saved, or the context is reset or deallocated.
+    /// save, its deletion is saved, or the context is reset or deallocated. The values that were
+    /// read remain readable. ``setValue(_:for:)`` and ``setObject(_:for:)`` throw `closed`, and
+    /// properties ignore new values.
     public final var context: ManagedObjectContext? { core.context }
 
     // MARK: State

@@ -22,8 +22,8 @@ extension ManagedObjectContext {
     ///   relationship, or ``ManagedObject/isDeleted``. A setter reports before and after it writes.
     /// - Other changes are reported at the end of the call that causes them. These are changes of
     ///   inverses, delete rules, merges, rollback, undo and redo. Properties whose value remains
-    ///   the same are not reported. Because a rollback reads nothing, it reports all to-many
-    ///   relationships that were read.
+    ///   the same are not reported. A rollback reads nothing. It reports each to-many
+    ///   relationship of a changed object if it was read.
     /// - All properties of an object are reported if it is deleted, leaves the context or becomes a
     ///   fault.
     /// - SwiftUI needs no other setup. An object is `Observable`, so SwiftUI updates a view when a

@@ -244,7 +244,8 @@ extension GraphCore {
         return keys.map { makeMember($0, root: root, destination: destination) }
     }
 
-    private func isPolymorphic(_ destination: Int) -> Bool { model.entities[destination].selfAndSubentities.count > 1 }
+    /// Returns whether an entity has subentities.
+    func isPolymorphic(_ destination: Int) -> Bool { model.entities[destination].selfAndSubentities.count > 1 }
 
     private func hasKnownEntity(_ key: Int64, root: Int) -> Bool {
         registry.find(root, key: key) != nil || readAhead[ObjectPlace(root: root, key: key)] != nil

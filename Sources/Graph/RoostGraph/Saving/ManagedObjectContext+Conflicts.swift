@@ -38,13 +38,34 @@ extension ManagedObjectContext {
                 known.append((object, conflict))
             }
         }
-        // Make all decisions before the first change, so that a failed decision changes nothing.
+        // Make all decisions, check all values and read all rows before the first change. A failure
+        // then changes nothing.
         var decisions: [(ManagedObject, ObjectConflict, Decision)] = []
         for (object, conflict) in known {
             guard let decision = try decide(object, conflict: conflict) else { return false }
+            if case .merge(let values) = decision { try core.requireValid(values, for: object) }
             decisions.append((object, conflict, decision))
         }
         core.closeReader()
+        var reader = ResolutionReader(core)
+        for (object, conflict, decision) in decisions {
+            reader.add(object, conflict: conflict, values: decision.values)
+        }
+        for (object, conflict) in agreed { reader.add(object, conflict: conflict) }
+        let (read, rows) = try reader.read()
+        core.currentRows = rows
+        defer { withExtendedLifetime(read) { core.currentRows = nil } }
+        try apply(decisions, agreed: agreed)
+        core.currentRows = nil
+        core.closeReader()
+        core.awake(decisions.map(\.0), from: .mergePolicy)
+        return true
+    }
+
+    private func apply(
+        _ decisions: [(ManagedObject, ObjectConflict, Decision)],
+        agreed: [(object: ManagedObject, conflict: ObjectConflict)]
+    ) throws(StoreError) {
         let former = decisions.map { core.pairPartners(of: $0.0) }
         for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict: conflict) }
         // Merge these objects after the decisions, because merging an object also reads and merges
@@ -57,9 +78,6 @@ extension ManagedObjectContext {
         for ((object, conflict, _), former) in zip(decisions, former) {
             try core.perform([.settle(object, conflict.current, former: former, from: 0)])
         }
-        core.closeReader()
-        core.awake(decisions.map(\.0), from: .mergePolicy)
-        return true
     }
 
     private enum Decision {
@@ -68,6 +86,11 @@ extension ManagedObjectContext {
         case insertAgain
         case delete
         case acceptTheirs
+
+        /// The values that the object gets, or none if it gets the values of one side.
+        var values: [String: Value] {
+            if case .merge(let values) = self { values } else { [:] }
+        }
     }
 
     private func decide(_ object: ManagedObject, conflict: ObjectConflict) throws(StoreError) -> Decision? {
@@ -162,19 +185,32 @@ extension ManagedObjectContext {
             guard !stored.flags.contains(.inserted), mine !== stored else { return false }
             pairs.append((mine, stored, violation.attributes))
         }
-        // Make all decisions before the first change, so that a failed decision changes nothing. A new object with the
-        // values of two stored objects becomes the first one.
+        var reader = ResolutionReader(core)
+        for (mine, stored, _) in pairs {
+            reader.add(mine)
+            reader.add(stored)
+            for member in try core.members(of: mine) { reader.add(member, distance: 2) }
+        }
+        // A custom policy gets the values of the stored objects.
+        _ = try reader.read()
+        // Make all decisions, check all values and read all rows before the first change. A failure then changes
+        // nothing. A new object with the values of two stored objects becomes the first one.
         var decided: Set<ManagedObject> = []
         var replaced: [(object: ManagedObject, survivor: ManagedObject)] = []
         var contents: [(object: ManagedObject, values: [String: Value])] = []
         for (mine, stored, attributes) in pairs where decided.insert(mine).inserted {
             switch try decideDuplicate(mine, of: stored, attributes: attributes) {
-            case .keep(let values): contents.append((stored, values))
+            case .keep(let values):
+                try core.requireValid(values, for: stored, onlyNamed: true)
+                reader.add(destinationsIn: values)
+                contents.append((stored, values))
             case .keepStored: break
             case .fail: return false
             }
             replaced.append((mine, stored))
         }
+        let read = try reader.read()
+        defer { withExtendedLifetime(read) {} }
         // The new objects are still in the context, because the values can refer to them.
         for (stored, values) in contents where !isPlanted(.losesDuplicateValues) {
             try core.setContent(of: stored, to: values, onlyNamed: true)
@@ -227,6 +263,40 @@ extension GraphCore {
             theirs.withReader { $0.value(field) } != base.value(field)
         }
         return !isChangedHere || !isChangedThere
+    }
+
+    /// Returns the members of all to-many relationships of a new object.
+    func members(of object: ManagedObject) throws(StoreError) -> [ManagedObject] {
+        var found: [ManagedObject] = []
+        for relationship in object.info.relationships where relationship.isToMany {
+            found += try members(of: object, relationship: relationship.number)
+        }
+        return found
+    }
+
+    /// Throws the error that setting the attributes of an object to values would throw.
+    ///
+    /// - Parameters:
+    ///   - values: The values by name.
+    ///   - object: The object.
+    ///   - onlyNamed: Whether properties without a value remain unchanged.
+    /// - Throws: `invalidValue`, `limitExceeded`; errors from reading a fault.
+    func requireValid(
+        _ values: [String: Value], for object: ManagedObject, onlyNamed: Bool = false
+    ) throws(StoreError) {
+        var replacements: [(field: RecordLayout.Field, value: Value)] = []
+        for field in object.info.entity.layout.fields
+        where !field.name.contains(".") && field.kind != .order && field.relationship == nil {
+            guard let value = onlyNamed ? values[field.name] : values[field.name] ?? .null else { continue }
+            object.collect(value, field: field, replacements: &replacements)
+        }
+        replacements.sort { $0.field.index < $1.field.index }
+        _ = object.firedRow
+        guard let row = object.row else { return try throwLatched() }
+        var batch = RecordBatch(model: model)
+        try batch.append(
+            RecordReader(row: row, byteCount: Int(object.byteCount), key: object.key, model: model),
+            replacing: replacements)
     }
 
     /// Merges the store's record into an object that needs no decision.
@@ -374,7 +444,8 @@ extension GraphCore {
 
     /// Replaces new objects with stored objects.
     ///
-    /// Relationships then refer to the stored objects, and the new objects leave the context.
+    /// Relationships then refer to the stored objects, and the new objects leave the context. The
+    /// caller has read the objects and the members of the new objects; see ``ResolutionReader``.
     func replace(_ pairs: [(object: ManagedObject, survivor: ManagedObject)]) throws(StoreError) {
         var survivors: [ObjectPlace: Int64] = [:]
         var positions: [ObjectPlace: Int] = [:]

@@ -59,7 +59,8 @@ extension GraphCore {
             let keys = objects.filter { $0.row != nil && ($0.key > 0 || parent != nil) }.map(\.key)
             guard !keys.isEmpty else { return [] }
             var batch = RecordBatch(model: model)
-            try openReader().graph(ofEntity: root).read(keys, inHierarchyOf: root, into: &batch)
+            let isKnown = currentRows?.append(keys, root: root, to: &batch) ?? false
+            if !isKnown { try openReader().graph(ofEntity: root).read(keys, inHierarchyOf: root, into: &batch) }
             let found = Set((0..<batch.count).map { batch.key(at: $0) })
             let missing = objects.filter { $0.row != nil && !found.contains($0.key) }
             return [

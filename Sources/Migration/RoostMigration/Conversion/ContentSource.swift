@@ -46,6 +46,29 @@ extension ContentSource {
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent { try destinationWriter.copy(self, to: store, memory: memory) }
+
+    /// Reads all content on another thread, while `receive` receives it from the channel.
+    ///
+    /// - Throws: The error of `receive`, otherwise the error of reading; errors from starting a
+    ///   thread.
+    func readInBackground(_ receive: (BatchChannel) throws(StoreError) -> Void) throws(StoreError) {
+        // A few batches in transit are enough to keep both threads busy.
+        let channel = BatchChannel(capacity: 4)
+        let reader = try WorkerThread("roost-reader") { () throws(StoreError) in
+            do throws(StoreError) { return try self.read(into: channel) } catch {
+                channel.stop()
+                throw error
+            }
+        }
+        do throws(StoreError) {
+            try receive(channel)
+        } catch {
+            channel.stop()
+            _ = reader.join()
+            throw error
+        }
+        _ = try reader.join().get()
+    }
 }
 
 /// The content of a store.

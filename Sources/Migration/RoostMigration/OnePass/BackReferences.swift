@@ -46,6 +46,21 @@ extension MappingPlan {
 }
 
 extension MappingPlan {
+    /// Reads the pairs of relationships that the source stores only in their inverses, or returns
+    /// nil if the plan needs none.
+    func backReferences(
+        _ snapshot: any StoreSnapshot, options: ConversionOptions, directories: [String]
+    ) throws(StoreError) -> BackReferences? {
+        guard !backPairs.isEmpty else { return nil }
+        let graph = asksForObjects ? snapshot.objectGraph() : nil
+        return try BackReferences(self, over: graph, directories: directories) {
+            (entity, body) throws(StoreError) in
+            let cursor = try snapshot.records(of: entity.name, after: nil)
+            var batch = RecordBatch(model: snapshot.model)
+            while try cursor.next(into: &batch, options: options) { try body(batch) }
+        }
+    }
+
     /// Returns the errors of relationships that the source stores only in their inverses.
     ///
     /// Several references to an object are an error, because the object's own relationship is
@@ -53,14 +68,9 @@ extension MappingPlan {
     func refusalsOfBackReferences(
         _ snapshot: any StoreSnapshot, options: ConversionOptions
     ) throws(StoreError) -> [StoreError] {
-        guard !backPairs.isEmpty else { return [] }
-        let graph = asksForObjects ? snapshot.objectGraph() : nil
-        let pairs = try BackReferences(self, over: graph, directories: [SpillFile.systemDirectory]) {
-            (entity, body) throws(StoreError) in
-            let cursor = try snapshot.records(of: entity.name, after: nil)
-            var batch = RecordBatch(model: snapshot.model)
-            while try cursor.next(into: &batch, options: options) { try body(batch) }
-        }
+        guard
+            let pairs = try backReferences(snapshot, options: options, directories: [SpillFile.systemDirectory])
+        else { return [] }
         var refusals: [StoreError] = []
         for entityPlan in entityPlans where !entityPlan.backReferences.isEmpty {
             let cursor = try snapshot.fetch(

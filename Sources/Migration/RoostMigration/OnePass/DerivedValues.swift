@@ -102,13 +102,7 @@ struct DerivedValues {
         // A commit must follow the end of the snapshot, because some stores have one transaction.
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        let graph = snapshot.objectGraph()
-        let evaluators = attributes.attributes.map { attributes in
-            attributes.map { attribute -> ExpressionEvaluator? in
-                guard case .expression(let expression) = attribute.value else { return nil }
-                return expression.evaluator(over: graph)
-            }
-        }
+        let evaluation = DerivedEvaluation(attributes.attributes, over: snapshot.objectGraph(), now: now)
         var part = Part(updates: RecordBatch(model: model), replaced: StoreTally(model: model))
         let cursor = try snapshot.records(of: root.name, after: last)
         var records = RecordBatch(model: model)
@@ -116,7 +110,7 @@ struct DerivedValues {
             try cancellation?.check()
             for index in 0..<records.count {
                 try records.withRecord(at: index) { (record) throws(StoreError) in
-                    let values = try values(of: record, evaluators: evaluators[record.entityNumber])
+                    let values = try evaluation.values(of: record)
                     guard !values.isEmpty else { return }
                     part.replaced.entities[record.entityNumber].add(record.computedContentHash)
                     try part.updates.append(record, replacing: values)
@@ -133,23 +127,6 @@ struct DerivedValues {
     /// Returns whether a commit should write the updates before more objects are read.
     private static func isFull(_ updates: RecordBatch) -> Bool {
         updates.count >= 8 * RecordBatch.capacityCount || updates.byteCount >= 8 * RecordBatch.capacityBytes
-    }
-
-    /// Returns the derived values that differ from a record's values.
-    private func values(
-        of record: RecordReader, evaluators: [ExpressionEvaluator?]
-    ) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {
-        var values: [(field: RecordLayout.Field, value: Value)] = []
-        for (attribute, evaluator) in zip(attributes.attributes[record.entityNumber], evaluators) {
-            guard let evaluator else {
-                // The mapping may have kept the time of the last save.
-                if record.isNull(attribute.field) { values.append((attribute.field, .date(now))) }
-                continue
-            }
-            let value = try attribute.storedValue(of: record, by: evaluator)
-            if record.value(attribute.field) != value { values.append((attribute.field, value)) }
-        }
-        return values
     }
 }
 

@@ -4,9 +4,6 @@ internal import RoostText
 
 /// The size limit of a document, used by plans to detect documents that would exceed it.
 struct DocumentLimit {
-    /// The maximum number of batches between the reading and the counting thread.
-    private static let channelCapacity = 4
-
     private let byteCount: Int
     private let location: StoreLocation
 
@@ -44,30 +41,12 @@ struct DocumentLimit {
     /// - Throws: Other errors from reading the content.
     func refusals(of content: any ContentSource) throws(StoreError) -> [StoreError] {
         do throws(StoreError) {
-            try requireFitting(content)
+            try content.readInBackground { (channel) throws(StoreError) in try count(content, channel: channel) }
             return []
         } catch {
             guard error.code == .limitExceeded || error.code == .corrupted else { throw error }
             return [error]
         }
-    }
-
-    private func requireFitting(_ content: any ContentSource) throws(StoreError) {
-        let channel = BatchChannel(capacity: Self.channelCapacity)
-        let reader = try WorkerThread("roost-reader") { () throws(StoreError) in
-            do throws(StoreError) { return try content.read(into: channel) } catch {
-                channel.stop()
-                throw error
-            }
-        }
-        do throws(StoreError) {
-            try count(content, channel: channel)
-        } catch {
-            channel.stop()
-            _ = reader.join()
-            throw error
-        }
-        _ = try reader.join().get()
     }
 
     /// Counts bytes of content until it ends, the reader stops or the limit is exceeded.

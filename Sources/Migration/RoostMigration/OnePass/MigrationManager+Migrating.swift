@@ -8,7 +8,8 @@ extension MigrationManager {
     /// policy and with its key, the source is read in one pass, in batches; otherwise in three
     /// passes.
     ///
-    /// - In one pass, objects keep their keys and versions.
+    /// - In one pass, objects keep their keys and versions. An object whose derived attributes get
+    ///   other values is written once more, which adds 1 to its version.
     /// - In three passes, an object keeps its key if its hierarchy gets objects from one hierarchy
     ///   only and the key is free. It keeps its version until a policy or a rebuilt relationship
     ///   needs objects that are already written. From then on, objects are committed, and the store

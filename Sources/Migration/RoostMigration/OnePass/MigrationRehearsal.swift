@@ -7,12 +7,13 @@ internal import RoostText
 /// A rehearsal of a migration on the source's objects, without writing anything.
 ///
 /// A rehearsal reads objects only to find failures that counting cannot reveal. Such failures are
-/// in converted or computed values, constants, new mandatory elements of composites, new uniqueness
-/// constraints, numbers of destinations, and the size of a document. The rehearsal stops at the
-/// first failure of each entity mapping. Without failures, it then checks each constraint and
-/// relationship up to its first failure.
+/// in converted or computed values, constants, new mandatory elements of composites, derived
+/// attributes, uniqueness constraints, numbers of destinations, and the size of a document. The
+/// rehearsal stops at the first failure of each entity mapping. Without failures, it then checks
+/// each constraint and relationship up to its first failure.
 struct MigrationRehearsal {
     private let plan: MappingPlan
+    private let store: any PersistentStore
     private let pairs: [Int: OneSidedPairs]
     private let snapshot: any StoreSnapshot
     private let options: ConversionOptions
@@ -24,16 +25,23 @@ struct MigrationRehearsal {
     private let graph: any ObjectGraph
     private var keySets: [KeySet] = []
     private var documentByteCount = 0
+    /// The pairs of relationships that the source stores only in their inverses, or nil while
+    /// objects are created without them.
+    private var backReferences: BackReferences?
+    /// The computation of derived attributes, or nil if the new model has none.
+    private var derived: DerivedRehearsal?
 
-    /// Prepares a rehearsal on a snapshot of the source.
+    /// Prepares a rehearsal on a source and a snapshot of it.
     ///
     /// `pairs` is the result of the plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
     /// `directories` are the directories for a temporary file, in order of preference.
     init(
-        _ plan: MappingPlan, pairs: [Int: OneSidedPairs], snapshot: any StoreSnapshot,
-        options: ConversionOptions, documentLimit: DocumentLimit?, directories: [String]
+        _ plan: MappingPlan, of store: any PersistentStore, pairs: [Int: OneSidedPairs],
+        snapshot: any StoreSnapshot, options: ConversionOptions, documentLimit: DocumentLimit?,
+        directories: [String]
     ) {
         self.plan = plan
+        self.store = store
         self.pairs = pairs
         self.snapshot = snapshot
         self.options = options
@@ -45,7 +53,7 @@ struct MigrationRehearsal {
             guard numbers.contains(constraint.number) else { return false }
             // In three passes, relationships are created later.
             let entity = plan.destination.entities[constraint.entity]
-            return !plan.isForThreePasses || constraint.attributes.allSatisfy { entity.attribute($0) != nil }
+            return !plan.isForThreePasses || constraint.attributes.allSatisfy { entity.attribute(atPath: $0) != nil }
         }
     }
 
@@ -72,6 +80,11 @@ struct MigrationRehearsal {
         for numbers in plan.keySets { keySets.append(try keys(takenBy: numbers)) }
         for entityPlan in plan.entityPlans { try note { () throws(StoreError) in try rehearse(entityPlan) } }
         guard refusals.isEmpty else { return refusals }
+        try note { () throws(StoreError) in try prepareDerivedValues() }
+        for entityPlan in plan.entityPlans {
+            try note { () throws(StoreError) in try rehearseDerivedValues(of: entityPlan) }
+        }
+        guard refusals.isEmpty else { return refusals }
         for constraint in constraints { try note { () throws(StoreError) in try requireUnique(constraint) } }
         for counted in plan.countedOrigins { try note { () throws(StoreError) in try requireCounts(counted) } }
         return refusals
@@ -80,7 +93,8 @@ struct MigrationRehearsal {
     // MARK: Objects
 
     private func transform(_ entityPlan: MappingPlan.EntityPlan) throws(StoreError) -> RecordTransform {
-        try RecordTransform(entityPlan, in: plan, over: graph, keySets: keySets, pairs: pairs)
+        try RecordTransform(
+            entityPlan, in: plan, over: graph, keySets: keySets, backReferences: backReferences, pairs: pairs)
     }
 
     /// Creates all objects of an entity plan, if that can fail or the document's size is limited.
@@ -135,6 +149,43 @@ struct MigrationRehearsal {
         return keys
     }
 
+    // MARK: Derived values
+
+    /// Prepares the computation of derived attributes.
+    ///
+    /// - Throws: `invalidModel` for an expression that cannot be computed; errors from reading the
+    ///   source.
+    private mutating func prepareDerivedValues() throws(StoreError) {
+        backReferences = try plan.backReferences(snapshot, options: options, directories: directories)
+        let attributes = try DerivedAttributes(plan.destination)
+        guard !attributes.isEmpty else { return }
+        // In three passes, the keys of the new objects and their relationships are unknown.
+        guard !plan.isForThreePasses else {
+            derived = DerivedRehearsal(attributes, of: plan.destination, over: nil)
+            return
+        }
+        var transforms: [RecordTransform] = []
+        for entityPlan in plan.entityPlans { transforms.append(try transform(entityPlan)) }
+        let paths = attributes.attributes.joined().flatMap(\.path)
+        let toMany = Set(paths.filter(\.isToMany).map(\.number)).sorted()
+        let objects = try MappedGraph(
+            of: MappedContent(store, plan: plan, pairs: pairs, options: options), plan: plan,
+            transforms: transforms, source: graph,
+            relationships: toMany.map { plan.destination.relationships[$0] }, directories: directories)
+        derived = DerivedRehearsal(attributes, of: plan.destination, over: objects)
+    }
+
+    /// Computes the derived attributes of all objects of an entity plan.
+    private func rehearseDerivedValues(of entityPlan: MappingPlan.EntityPlan) throws(StoreError) {
+        guard let derived, derived.includes(entityPlan.destination.number) else { return }
+        let transform = try transform(entityPlan)
+        try forEachBatch(of: entityPlan.source) { (records) throws(StoreError) in
+            var made = RecordBatch(model: plan.destination)
+            try records.forEachRecord { (record) throws(StoreError) in try transform.append(record, to: &made) }
+            try derived.complete(&made)
+        }
+    }
+
     // MARK: Unique values
 
     /// Throws `constraintViolation` if two objects would have equal unique values.
@@ -151,7 +202,7 @@ struct MigrationRehearsal {
                 try records.forEachRecord { (record) throws(StoreError) in
                     made.removeAll()
                     try transform.append(record, to: &made)
-                    guard let values = Self.values(of: constraint, batch: made) else { return }
+                    guard let values = try values(of: constraint, batch: &made) else { return }
                     try claims.append(.init(entityPlan: entityPlan.number, key: record.key), hash: values.hashValue)
                 }
             }
@@ -178,11 +229,16 @@ struct MigrationRehearsal {
 
     /// Returns the values of a constraint in a form that is identical for equal values.
     ///
-    /// Returns nil if the batch is empty or a value is null, because null never conflicts.
-    private static func values(
-        of constraint: ManagedObjectModel.UniquenessConstraint, batch: RecordBatch
-    ) -> [Value]? {
+    /// Computes the derived attributes of the batch's record if the constraint has any. Returns nil
+    /// if the batch is empty or a value is null, because null never conflicts.
+    private func values(
+        of constraint: ManagedObjectModel.UniquenessConstraint, batch: inout RecordBatch
+    ) throws(StoreError) -> [Value]? {
         guard batch.count == 1 else { return nil }
+        let entity = batch.entityNumber(at: 0)
+        if let derived, constraint.attributes.contains(where: { derived.includes($0, of: entity) }) {
+            try derived.complete(&batch)
+        }
         var values: [Value]? = []
         batch.forEachRecord { record in
             for name in constraint.attributes {
@@ -206,7 +262,7 @@ struct MigrationRehearsal {
         while try cursor.next(into: &batch, options: options) {
             try batch.forEachRecord { (record) throws(StoreError) in try transform.append(record, to: &made) }
         }
-        return Self.values(of: constraint, batch: made)
+        return try values(of: constraint, batch: &made)
     }
 
     // MARK: Numbers of destinations

@@ -254,7 +254,7 @@ struct StoreMigration: Sendable {
         let limit = try conversion.destinationWriter.documentLimit(store)
         // In three passes, the links are unknown, so the limit applies to the objects alone.
         var rehearsal = MigrationRehearsal(
-            plan, pairs: pairs, snapshot: snapshot, options: options.conversion,
+            plan, of: store, pairs: pairs, snapshot: snapshot, options: options.conversion,
             documentLimit: plan.isForThreePasses ? limit : nil,
             directories: store.spillDirectories)
         let refusals = try rehearsal.refusals()

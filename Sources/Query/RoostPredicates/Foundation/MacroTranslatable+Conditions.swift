@@ -37,8 +37,8 @@ extension PredicateExpressions.NotEqual: MacroTranslatable {
 extension MacroTranslation {
     /// Translates `==` or `!=`.
     ///
-    /// Comparing a condition with `true` or `false` gives the condition or its negation. An
-    /// optional condition must also be present.
+    /// Comparing a condition with `true` or `false` gives the condition or its negation. A nil
+    /// condition, such as `name?.isEmpty` without a name, equals neither `true` nor `false`.
     fileprivate func equality(
         _ left: any PredicateExpression, comparison: FetchRequest.Comparison.Operator,
         right: any PredicateExpression
@@ -103,8 +103,9 @@ extension PredicateExpressions.SequenceAllSatisfy: MacroTranslatable {
 }
 
 extension MacroTranslation {
-    /// Translates the condition that an element of a sequence meets a test or, if `isNegated`,
-    /// fails it.
+    /// Translates the condition that at least one element of a sequence meets a test.
+    ///
+    /// If `isNegated` is true, at least one element must fail the test instead.
     fileprivate func exists<Element>(
         _ sequence: FetchRequest.Expression, variable: PredicateExpressions.Variable<Element>,
         test: any PredicateExpression, isNegated: Bool = false
@@ -122,7 +123,7 @@ extension MacroTranslation {
         return Self.compare(Self.count(found), comparison: .greater, right: .constant(0))
     }
 
-    /// Throws `unsupported` unless the type is a type of text.
+    /// Throws `unsupported` if the type does not conform to `StringProtocol`.
     fileprivate func requireText<Output>(_ type: Output.Type, what: String) throws(StoreError) {
         guard type is any StringProtocol.Type else {
             throw Self.untranslatable("'\(what)' of two collections that are not text")

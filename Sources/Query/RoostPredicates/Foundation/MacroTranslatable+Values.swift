@@ -74,8 +74,8 @@ extension PredicateExpressions.OptionalFlatMap: MacroTranslatable {
         case .condition(let condition): return .optional(present: present, condition)
         case .optional(let inner, let condition): return .optional(present: present && inner, condition)
         case .value(let value):
-            // A path through null is null, as in Swift, and needs no condition. A count through
-            // null is 0, but nil in Swift.
+            // A path through null is null, as in Swift, and needs no condition. But the count of a
+            // path through null is 0 in a predicate, and nil in Swift.
             if let steps = value.steps(after: wrapped), !steps.contains(where: { $0.hasPrefix("@") }) {
                 return .value(value)
             }
@@ -108,14 +108,15 @@ extension PredicateExpressions.ForcedUnwrap: MacroTranslatable {
 
 extension PredicateExpressions.NilCoalesce: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
+        // `if let x = a { b } else { c }` is `a.flatMap { x in b } ?? c`. It is not `c` if only `b` is nil.
+        if RHS.Output.self is any OptionalValue.Type, let map = lhs as? any MacroFlatMap {
+            let (present, first) = try map.closure(translation)
+            return MacroTranslation.choice(present, first: first, second: try translation.part(rhs))
+        }
         let (left, right) = (try translation.part(lhs), try translation.part(rhs))
         switch (left, right) {
-        case (.optional(let present, let condition), .value(.constant(.bool(false)))):
-            return .condition(present && condition)
-        case (.optional(let present, let condition), .value(.constant(.bool(true)))):
-            return .condition(!present || condition)
         case (.optional(let present, let condition), _):
-            return .condition((present && condition) || (!present && MacroTranslation.condition(right)))
+            return MacroTranslation.choice(present, first: .condition(condition), second: right)
         case (.value(let value), .value(.constant(.bool(let fallback)))):
             return .condition(
                 fallback
@@ -128,16 +129,86 @@ extension PredicateExpressions.NilCoalesce: MacroTranslatable {
     }
 }
 
+/// An optional of any type.
+private protocol OptionalValue {}
+
+extension Optional: OptionalValue {}
+
+/// An expression of the macro that evaluates a closure with a value that is not nil.
+private protocol MacroFlatMap {
+    /// Translates the closure, and the condition under which it is evaluated.
+    func closure(
+        _ translation: MacroTranslation
+    ) throws(StoreError) -> (present: FetchRequest.Predicate, part: MacroPart)
+}
+
+extension PredicateExpressions.OptionalFlatMap: MacroFlatMap {
+    fileprivate func closure(
+        _ translation: MacroTranslation
+    ) throws(StoreError) -> (present: FetchRequest.Predicate, part: MacroPart) {
+        let wrapped = try translation.value(wrapped)
+        let present = MacroTranslation.isPresent(wrapped)
+        let inside = translation.binding(variable, to: wrapped)
+        // The next value of `if let x = a, let y = b`.
+        if RHS.Output.self == Optional<Result>.self, let next = transform as? any MacroFlatMap {
+            let (nextPresent, part) = try next.closure(inside)
+            return (present && nextPresent, part)
+        }
+        return (present, try inside.part(transform))
+    }
+}
+
 extension PredicateExpressions.Conditional: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        let test = try translation.condition(test)
-        let (first, second) = (try translation.part(trueBranch), try translation.part(falseBranch))
-        if case .value = first, case .value = second {
-            return .value(
-                .conditional(test, try translation.value(trueBranch), try translation.value(falseBranch)))
+        MacroTranslation.choice(
+            try translation.condition(test), first: try translation.part(trueBranch),
+            second: try translation.part(falseBranch))
+    }
+}
+
+extension MacroTranslation {
+    /// Returns `first` if the condition `test` is true, and otherwise `second`, as one part.
+    ///
+    /// If one of them is an optional condition, so is the result. It is nil if the chosen part is
+    /// nil.
+    fileprivate static func choice(_ test: FetchRequest.Predicate, first: MacroPart, second: MacroPart) -> MacroPart {
+        if case .value(let first) = first, case .value(let second) = second {
+            return .value(.conditional(test, first, second))
         }
-        return .condition(
-            (test && MacroTranslation.condition(first)) || (!test && MacroTranslation.condition(second)))
+        let condition = choice(test, first: truth(first), second: truth(second))
+        switch (first, second) {
+        case (.optional, _), (_, .optional):
+            return .optional(present: choice(test, first: isPresent(first), second: isPresent(second)), condition)
+        default: return .condition(condition)
+        }
+    }
+
+    /// Returns the condition `first` if `test` is true, and otherwise `second`, as one condition.
+    private static func choice(
+        _ test: FetchRequest.Predicate, first: FetchRequest.Predicate, second: FetchRequest.Predicate
+    ) -> FetchRequest.Predicate {
+        switch (first, second) {
+        case (.constant(true), _): test || second
+        case (_, .constant(true)): !test || first
+        case (.constant(false), _): !test && second
+        case (_, .constant(false)): test && first
+        default: (test && first) || (!test && second)
+        }
+    }
+
+    /// Returns the condition that a part is true, provided that it is not nil.
+    private static func truth(_ part: MacroPart) -> FetchRequest.Predicate {
+        if case .optional(_, let condition) = part { condition } else { Self.condition(part) }
+    }
+
+    /// Returns the condition that a part is not nil.
+    private static func isPresent(_ part: MacroPart) -> FetchRequest.Predicate {
+        switch part {
+        case .value(.constant(let value)): .constant(!value.isNull)
+        case .value(let value): isPresent(value)
+        case .condition: .constant(true)
+        case .optional(let present, _): present
+        }
     }
 }
 

@@ -76,6 +76,7 @@ struct MacroTranslation {
     static func condition(_ part: MacroPart) -> FetchRequest.Predicate {
         switch part {
         case .value(.constant(.bool(let truth))): .constant(truth)
+        case .value(.constant(.null)): .constant(false)
         case .value(let value): compare(value, comparison: .equal, right: .constant(true))
         case .condition(let condition): condition
         case .optional(let present, let condition): present && condition

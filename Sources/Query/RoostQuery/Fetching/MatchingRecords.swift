@@ -62,8 +62,8 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// Visits records like ``visit(_:)``, but skips records whose leading number in `order` is
-    /// above `highest`.
+    /// Visits records like ``visit(_:)``, but skips records whose
+    /// ``RecordSortOrder/leadingNumber(of:)`` in `order` is above `highest`.
     func visit(
         upTo highest: UInt64, in order: RecordSortOrder, _ body: (RecordReader) -> Bool
     ) throws(StoreError) -> Bool {

@@ -3,9 +3,9 @@ public import RoostCore
 /// Executes any fetch request by reading the records in sequence.
 ///
 /// Without sort descriptors, records are streamed. With an order and a limit, the fetch buffers at
-/// most twice as many records as offset plus limit, and about two batches. With an order and no
-/// limit, it buffers all matching records. If the order needs keys (``RecordSortOrder/needsKeys``),
-/// each buffered record also has a key.
+/// most 2 × (offset + limit) records plus about two batches. With an order and no limit, it buffers
+/// all matching records. If the order needs keys (``RecordSortOrder/needsKeys``), the fetch also
+/// buffers a key for each buffered record.
 public final class ScanningFetch: FillingRecordCursor {
     private let source: MatchingRecords
     private let order: RecordSortOrder
@@ -168,8 +168,8 @@ public final class ScanningFetch: FillingRecordCursor {
         defer { (self.kept, self.bound) = (kept, bound) }
         var isMore = needed != 0
         while isMore {
-            // In a long scan, the leading numbers of most records show that they come after the
-            // bound.
+            // In a long scan, most records come after the bound, and their leading numbers are
+            // enough to skip them.
             let highest = bound.isEmpty ? UInt64.max : bound.withRecord(at: 0) { order.leadingNumber(of: $0) }
             isMore = try source.visit(upTo: highest, in: order) { record in
                 if !bound.isEmpty, order.leadingNumber(of: record) == highest,

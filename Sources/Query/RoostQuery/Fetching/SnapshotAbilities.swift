@@ -25,8 +25,8 @@ public protocol ExplainingSnapshot: StoreSnapshot {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - executing: Whether to execute the fetch too, and count the records and index entries
-    ///     read.
+    ///   - executing: Whether to execute the fetch too, and to count the records and index entries
+    ///     that it examines.
     /// - Returns: The plan.
     /// - Throws: The errors of a fetch. If `executing` is true, also the errors of its cursor.
     func explain(_ request: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan
@@ -131,8 +131,8 @@ extension StoreSnapshot {
     /// Each ID contains the object's own entity.
     ///
     /// Uses 16 bytes of memory for each ID. An ``IDListingSnapshot`` copies no records, and reads
-    /// no records if an index is enough. A damaged record that it need not read causes no error.
-    /// Other snapshots call ``fetch(_:)``.
+    /// no records if an index is enough. It throws no error for a damaged record that it does not
+    /// need to read. Other snapshots call ``fetch(_:)``.
     ///
     /// - Throws: The errors of ``fetch(_:)`` and its cursor.
     public func objectIDs(_ request: FetchRequest) throws(StoreError) -> [ObjectID] {

@@ -17,9 +17,9 @@ extension StoreSnapshot {
     /// Floating-point numbers are added in key order, so that every store returns the same rows,
     /// bit for bit.
     ///
-    /// An order by a column that is an expression buffers all rows. With a limit and without
-    /// removal of duplicates, it buffers about twice as many as offset plus limit. Removing
-    /// duplicates stores a key for each distinct row.
+    /// Sorting by a column that is an expression buffers all rows. If the request has a limit and
+    /// keeps duplicates, sorting buffers only about 2 × (offset + limit) rows. Removing duplicates
+    /// stores a key for each distinct row.
     ///
     /// - Throws: Before the first row: `unknownEntity`, `unknownProperty`; `invalidRequest` for a
     ///   column with many values, a column that is neither grouped nor an aggregate in a request

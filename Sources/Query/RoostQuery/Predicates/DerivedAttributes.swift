@@ -3,8 +3,9 @@ package import RoostCore
 /// The derived attributes of a model as expressions, with the path to the objects on which each
 /// depends.
 ///
-/// The supported forms are those of Core Data: `now()`, paths of to-one relationships, canonical
-/// and case forms, and counts and aggregates of a to-many relationship.
+/// The supported forms are those of Core Data: `now()`, paths of to-one relationships, the
+/// functions `canonical:`, `uppercase:` and `lowercase:`, and counts and aggregates of a to-many
+/// relationship.
 package struct DerivedAttributes: Sendable {
     /// A derived attribute of a concrete entity.
     package struct Attribute: Sendable {
@@ -22,8 +23,8 @@ package struct DerivedAttributes: Sendable {
         /// Whether the value depends on a to-many relationship.
         package var isAggregate: Bool { path.contains(where: \.isToMany) }
 
-        /// Returns the value of an evaluator of the expression in the form in which the attribute
-        /// stores it.
+        /// Evaluates the expression for a record, and returns the result as a value of the
+        /// attribute's type.
         ///
         /// - Throws: `invalidValue` for a value that the attribute cannot hold; errors of
         ///   evaluating the expression.
@@ -54,6 +55,10 @@ package struct DerivedAttributes: Sendable {
     package let isNested: Bool
     /// The number of derived attributes of all entities.
     package let count: Int
+    /// The length of the longest chain in which each derived attribute depends on the next.
+    ///
+    /// Attributes that depend on each other in a circle count once.
+    package let chainLength: Int
     /// For each entity number, whether attributes of other objects depend on objects of the entity.
     private let sources: [Bool]
     /// The relationships through which an attribute reads a property of another object.
@@ -98,6 +103,29 @@ package struct DerivedAttributes: Sendable {
         readRelationships = read.sorted().map { model.relationships[$0] }
         count = attributes.reduce(0) { $0 + $1.count }
         isEmpty = count == 0
+        chainLength = Self.chainLength(of: attributes, model: model)
+    }
+
+    private static func chainLength(of attributes: [[Attribute]], model: ManagedObjectModel) -> Int {
+        // The known lengths by entity number and name; 0 for the attributes of the current chain.
+        var known: [[String: Int]] = Array(repeating: [:], count: attributes.count)
+        func length(from attribute: Attribute) -> Int {
+            let name = attribute.field.name
+            if let length = known[attribute.entity][name] { return length }
+            known[attribute.entity][name] = 0
+            var longest = 0
+            if let source = attribute.sourceName {
+                let last = attribute.path.last?.destination ?? attribute.entity
+                for number in model.entities[last].selfAndSubentities {
+                    for next in attributes[number] where next.field.name == source {
+                        longest = max(longest, length(from: next))
+                    }
+                }
+            }
+            known[attribute.entity][name] = longest + 1
+            return longest + 1
+        }
+        return attributes.joined().reduce(0) { max($0, length(from: $1)) }
     }
 
     /// Returns whether derived attributes of other objects depend on objects of an entity.

@@ -8,7 +8,7 @@ struct GroupCompiler {
     private let keys: [FetchRequest.Expression]
     private let entity: ManagedObjectModel.Entity
     private let model: ManagedObjectModel
-    /// The compiler for expressions of records, from which keys and aggregates are computed.
+    /// The compiler for the expressions that compute keys and aggregates from records.
     private(set) var records: RowCompiler
     /// The compiler for expressions of keys and aggregates.
     private var compiler: PredicateCompiler

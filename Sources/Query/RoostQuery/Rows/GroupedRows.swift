@@ -16,7 +16,8 @@ final class GroupedRows: RowCursor {
     /// The key values of each group's first object, in group order.
     private var keyValues: [Value] = []
     private var read: RecordBatch
-    /// The visitor of records in place; nil before its first use, or if the store copies records.
+    /// The visitor that reads records in place; nil before its first use, or if the store copies
+    /// records.
     private var visitor: (any RecordVisitor)?
     private var asked = false
     private var isRead = false

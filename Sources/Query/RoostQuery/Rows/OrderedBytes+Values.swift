@@ -21,7 +21,7 @@ extension OrderedBytes {
         case .data(let data): append(data, to: &key)
         case .uuid(let uuid): append(uuid, to: &key)
         case .objectID(let id):
-            // The root is enough, because keys are unique within a hierarchy.
+            // The root entity is enough, because an object's key is unique in its entity hierarchy.
             append(.object(root: model.entity(id.entity)?.root ?? -1, key: id.key), options: [], to: &key)
         case .composite(let elements):
             for (name, value) in elements.sorted(by: { $0.key < $1.key }) where !value.isNull {

@@ -31,7 +31,7 @@ protocol WholeNumberRowAggregate: RowAggregate {
     func take(_ answers: [Int64?])
 }
 
-/// An aggregate of a field of the record itself, which can visit records in place.
+/// An aggregate of one of the record's own fields, so that records can be read in place.
 protocol FieldAggregate: RowAggregate {
     /// Adds to the only group the records that `show` visits.
     func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)

@@ -9,7 +9,8 @@ struct RowCompiler {
     private let model: ManagedObjectModel
     private let entity: ManagedObjectModel.Entity
 
-    /// Whether deep nesting throws an error; see ``PredicateCompiler/compile(_:)``.
+    /// Whether nesting that is too deep for the caller's stack throws an error; see
+    /// ``PredicateCompiler/compile(_:)``.
     let isShallow: Bool
 
     init(model: ManagedObjectModel, entity: ManagedObjectModel.Entity, isShallow: Bool = false) {
@@ -17,7 +18,8 @@ struct RowCompiler {
         compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
     }
 
-    /// Throws if an expression is nested too deep in general or for the caller's stack.
+    /// Throws if the program has too many nodes, or if `depth` is too deep in general or for the
+    /// caller's stack.
     func requireDepthHere(_ depth: Int) throws(StoreError) { try compiler.requireDepthHere(depth) }
 
     /// The program to which ``RowSource/expression(_:_:)`` refers.

@@ -102,7 +102,7 @@ extension RowPlan {
                 fetch.sortDescriptors.append(descriptor)
             }
         }
-        // Check the order by properties here if the fetch does not apply it.
+        // If the fetch does not sort, check here that objects can be sorted by the properties.
         if !isOrderOfObjects { _ = try RecordSortOrder(fetch, model: model) }
         if isOrderOfObjects {
             sources.removeLast(sources.count - properties.count)

@@ -108,8 +108,9 @@ extension RowSource {
         if case .path(let path) = self { path.prefetch(for: records, evaluator: evaluator) }
     }
 
-    /// Returns the value for `record`, the evaluator's current record; undefined after an error,
-    /// which the evaluator stores.
+    /// Returns the value for `record`, which must be the evaluator's current record.
+    ///
+    /// After an error, which the evaluator stores, the value is undefined.
     func value(of record: RecordReader, evaluator: PredicateEvaluator) -> Value {
         switch self {
         case .object: return .objectID(record.id)

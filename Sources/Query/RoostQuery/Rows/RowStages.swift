@@ -6,8 +6,8 @@ internal import RoostCore
 ///
 /// Rows with equal keys keep their order.
 ///
-/// If only the first rows are needed, the cursor buffers at most two batches and twice the needed
-/// rows. Otherwise it buffers all rows.
+/// If only the first rows are needed, the cursor buffers at most two batches plus twice the number
+/// of needed rows. Otherwise it buffers all rows.
 final class SortedRows: RowCursor {
     /// A column of the source, and its options and direction for sorting.
     struct Level {
@@ -87,8 +87,8 @@ final class SortedRows: RowCursor {
 
 /// A cursor that removes duplicate rows, keeping the first.
 ///
-/// Values are equal if they are equal in sorting, for example all NaNs, both zeros, or IDs of an
-/// object with different entities.
+/// Values are equal if sorting treats them as equal: for example all NaNs, both zeros, or two IDs
+/// with the same key and different entities of one hierarchy.
 final class DistinctRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// Sorts records by keys that are computed once for each record.
 ///
-/// With a limit, at most two batches and twice as many records as offset plus limit are buffered,
-/// with their keys. Without a limit, all records are buffered.
+/// With a limit, at most two batches plus 2 × (offset + limit) records are buffered, with their
+/// keys. Without a limit, all records are buffered.
 final class KeyedSort {
     private let source: MatchingRecords
     private let encoder: SortKeyEncoder
@@ -14,8 +14,8 @@ final class KeyedSort {
     /// The maximum number of records that were buffered at once.
     private(set) var highestKeptCount = 0
     private var keys = SortKeys()
-    /// The sort key of the last record that the result can still contain; empty until enough
-    /// records were read.
+    /// The sort key after which no record can be in the result; empty until enough records were
+    /// read.
     private var bound = SortKeys()
     /// The object key of the record whose sort key is in ``bound``.
     private var boundKey: Int64 = 0

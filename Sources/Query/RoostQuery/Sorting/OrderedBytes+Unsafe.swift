@@ -29,7 +29,7 @@ enum OrderedBytes {
         case .objectID:
             append(UInt64(bitPattern: slot.integer(in: record)) ^ 1 << 63, to: &key)
             let entity = slot.entity(in: record)
-            // The root is enough, because keys are unique within a hierarchy.
+            // The root entity is enough, because an object's key is unique in its entity hierarchy.
             append(UInt64(entity < record.model.entities.count ? record.model.entities[entity].root : entity), to: &key)
         case .double, .float, .date: append(slot.double(in: record), to: &key)
         case .decimal: append(DecimalNumber(slot: slot.bytes(in: record)) ?? .nan, to: &key)

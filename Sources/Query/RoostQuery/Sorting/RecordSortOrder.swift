@@ -3,9 +3,9 @@ package import RoostCore
 /// The compiled order of a fetch request, which compares packed records.
 ///
 /// Nulls precede all values, NaN follows all numbers, and 0.0 equals −0.0. Text is ordered by code
-/// point, data and UUIDs by their bytes. Records with equal values are in ascending key order. An
-/// order through relationships, or of folded or localized text, needs keys (``needsKeys``). The
-/// results define the meaning of sort descriptors for every store.
+/// point, data and UUIDs by their bytes. Records with equal values are in ascending order of their
+/// object keys. An order through relationships, or of folded or localized text, needs sort keys
+/// (``needsKeys``). The results define the meaning of sort descriptors for every store.
 package struct RecordSortOrder: Sendable {
     /// The order by one value, for the records of one entity.
     private struct Level {
@@ -17,7 +17,7 @@ package struct RecordSortOrder: Sendable {
     /// For each level of the order, one element for each entity of the model.
     private let levels: PlainArray<Level>
     private let entityCount: Int
-    /// The encoder of the order's keys; nil if records can be compared directly.
+    /// The encoder of the sort keys; nil if records can be compared directly.
     let encoder: SortKeyEncoder?
 
     /// Compiles the sort descriptors of a request.
@@ -90,10 +90,10 @@ package struct RecordSortOrder: Sendable {
     /// Whether the order is by key only.
     package var isByKey: Bool { levels.count == 0 }
 
-    /// Whether the order needs more than the two records: related objects, or folded or localized
-    /// text.
+    /// Whether records cannot be compared directly, because the order needs related objects, or
+    /// folded or localized text.
     ///
-    /// If so, ``ScanningFetch`` computes a key for each record.
+    /// If so, ``ScanningFetch`` computes a sort key for each record.
     package var needsKeys: Bool { encoder != nil }
 
     /// Whether `left` precedes `right`.
@@ -107,7 +107,7 @@ package struct RecordSortOrder: Sendable {
             let (a, b) = (levels[first + leftEntity], levels[first + rightEntity])
             first += entityCount
             guard let leftSlot = a.slot, let rightSlot = b.slot else { continue }
-            // No level is a reference, so no root of a destination is needed.
+            // No level sorts by a reference, so the root of a destination entity is not needed.
             let order = Self.order(
                 PredicateOperand(left, slot: leftSlot, destinationRoot: -1),
                 PredicateOperand(right, slot: rightSlot, destinationRoot: -1))

@@ -12,8 +12,10 @@ extension StandardTextOrder {
         OrderedBytes.append(text, to: &key)
     }
 
-    /// Appends text in which a run of digits is replaced by `0`, the number of its digits without
-    /// leading zeros, and these digits.
+    /// Appends text in which each run of digits becomes `0`, a four-byte count of digits, and the
+    /// digits.
+    ///
+    /// The count and the digits do not include leading zeros.
     private static func appendNumeric(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
         /// The position of the digit count of a run; nil outside of a run.
         var run: Int?

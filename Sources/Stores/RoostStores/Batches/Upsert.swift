@@ -12,6 +12,8 @@ internal import RoostQuery
 struct Upsert {
     /// The number of rows that are looked up together.
     static let chunkCount = 200
+    /// The maximum number of attempts to commit while other writers insert objects of the rows.
+    private static let mostAttempts = 10
 
     /// The values of an object in a uniqueness constraint, in the form in which stores compare
     /// them.
@@ -142,14 +144,7 @@ struct Upsert {
             try add(row)
             if rows.count.isMultiple(of: 256) { try throwIfCancelled() }
         }
-        return try store.retryingConflicts { () throws(StoreError) in
-            do throws(StoreError) { return try commit(request.resultType) } catch {
-                // Another writer may have inserted the same object meanwhile. The next snapshot
-                // contains it.
-                guard error.code == .constraintViolation, !constraints.isEmpty else { throw error }
-                return try commit(request.resultType)
-            }
-        }
+        return try store.retryingConflicts { () throws(StoreError) in try commitRows(request.resultType) }
     }
 
     // MARK: Rows
@@ -216,6 +211,23 @@ struct Upsert {
     }
 
     // MARK: Changes
+
+    /// Commits the rows, and repeats this while other writers insert objects that rows identify.
+    ///
+    /// The next snapshot contains such an object. If the same violation occurs again, it has
+    /// another cause.
+    private mutating func commitRows(_ resultType: BatchResultType) throws(StoreError) -> BatchResult {
+        var violations: [ConstraintViolation]?
+        for _ in 1..<Self.mostAttempts {
+            do throws(StoreError) { return try commit(resultType) } catch {
+                guard error.code == .constraintViolation, !constraints.isEmpty, error.violations != violations else {
+                    throw error
+                }
+                violations = error.violations
+            }
+        }
+        return try commit(resultType)
+    }
 
     private mutating func commit(_ resultType: BatchResultType) throws(StoreError) -> BatchResult {
         let prepared = try prepared()

@@ -4,8 +4,8 @@ internal import RoostCore
 /// The result of a compaction.
 ///
 /// The JSON form has `store` (URL), `bytesBefore`, `bytesAfter`, `objects`, `links`, `digest`
-/// (text), `inPlace` (whether the store was open elsewhere), `seconds`, `warnings` (messages).
-/// Later versions may add fields.
+/// (text), `inPlace` (whether the file was not replaced), `seconds`, `warnings` (messages). Later
+/// versions may add fields.
 ///
 /// ```swift
 /// let report = try store.compact()

@@ -80,8 +80,8 @@ extension DecimalNumber {
     /// Rounds a 256-bit number to 38 digits, half away from zero; nil if the result is out of the
     /// range of decimals.
     ///
-    /// If the number has more than 38 digits, a fraction that the caller truncated does not affect
-    /// the result.
+    /// The caller may have removed a fraction from the number. If the number has more than 38
+    /// digits, that fraction would not change the result.
     init?(isNegative: Bool, rounding number: (high: UInt128, low: UInt128), exponent: Int) {
         var ((high, low), exponent, lastDigit) = (number, exponent, UInt128(0))
         while high != 0 || low >= Self.mantissaLimit {
@@ -131,12 +131,14 @@ extension DecimalNumber {
         return DecimalNumber(isNegative: isNegative, mantissa: whole, exponent: 0) ?? self
     }
 
-    /// Returns the mantissa for a smaller exponent; nil if it has more than 38 digits.
+    /// Returns the mantissa of the same number with an exponent that is not greater; nil if the
+    /// mantissa has more than 38 digits.
     private func mantissa(_ exponent: Int16) -> UInt128? {
         wholeMantissa(exponent).flatMap { $0 < Self.mantissaLimit ? $0 : nil }
     }
 
-    /// Returns the mantissa for a smaller exponent; nil if it does not fit into 128 bits.
+    /// Returns the mantissa of the same number with an exponent that is not greater; nil if the
+    /// mantissa does not fit into 128 bits.
     private func wholeMantissa(_ exponent: Int16) -> UInt128? {
         guard mantissa != 0 else { return 0 }
         guard self.exponent - exponent <= 38 else { return nil }

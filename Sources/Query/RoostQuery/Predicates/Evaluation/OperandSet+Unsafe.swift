@@ -81,8 +81,8 @@ final class OperandSet: @unchecked Sendable {
 
     /// Whether both operands are the same value in the same case of ``PredicateOperand``.
     ///
-    /// Equal values in different cases must all be in the set, because an operand may equal only
-    /// one of them.
+    /// Equal values in different cases must all be in the set, because this equality is not
+    /// transitive: two different decimals can equal the same double.
     private static func isSame(_ left: PredicateOperand, _ right: PredicateOperand) -> Bool {
         switch (left, right) {
         case (.integer, .integer), (.double, .double), (.decimal, .decimal), (.bytes, .bytes), (.object, .object):

@@ -3,8 +3,8 @@ internal import RoostCore
 
 /// Functions of numbers and dates.
 ///
-/// Sums, differences and products of whole numbers are whole if they fit into 64 bits, otherwise
-/// decimals, or floating-point numbers beyond the range of decimals. If one operand is a
+/// A sum, difference or product of whole numbers is whole if it fits into 64 bits. Otherwise it is
+/// a decimal or, beyond the range of decimals, a floating-point number. If one operand is a
 /// floating-point number, both operands are converted to floating-point numbers.
 enum PredicateArithmetic {
     /// Returns the value of a function of one or two arguments.

@@ -35,8 +35,8 @@ extension PredicateCompiler {
         return try compare(left, comparison: comparison, depth: depth)
     }
 
-    /// Compiles comparisons such as `SUBQUERY(…).@count > 0`, which one matching object decides;
-    /// returns nil for any other comparison.
+    /// Compiles a comparison such as `SUBQUERY(…).@count > 0`, which asks only whether there is a
+    /// matching object; returns nil for any other comparison.
     private mutating func existence(
         _ comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition? {

@@ -107,7 +107,7 @@ extension PredicateCompiler {
                 start: start?.node, steps: first..<first + steps.count, slots: slots, lastToMany: lastToMany,
                 collectionOperator: collectionOperator,
                 firstRepetition: start?.type.isCollection ?? false ? 0 : firstToMany + 2))
-        // A path without steps or a field applies a collection operator to its start.
+        // A path that has neither steps nor a field applies a collection operator to its start.
         let isPlain = steps.isEmpty && slots == nil && start?.isPlain ?? true
         return Term(node: node, type: type, isPlain: isPlain)
     }

@@ -236,10 +236,10 @@ struct PredicateCompiler {
         return add(.path(parts.paths.count - 1))
     }
 
-    /// Marks a collection's path as reading its destination records if a later path starts at the
+    /// Marks the path of a collection to read the records at its end if another path starts at the
     /// variable in `slot`.
     ///
-    /// Later paths are all paths except the first `count`.
+    /// Checks only the paths that were added after the first `count` paths.
     mutating func readEnds(of collection: Term, ifPathsFrom slot: Int, since count: Int) {
         guard case .path(let path) = parts.nodes[collection.node] else { return }
         for other in parts.paths[count...] {

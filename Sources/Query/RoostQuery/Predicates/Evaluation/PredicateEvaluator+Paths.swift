@@ -4,8 +4,8 @@ extension PredicateEvaluator {
     /// The maximum number of destinations of a to-many relationship to read at once.
     private static var countPerRead: Int { 128 }
 
-    /// Reads the objects that paths reach from a batch of records through to-one relationships at
-    /// their beginning.
+    /// Follows the paths from a batch of records up to their first to-many relationship, and reads
+    /// the objects on the way.
     ///
     /// Call this before the paths are followed. Errors are ignored, because following the paths
     /// reports them again.
@@ -111,7 +111,7 @@ extension PredicateEvaluator {
             return walk(path, step: path.steps.lowerBound, record: record, visited: visited, body)
         }
         return forEach(start, repetition: repetition) { object in
-            // A path without steps or a field ends at its start, which may be any value.
+            // A path that has neither steps nor a field ends at its start, which may be any value.
             if path.steps.isEmpty, path.slots == nil { return body(object) }
             return go(path, step: path.steps.lowerBound, to: object, visited: visited, body)
         }
@@ -173,7 +173,7 @@ extension PredicateEvaluator {
 enum Repetition {
     /// The object counts each time, for counts, sums and ordered values.
     case everyWay
-    /// The object counts once, for results that only new values can change.
+    /// The object counts once, for results that repeated values do not change.
     case once
 }
 
@@ -181,10 +181,11 @@ extension PredicateProgram.Path {
     /// The last step at which continuing from an object is expensive.
     fileprivate var lastReading: Int { slots == nil && readsEnd ? steps.count : lastToMany }
 
-    /// Whether to record an object that a step has reached, because many routes may reach the
-    /// object.
+    /// Whether to add an object that a step has reached to the visited objects, because several
+    /// routes may reach the object.
     ///
-    /// If only to-one relationships and fields follow, continuing again is as fast as the lookup.
+    /// If the rest of the path has only to-one relationships or a field, following it again is as
+    /// fast as looking up the object in that set.
     fileprivate func isWorthNoting(_ step: Int) -> Bool {
         let step = step - steps.lowerBound
         guard step >= firstRepetition else { return false }

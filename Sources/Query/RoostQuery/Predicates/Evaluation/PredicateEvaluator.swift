@@ -4,8 +4,8 @@ internal import RoostCore
 ///
 /// Use an evaluator from one thread at a time.
 ///
-/// An error is stored in ``failure`` until ``requireSuccess()`` throws it. Most code continues
-/// without a check for errors, so results are undefined until then.
+/// An error is stored in ``failure`` until ``requireSuccess()`` throws it. Most code does not check
+/// for errors, so all results between an error and that call are undefined.
 final class PredicateEvaluator {
     // Exclusivity of the marked properties is not checked, because every node accesses them for
     // every record. Each access reads or writes a whole value without running other code.

@@ -2,8 +2,9 @@ internal import RoostCore
 
 /// The conditions of a predicate that depend only on the record, as a sequence of tests.
 ///
-/// Each test refers to the next test for each result, so most tests need neither a stack nor
-/// reference counting. The evaluator handles other conditions.
+/// Each step has a test, and contains the next step for each result of the test: true, false or
+/// null. So most tests need neither a stack nor reference counting. The test `evaluate` calls the
+/// evaluator for conditions that no other test can express.
 final class FilterProgram: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`. Everything that tests point to belongs to
     // `program` or `comparisons`, which never change.
@@ -85,8 +86,8 @@ final class FilterProgram: @unchecked Sendable {
         sole = Self.sole(starts, steps: compiler.steps)
     }
 
-    /// Compiles a conjunction of comparisons of fields with constants; returns nil if a comparison
-    /// needs nodes.
+    /// Compiles a conjunction of comparisons of fields with constants; returns nil if a single test
+    /// cannot express a comparison.
     ///
     /// - Parameters:
     ///   - comparisons: The comparisons. A record must meet all of them.
@@ -398,8 +399,8 @@ final class FilterProgram: @unchecked Sendable {
 }
 
 extension FilterProgram.Test {
-    /// Returns one test for two tests of a field's range, a lower and an upper bound; nil for other
-    /// tests.
+    /// Returns one test of a field's range, with the lower bound of this test and the upper bound
+    /// of `other`; nil for tests without bounds.
     fileprivate func joined(with other: Self) -> Self? {
         switch (self, other) {
         case (.integer(let slot, let low, _), .integer(_, _, let high)): .integer(slot, low: low, high: high)

@@ -15,8 +15,8 @@ enum PredicateOperand {
 
     /// Creates the value of a record's field.
     ///
-    /// The bytes are in the record's memory. `destinationRoot` is the root of a reference's
-    /// destination; −1 for an object ID, which contains its entity.
+    /// The bytes are in the record's memory. `destinationRoot` is the root of the destination's
+    /// hierarchy, and is used only for a field of kind `reference`.
     init(_ record: RecordReader, slot: FieldSlot, destinationRoot: Int) {
         guard !slot.isNull(in: record) else {
             self = .null

@@ -59,7 +59,7 @@ package struct RecordFilter: Sendable {
         self.quick = FilterProgram(quick, of: program, entities: entities)
     }
 
-    /// Whether no evaluator is created, because simple tests of the record's own fields decide.
+    /// Whether matching needs only simple tests of a record's own fields, and no evaluator.
     package var looksAtFieldsOnly: Bool { program == nil }
 
     /// The maximum nesting of a predicate.

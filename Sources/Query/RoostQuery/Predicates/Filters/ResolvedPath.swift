@@ -57,7 +57,8 @@ package struct ResolvedPath: Sendable {
 
     /// Resolves a key path.
     ///
-    /// `spelling` returns a suggested name in the syntax of the path's source.
+    /// For messages, `spelling` converts a suggested name to the syntax in which the path was
+    /// written.
     init(
         _ names: [String], from entity: Int, model: ManagedObjectModel, spelling: (String) -> String
     ) throws(StoreError) {

@@ -43,7 +43,7 @@ final class LatinFolding: Sendable {
         }
     }
 
-    /// Returns the table for options that include case or diacritics.
+    /// Returns the table for options that ignore case, diacritics or both.
     static func table(_ options: FetchRequest.Comparison.Options) -> LatinFolding {
         guard options.contains(.caseInsensitive) else { return diacriticInsensitive }
         return options.contains(.diacriticInsensitive) ? both : caseInsensitive

@@ -3,14 +3,14 @@ internal import RoostCore
 /// A matcher for `LIKE` patterns with wildcards for single characters.
 ///
 /// It matches byte by byte with the Shift-And algorithm of Baeza-Yates and Gonnet. One bit for each
-/// pattern position shows whether the text can have reached the position.
+/// pattern position shows whether the bytes so far match the pattern up to that position.
 ///
 /// A byte of the text takes one step for each word of 64 bits that can still affect the result.
 /// Matching never backtracks.
 struct LikeAutomaton: Sendable {
-    /// The number of words with one bit for each position.
+    /// The number of 64-bit words that hold one bit for each position.
     let wordCount: Int
-    /// The positions that accept a byte, by byte and word.
+    /// For each value of a byte, the words with the positions that accept the byte.
     private let acceptors: PlainArray<UInt64>
     /// The positions of `?`, by word.
     ///
@@ -76,8 +76,8 @@ struct LikeAutomaton: Sendable {
     private func matches(
         _ text: UnsafeRawBufferPointer, words: UnsafeMutableBufferPointer<UInt64>, steps: inout Int
     ) -> Bool {
-        // Only these words can contain relevant bits. Once a `*` is reached, the positions before
-        // it are irrelevant.
+        // Only the words from `low` to `high` can contain relevant bits. Once a `*` is reached, the
+        // positions before it are irrelevant.
         var (low, high) = (0, 0)
         var mayBegin = true
         for byte in text {

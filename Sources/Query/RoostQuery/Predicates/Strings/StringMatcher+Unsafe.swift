@@ -21,7 +21,8 @@ public final class StringMatcher: @unchecked Sendable {
     /// The folding that is applied to texts before they are matched.
     let folding: FetchRequest.Comparison.Options
     private let isLocalized: Bool
-    /// The folded right side, or its part without wildcards.
+    /// The folded right side; for `LIKE`, only the text to search for, or nothing if ``method``
+    /// contains the pattern.
     private let pattern: UnsafeMutableRawBufferPointer
 
     /// Prepares an operator.

@@ -67,7 +67,7 @@ extension FetchRequest.Predicate: ExpressibleByStringInterpolation {
     ///
     /// A literal cannot throw. If the text cannot be parsed, each request with the predicate throws
     /// the error before reading or writing, usually with code `invalidRequest`. The column in the
-    /// message counts the characters of the text, and each interpolation as `\(…)`.
+    /// message counts characters. Each interpolation counts as the four characters `\(…)`.
     ///
     /// - Complexity: O(*n*) in the length of the text, each time the literal is evaluated.
     public init(stringInterpolation text: FetchRequest.Interpolation) {

@@ -3,8 +3,8 @@ package import RoostCore
 extension FetchRequest.Function {
     /// The numbers of arguments that the parser allows.
     ///
-    /// Functions of many values may have many arguments here, but ``PredicateCompiler`` later
-    /// refuses all but one argument, usually a collection.
+    /// The parser allows several arguments for functions of many values, such as `sum`.
+    /// ``PredicateCompiler`` later requires exactly one argument, usually a collection.
     package var argumentCounts: ClosedRange<Int> {
         switch self {
         case .now: 0...0

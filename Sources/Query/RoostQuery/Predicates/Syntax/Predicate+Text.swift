@@ -9,8 +9,8 @@ extension FetchRequest.Predicate {
     /// it refers. A literal is converted to the type of the operand with which it is compared. A
     /// string can become a date (``DateText``), a UUID, a URI, data (base64) or an object
     /// (`"Album/5"`). A whole number can become the key of an object. Any number can become a
-    /// decimal. In a comparison with a float, a number with a fraction or an exponent and at most
-    /// nine digits becomes the nearest 32-bit number.
+    /// decimal. A number that is compared with a float becomes the nearest 32-bit number if it has
+    /// at most nine digits, and a point or an exponent.
     ///
     /// - Parameters:
     ///   - text: The predicate. Inside quotes, `%` and `$` are ordinary characters.
@@ -53,9 +53,9 @@ extension FetchRequest.Predicate {
     ///
     /// A request with the predicate checks the names. The notation of a literal determines its
     /// type. A whole number of up to 64 bits is an integer. Any other number is a double, or a
-    /// decimal if only a decimal is exact. Pass dates and other types as arguments, or write the type:
-    /// `CAST("2024-05-01", "NSDate")`. Do not parse untrusted texts, because entity names in casts
-    /// to NSManagedObjectID are never freed.
+    /// decimal if only a decimal is exact. Pass dates and other types as arguments, or write the
+    /// type: `CAST("2024-05-01", "NSDate")`. Do not parse untrusted texts, because entity names in
+    /// casts to NSManagedObjectID are never freed.
     ///
     /// - Parameters:
     ///   - format: The predicate. Inside quotes, `%` and `$` are ordinary characters.
@@ -94,7 +94,7 @@ extension FetchRequest.Predicate {
 
     /// Returns the text from which ``init(format:_:)`` creates the same predicate.
     ///
-    /// An equivalent condition replaces an AND or OR of fewer than two members.
+    /// An AND or OR with fewer than two members is written as an equivalent condition.
     ///
     /// - Returns: The text, on one line.
     /// - Throws: `unsupported` for a composite as a value and a registered function without

@@ -70,8 +70,8 @@ indirect enum PredicateLiteral {
     /// Whether a number becomes the nearest 32-bit floating-point number in a comparison with a
     /// float.
     ///
-    /// True for a number with a fraction or an exponent and at most nine digits, because every
-    /// float prints with at most nine digits. Other numbers are compared exactly.
+    /// True for a number that has a point or an exponent, and at most nine digits before the
+    /// exponent. Nine significant digits identify every float. Other numbers are compared exactly.
     static func isMeantAsFloat(_ number: String) -> Bool {
         number.contains { $0 == "." || $0 == "e" } && number.prefix { $0 != "e" }.count { $0.isNumber } <= 9
     }

@@ -62,8 +62,8 @@ extension PredicateParser {
     /// Parses a value with the indexes and path steps after it.
     private mutating func postfix() throws(StoreError) -> Part {
         let place = token.position
-        // Steps after a bare path extend that path. A path in parentheses is the start of another
-        // path.
+        // Steps after a path without parentheses extend that path. Steps after parentheses are a
+        // new path, which starts at the value in the parentheses.
         let isBare = keyword != "("
         var part = try primary()
         if isBare, keyword == ".", case .value(let operand) = part.kind {

@@ -3,9 +3,9 @@ internal import RoostCore
 /// Parses a predicate or an expression from left to right, with one token of lookahead.
 ///
 /// One function parses both conditions and values by operator precedence, because parentheses may
-/// contain either. So that no text exhausts the stack, the recursion is limited by
-/// ``PredicateLimits/depth``, and in a first attempt on the caller's stack by
-/// ``DeepStack/shallowDepth``.
+/// contain either. The recursion is limited, so that no text exhausts the stack: to
+/// ``DeepStack/shallowDepth`` in a first attempt on the caller's stack, and to
+/// ``PredicateLimits/depth`` in a second attempt on a larger stack.
 struct PredicateParser {
     /// A condition or a value, between two operators.
     struct Part {

@@ -15,9 +15,10 @@ struct PredicatePrinter {
 
     /// Returns the text that `body` prints.
     ///
-    /// Runs `body` on a larger stack if necessary.
+    /// Runs `body` on a larger stack if its tree is too deep for the caller's stack.
     ///
-    /// `body` receives the depth at which its tree begins.
+    /// `body` receives the depth that counts for the root of its tree. The first attempt starts at
+    /// a depth that leaves only ``DeepStack/shallowDepth`` levels.
     static func text(
         _ scope: PredicateBinding.Scope?, _ body: @escaping @Sendable (inout Self, Int) throws(StoreError) -> Void
     ) throws(StoreError) -> String {

@@ -122,7 +122,7 @@ extension PredicateSyntax.Operand {
 extension PredicateSyntax {
     /// The maximum depth of a tree.
     ///
-    /// A comparison and its operands may be two levels below the deepest AND, OR or NOT.
+    /// Below the deepest AND, OR or NOT, a comparison adds one level, and its operands another.
     static let deepest = PredicateLimits.depth + 2
 
     /// Returns the next depth.

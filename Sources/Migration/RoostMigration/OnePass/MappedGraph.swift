@@ -1,0 +1,226 @@
+internal import Foundation
+internal import RoostCore
+internal import RoostQuery
+
+/// The objects that a mapping creates in one pass, without a store that holds them.
+///
+/// Each read creates objects from their source objects. Derived attributes have the provisional
+/// values of ``RecordTransform``. Use a graph on one thread only.
+final class MappedGraph: ObjectGraph {
+    private static let memoryByteCount = 8 << 20
+
+    private let plan: MappingPlan
+    private let source: any ObjectGraph
+    private let transforms: [RecordTransform]
+    /// The objects of to-many relationships by their owners, or nil if no relationship is needed.
+    private let members: AssociationTable?
+    /// The position of each relationship in ``members``.
+    private let positions: [Int: Int]
+    private var found: [AssociationTable.Object] = []
+
+    /// Prepares a graph, and reads the objects of the given to-many relationships.
+    ///
+    /// Objects that exceed the memory limit go to a file.
+    ///
+    /// - Parameters:
+    ///   - content: The content that the plan creates.
+    ///   - plan: A plan without obstacles.
+    ///   - transforms: The transforms of the plan's entity plans, in the same order.
+    ///   - source: The objects of the source.
+    ///   - relationships: The to-many relationships whose objects are needed.
+    ///   - directories: The directories for a temporary file, in order of preference.
+    /// - Throws: Errors from reading the source and writing the file.
+    init(
+        of content: MappedContent, plan: MappingPlan, transforms: [RecordTransform], source: any ObjectGraph,
+        relationships: [ManagedObjectModel.Relationship], directories: [String]
+    ) throws(StoreError) {
+        self.plan = plan
+        self.transforms = transforms
+        self.source = source
+        positions = Dictionary(
+            relationships.enumerated().map { ($1.number, $0) }, uniquingKeysWith: { first, _ in first })
+        guard !relationships.isEmpty else {
+            members = nil
+            return
+        }
+        let model = plan.destination
+        let table = AssociationTable(
+            mappingCount: relationships.count, from: model, to: model, memoryByteCount: MappedGraph.memoryByteCount,
+            directories: directories)
+        try content.readInBackground { (channel) throws(StoreError) in
+            while let message = channel.receive() {
+                switch message {
+                case .begin: continue
+                case .records(let batch):
+                    try MappedGraph.add(batch, of: relationships, model: model, to: table)
+                    channel.recycle(batch)
+                case .links(let batch):
+                    try MappedGraph.add(batch, of: relationships, model: model, to: table)
+                    channel.recycle(batch)
+                case .end: return
+                }
+            }
+        }
+        members = table
+    }
+
+    /// Adds the objects of relationships that are stored as references.
+    private static func add(
+        _ batch: RecordBatch, of relationships: [ManagedObjectModel.Relationship], model: ManagedObjectModel,
+        to table: AssociationTable
+    ) throws(StoreError) {
+        for (position, relationship) in relationships.enumerated() {
+            guard case .derived(let number) = relationship.storage else { continue }
+            let inverse = model.relationships[number]
+            let roots = (model.entities[relationship.source].root, model.entities[relationship.destination].root)
+            try batch.forEachRecord { (record) throws(StoreError) in
+                guard model.entities[inverse.source].includes(record.entityNumber),
+                    let field = record.layout.field(inverse.name.name), let (_, owner) = record.reference(field)
+                else { return }
+                try table.associate(
+                    .init(entity: roots.0, key: owner), with: .init(entity: roots.1, key: record.key), in: position)
+            }
+        }
+    }
+
+    /// Adds the objects of relationships that are stored as links.
+    private static func add(
+        _ batch: LinkBatch, of relationships: [ManagedObjectModel.Relationship], model: ManagedObjectModel,
+        to table: AssociationTable
+    ) throws(StoreError) {
+        for (position, relationship) in relationships.enumerated() {
+            guard case .links(let owner, let isFlipped) = relationship.storage, owner == batch.relationship else {
+                continue
+            }
+            let roots = (model.entities[relationship.source].root, model.entities[relationship.destination].root)
+            for link in batch.links {
+                let (from, to) = isFlipped ? (link.target, link.source) : (link.source, link.target)
+                try table.associate(
+                    .init(entity: roots.0, key: from), with: .init(entity: roots.1, key: to), in: position)
+                // A pair of a relationship that is its own inverse is stored once.
+                guard relationship.isReflexive, from != to else { continue }
+                try table.associate(
+                    .init(entity: roots.0, key: to), with: .init(entity: roots.1, key: from), in: position)
+            }
+        }
+    }
+
+    func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
+        batch.removeAll()
+        guard let hierarchy = plan.hierarchies.first(where: { $0.destination == root }),
+            let entity = hierarchy.source
+        else { return }
+        var records = RecordBatch(model: plan.source)
+        try source.read(keys, inHierarchyOf: plan.source.entities[entity].root, into: &records)
+        try records.forEachRecord { (record) throws(StoreError) in
+            guard let number = hierarchy.entityPlans[record.entityNumber] else { return }
+            try transforms[number].append(record, to: &batch)
+        }
+    }
+
+    func appendDestinations(
+        of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
+    ) throws(StoreError) {
+        guard let members, let position = positions[relationship.number] else {
+            throw StoreError(
+                .internalInconsistency, "The objects of '\(relationship.name)' were not read for a dry run.")
+        }
+        found.removeAll(keepingCapacity: true)
+        let owner = AssociationTable.Object(entity: plan.destination.entities[relationship.source].root, key: key)
+        try members.appendDestinations(of: owner, in: position, to: &found)
+        keys += found.map(\.key)
+    }
+}
+
+/// The objects of a graph, with derived values that are computed from the objects of that graph.
+private final class DerivedGraph: ObjectGraph {
+    private let base: any ObjectGraph
+    private let evaluation: DerivedEvaluation
+    private let model: ManagedObjectModel
+
+    init(_ base: any ObjectGraph, evaluation: DerivedEvaluation, model: ManagedObjectModel) {
+        (self.base, self.evaluation, self.model) = (base, evaluation, model)
+    }
+
+    func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
+        var records = RecordBatch(model: model)
+        try base.read(keys, inHierarchyOf: root, into: &records)
+        batch.removeAll()
+        try evaluation.append(records, to: &batch)
+    }
+
+    func appendDestinations(
+        of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
+    ) throws(StoreError) {
+        try base.appendDestinations(of: relationship, from: key, to: &keys)
+    }
+}
+
+/// A computation of the derived attributes of objects that are not written.
+///
+/// The values are those of ``DerivedValues``, unless attributes depend on each other in a circle.
+/// Use it on one thread only.
+struct DerivedRehearsal {
+    private let model: ManagedObjectModel
+    /// The attributes, by entity number.
+    private let attributes: [[DerivedAttributes.Attribute]]
+    /// The computations in their order; each uses the values of the previous one.
+    private var evaluations: [DerivedEvaluation] = []
+
+    /// Prepares the computation of a model's derived attributes.
+    ///
+    /// - Parameters:
+    ///   - derived: The attributes.
+    ///   - model: The model.
+    ///   - graph: The objects with provisional values. If it is nil, only attributes that read no
+    ///     other object are computed.
+    init(_ derived: DerivedAttributes, of model: ManagedObjectModel, over graph: (any ObjectGraph)?) {
+        self.model = model
+        attributes = graph == nil ? Self.withoutOtherObjects(derived.attributes) : derived.attributes
+        let now = Date()
+        var graph = graph
+        // Each computation advances the values one step along the chains of dependent attributes.
+        for _ in 0..<derived.chainLength {
+            let evaluation = DerivedEvaluation(attributes, over: graph, now: now)
+            evaluations.append(evaluation)
+            graph = graph.map { DerivedGraph($0, evaluation: evaluation, model: model) as any ObjectGraph }
+        }
+    }
+
+    /// Returns the attributes whose values depend on their own object only.
+    private static func withoutOtherObjects(
+        _ attributes: [[DerivedAttributes.Attribute]]
+    ) -> [[DerivedAttributes.Attribute]] {
+        attributes.map { all in
+            let names = Set(all.map(\.field.name))
+            var own = all.filter(\.path.isEmpty)
+            while true {
+                let known = Set(own.map(\.field.name))
+                let kept = own.filter { attribute in
+                    attribute.sourceName.map { known.contains($0) || !names.contains($0) } ?? true
+                }
+                guard kept.count < own.count else { return own }
+                own = kept
+            }
+        }
+    }
+
+    /// Returns whether any derived attribute of an entity is computed.
+    func includes(_ entity: Int) -> Bool { !attributes[entity].isEmpty }
+
+    /// Returns whether a derived attribute of an entity is computed.
+    func includes(_ name: String, of entity: Int) -> Bool {
+        attributes[entity].contains { $0.field.name == name }
+    }
+
+    /// Replaces the records of a batch by the records with derived values.
+    ///
+    /// - Throws: The errors of ``DerivedEvaluation/append(_:to:)``.
+    func complete(_ records: inout RecordBatch) throws(StoreError) {
+        for evaluation in evaluations {
+            var result = RecordBatch(model: model)
+            try evaluation.append(records, to: &result)
+            records = result
+        }
+    }
+}
