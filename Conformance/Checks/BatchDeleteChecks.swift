@@ -75,7 +75,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.delete.one-sided",
-            "No reference to a deleted object remains, even if only the other end of a one-to-one relationship held it."
+            "No reference to a deleted object remains, even if only the other object of a one-to-one pair stored the relationship."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key: key)) }
@@ -162,7 +162,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.delete.deny",
-            "If a deny rule or a mandatory relationship forbids a batch delete, the error names both objects of each violation, and nothing is deleted. It succeeds if both are deleted."
+            "If a deny rule or a mandatory relationship forbids a batch delete, the error names both objects of each violation, and nothing is deleted. A batch delete of both objects succeeds."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key: key)) }
@@ -252,7 +252,7 @@ extension ConformanceCheck {
                 [ObjectID("Comment", key: 2), ObjectID("Comment", key: 5), ObjectID("Folder", key: 1)],
                 "the objects that lose a reference")
             let many = try store.run(BatchDeleteRequest(FetchRequest("File"), result: .objectIDs))
-            try expectEqual(many.count, Int(count) - 2, "the number of the others")
+            try expectEqual(many.count, Int(count) - 2, "the number of the other deleted objects")
             try expectEqual(many.relatedObjectIDs?.count, Int(count) - 2, "the number of objects that lose a reference")
             try store.view { snapshot in
                 try expectEqual(try snapshot.count(FetchRequest("Comment", where: .isNotNull("file"))), 0, "references")

@@ -45,7 +45,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.insert.ordered-places",
-            "Two concurrent batch inserts never give equal places in an ordered relationship: the later one comes last."
+            "Two concurrent batch inserts never assign the same position in an ordered relationship. The objects of the insert that commits later come last."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let folder = ObjectID("Folder", key: 1)
@@ -114,7 +114,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.insert.large",
-            "A batch insert that is larger than a change set is still one commit, or none."
+            "A batch insert with more data than fits into one change set is still written by one commit, or not at all."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let first = try store.change { try $0.insert(ObjectID("Folder", key: 1), values: ["name": "here"]) }
@@ -151,7 +151,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.insert.relationships",
-            "Objects that join an ordered relationship come last in it. Both sides of a pair of to-one relationships change."
+            "Inserted objects come last in an ordered relationship, unless their rows set a position. Both ends of a one-to-one relationship change."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in

@@ -61,11 +61,11 @@ extension ConformanceCheck {
             let nothing = try reopened.run(
                 BatchUpdateRequest("Image", where: .constant(false), set: ["width": .constant(1)], result: .count))
             try expectEqual(nothing.count, 0, "the count where nothing meets the predicate")
-            try expectEqual(nothing.generation, alone.generation, "the generation then")
+            try expectEqual(nothing.generation, alone.generation, "the generation after an update of nothing")
         },
         ConformanceCheck(
             "batch.update.expressions",
-            "A batch update evaluates expressions on each object as it was before, and converts results to the property's type."
+            "A batch update evaluates expressions with the values that each object had before the update, and converts results to the property's type."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
@@ -133,7 +133,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.update.relationships",
-            "A batch update sets to-one relationships and their inverses. Objects that join an ordered one come last; others keep their place."
+            "A batch update sets to-one relationships and their inverses. Objects that join an ordered relationship come last in it. All other objects keep their positions."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func folder(_ key: Int64) -> Value { .objectID(ObjectID("Folder", key: key)) }
@@ -170,7 +170,7 @@ extension ConformanceCheck {
                     "the second folder")
                 try expectEqual(
                     try snapshot.object(ObjectID("File", key: 5))?.values["folder#order"], .int(95),
-                    "the place of one who stays")
+                    "the position of a file that stays")
             }
             _ = try store.run(
                 BatchUpdateRequest("Image", set: ["folder": .constant(.null), "width": .constant(5)]))
@@ -182,7 +182,7 @@ extension ConformanceCheck {
             try store.view { snapshot in
                 try expectEqual(
                     try snapshot.targets(of: files, from: ObjectID("Folder", key: 2)), [5, 3, 1, 6],
-                    "the second folder then"
+                    "the second folder without the image"
                 )
                 try expectEqual(
                     try snapshot.object(ObjectID("Image", key: 4))?.values,
@@ -212,7 +212,7 @@ extension ConformanceCheck {
                     try snapshot.objects(of: "Passport").map { $0.values["holder"] },
                     [nil, .objectID(ObjectID("Person", key: 1)), .objectID(ObjectID("Person", key: 3))], "the holders")
             }
-            try expectError(.invalidRequest, in: "the passport of one for another, who keeps it") {
+            try expectError(.invalidRequest, in: "giving one passport to two persons") {
                 _ = try store.run(
                     BatchUpdateRequest(
                         "Person", where: .isNotNull("passport"),
@@ -273,30 +273,38 @@ extension ConformanceCheck {
             let before = try store.contents()
             let generation = try store.view { try $0.recordedTally() }
             let rank = FetchRequest.Expression.keyPath(["rank"])
-            let faults: [(String, StoreError.Code, FetchRequest.Expression)] = [
-                ("titel", .unknownProperty, .constant("x")), ("cache", .unknownProperty, .constant("x")),
-                ("lettering", .invalidRequest, .constant("x")), ("tags", .invalidRequest, .constant(.null)),
-                ("title", .validationFailed, .constant(.null)), ("title", .invalidValue, .constant(5)),
-                ("made", .invalidValue, .constant(.string(plantedSecret))),
-                ("ident", .invalidValue, .constant(.string(plantedSecret))),
-                ("rank", .invalidValue, .function(.multiply, [rank, .constant(20)])),
-                ("title", .validationFailed, .conditional(.equal("rank", to: 1990), .constant(.null), .constant("x"))),
-                ("place.street", .validationFailed, .constant("x")), ("place.colour", .unknownProperty, .constant("x")),
-                ("folder", .objectNotFound, .constant(.objectID(ObjectID("Folder", key: 9)))),
-                ("folder", .invalidValue, .constant(.objectID(ObjectID("Person", key: 1)))),
-                ("folder", .invalidValue, .constant(1)), ("size", .unknownProperty, .keyPath(["sice"])),
-                ("size", .invalidRequest, .keyPath(["folder", "children", "name"])),
+            // With the key of the object that the message must name, if the error depends on an object.
+            let faults: [(String, StoreError.Code, Int64?, FetchRequest.Expression)] = [
+                ("titel", .unknownProperty, nil, .constant("x")), ("cache", .unknownProperty, nil, .constant("x")),
+                ("lettering", .invalidRequest, nil, .constant("x")), ("tags", .invalidRequest, nil, .constant(.null)),
+                ("title", .validationFailed, 1, .constant(.null)), ("title", .invalidValue, 1, .constant(5)),
+                ("made", .invalidValue, 1, .constant(.string(plantedSecret))),
+                ("ident", .invalidValue, 1, .constant(.string(plantedSecret))),
+                ("rank", .invalidValue, 1639, .function(.multiply, [rank, .constant(20)])),
+                (
+                    "title", .validationFailed, 1990,
+                    .conditional(.equal("rank", to: 1990), .constant(.null), .constant("x"))
+                ),
+                ("place.street", .validationFailed, 1, .constant("x")),
+                ("place.colour", .unknownProperty, nil, .constant("x")),
+                ("folder", .objectNotFound, 1, .constant(.objectID(ObjectID("Folder", key: 9)))),
+                ("folder", .invalidValue, 1, .constant(.objectID(ObjectID("Person", key: 1)))),
+                ("folder", .invalidValue, 1, .constant(1)), ("size", .unknownProperty, nil, .keyPath(["sice"])),
+                ("size", .invalidRequest, nil, .keyPath(["folder", "children", "name"])),
             ]
-            for (property, code, expression) in faults {
+            for (property, code, key, expression) in faults {
                 let error = try expectError(code, in: "setting '\(property)' to \(expression)") {
                     _ = try store.run(
                         BatchUpdateRequest("File", set: [property: expression]))
                 }
-                if code != .unknownProperty, code != .objectNotFound {
+                if code != .unknownProperty {
                     let name = property.split(separator: ".")[0]
                     try expect(
-                        error.message.contains(name) || error.message.contains("number"),
-                        "the message names '\(property)'", otherwise: error.message)
+                        error.message.contains(name), "the message names '\(property)'", otherwise: error.message)
+                }
+                if let key {
+                    let id = ObjectID("File", key: key)
+                    try expect(error.message.contains("of \(id)"), "the message names \(id)", otherwise: error.message)
                 }
                 try expectEqual(try store.contents(), before, "the contents after setting '\(property)'")
             }
@@ -314,7 +322,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.update.constraints",
-            "A batch update may exchange unique values between objects. If two get the same value, it fails with `constraintViolation`, which names both.",
+            "A batch update may exchange unique values between objects. If two objects would get the same value, the update fails with `constraintViolation`, and the error names both objects.",
             needs: [.uniquenessConstraints]
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))

@@ -44,7 +44,7 @@ extension ConformanceCheck {
                 try expectEqual(
                     try snapshot.keys(
                         FetchRequest("Indexed", where: .isNull("str") && .isNull("dbl") && .isNull("day"))), [1],
-                    "the indexes follow")
+                    "the objects that the indexes find")
             }
         },
         ConformanceCheck(
@@ -106,7 +106,7 @@ extension ConformanceCheck {
                 try expect(next.hasChanges, "commit \(round) changes something")
                 last = next
             }
-            for (name, change) in [("an empty change set", nil), ("metadata as they are", Int64(4))] {
+            for (name, change) in [("an empty change set", nil), ("an unchanged metadata value", Int64(4))] {
                 let idle = try store.change { if let change { $0.userMetadata["a"] = .int(change) } }
                 try expectEqual(idle.previousGeneration, last.generation, "the generation before \(name)")
                 try expectEqual(idle.generation, last.generation, "the generation after \(name)")
@@ -144,7 +144,7 @@ extension ConformanceCheck {
                 Set(second.relinkedIDs), [ids[0], ids[3], ObjectID("Tag", key: 1)], "the ends of the changed links")
             try expectEqual(second.relinkedIDs.count, 3, "each end is listed once")
             let idle = try store.change { try $0.add(Link(1, 4), to: tagged) }
-            try expectEqual(idle.relinkedIDs, [], "the ends of a link that was there")
+            try expectEqual(idle.relinkedIDs, [], "the ends of a link that already existed")
         },
         ConformanceCheck(
             "changes.no-effect",
@@ -284,7 +284,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "changes.unknown-link-relationship",
-            "Links of a relationship that stores no links cannot be put into a change set."
+            "A change set accepts only links of relationships that are stored as links. It refuses links of to-one relationships, of their inverses and of unknown relationships."
         ) { bench in
             let store = try bench.create()
             try expectError(.invalidRequest, in: "a link of a to-one relationship") {
@@ -337,7 +337,10 @@ extension ConformanceCheck {
             try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
             try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.id.key) }, [1], "the tags")
         },
-        ConformanceCheck("changes.threads", "Commits from several threads queue: each is whole and none is lost.") {
+        ConformanceCheck(
+            "changes.threads",
+            "Each commit is applied as a whole, and none is lost, if several threads commit at the same time."
+        ) {
             bench in
             let store = try bench.create()
             let workers = (0..<4).map { worker in

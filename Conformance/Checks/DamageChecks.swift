@@ -326,7 +326,7 @@ private func expectNoticed(_ bench: Workbench, bytes: [UInt8], whole: FilledStor
         if let state = whole.history.state(allowedFor: bytes), try isState(state) { return }
         if try store.integrityFindings().contains(where: { $0.severity == .damage }) { return }
         let isTold = try store.view { try $0.recordedTally() != $0.computeTally() }
-        try expect(isTold, "\(damage): it is detected, or everything is as before", otherwise: difference)
+        try expect(isTold, "\(damage): the damage is detected, or the content is unchanged", otherwise: difference)
     } catch let error as StoreError {
         try expect(
             [.corrupted, .notAStore, .unsupportedVersion, .limitExceeded, .modelMismatch, .invalidModel].contains(

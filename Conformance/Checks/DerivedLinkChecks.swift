@@ -31,7 +31,8 @@ extension ConformanceCheck {
         },
         linked(
             "moves",
-            behavior: "A derived to-many relationship follows every update: to another object, to null and back.",
+            behavior:
+                "A derived to-many relationship follows every update of its to-one inverse: to another object, to null, and back.",
             group: "derived"
         ) { store in
             try store.change {
@@ -61,7 +62,7 @@ extension ConformanceCheck {
         linked(
             "ordered",
             behavior:
-                "An ordered derived relationship is sorted by the places in the records, then by key, and follows updates.",
+                "An ordered derived relationship is sorted by the positions that the members store, then by key. It follows updates.",
             group: "derived"
         ) { store in
             func song(_ place: Int64) -> [String: Value] {
@@ -107,7 +108,7 @@ extension ConformanceCheck {
         linked(
             "dangling",
             behavior:
-                "A to-one reference to a deleted object stays and is dangling. The deleted object's inverse has no members.",
+                "A to-one reference to a deleted object stays and is dangling. The inverse to-many relationship of the deleted object has no members.",
             group: "derived"
         ) { store in
             try store.change {

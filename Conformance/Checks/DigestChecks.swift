@@ -111,7 +111,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "digest.sees-everything",
-            "Any difference of a value, a key, an entity, a link or a place changes the digest."
+            "Any difference of an object, a value, a key, an entity, a link or a position in an order changes the digest."
         ) { bench in
             let base: (inout ChangeSet) throws -> Void = { changes in
                 try changes.insert(ObjectID("Track", key: 1), values: ["title": "a"])
@@ -120,7 +120,7 @@ extension ConformanceCheck {
                 try changes.add(Link(1, 1, order: 1), to: RelationshipName("Playlist", name: "tracks"))
             }
             let variants: [(String, (inout ChangeSet) throws -> Void)] = [
-                ("nothing", { _ in }), ("a value", { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }),
+                ("nothing", { _ in }), ("an object", { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }),
                 ("a key", { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }),
                 ("an entity", { try $0.insert(ObjectID("Dog", key: 1), values: [:]) }),
                 ("a sibling entity", { try $0.insert(ObjectID("Animal", key: 1), values: [:]) }),

@@ -42,7 +42,8 @@ extension ConformanceCheck {
         },
         fetch(
             "logic",
-            behavior: "AND, OR and NOT nest. Without operands, AND is true and OR is false. Constants have their value."
+            behavior:
+                "AND, OR and NOT nest. Without operands, AND is true and OR is false. A constant predicate matches all objects or none."
         ) {
             snapshot, entity in
             let (x, y, low): (FetchRequest.Predicate, FetchRequest.Predicate, FetchRequest.Predicate) = (
@@ -65,7 +66,7 @@ extension ConformanceCheck {
                     "the objects with \(predicate as Any)")
             }
         },
-        fetch("self", behavior: "The object itself compares with IDs.") { snapshot, entity in
+        fetch("self", behavior: "A predicate can compare the object itself with IDs.") { snapshot, entity in
             let mine = FetchRequest.Expression.evaluatedObject
             func id(_ key: Int64) -> FetchRequest.Expression { .constant(.objectID(ObjectID(entity, key: key))) }
             let table: [(FetchRequest.Comparison, [Int64])] = [
@@ -83,7 +84,7 @@ extension ConformanceCheck {
                     "the objects with \(comparison)")
             }
         },
-        fetch("property-with-property", behavior: "Two properties of one object compare with each other.") {
+        fetch("property-with-property", behavior: "A predicate can compare two properties of one object.") {
             snapshot, entity in
             let table: [(FetchRequest.Comparison, [Int64])] = [
                 (.init(left: .keyPath(["i64"]), operator: .equal, right: .keyPath(["i32"])), [1, 3]),

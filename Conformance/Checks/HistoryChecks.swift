@@ -7,7 +7,11 @@ private let tags = RelationshipName("Team", name: "tags")
 extension ConformanceCheck {
     /// Histories: the content of transactions.
     static let history: [ConformanceCheck] = [
-        ConformanceCheck("history.off", "A new store records no history, and says so.", needs: [.history]) { bench in
+        ConformanceCheck(
+            "history.off",
+            "A store records no history by default. Reading or removing its history fails with `invalidRequest`.",
+            needs: [.history]
+        ) { bench in
             let store = try bench.create(try HistoryModel.model.get())
             try store.addPeople(1...2)
             try store.view { snapshot in
@@ -95,7 +99,8 @@ extension ConformanceCheck {
                 try store.transactions().last?.changes.map(brief), ["~Person/p1 place"], "the changes of the update")
         },
         ConformanceCheck(
-            "history.delete.values", "A deletion is recorded with the values that the model marks, and no others.",
+            "history.delete.values",
+            "A deletion is recorded with the values of the attributes that the model marks as preserved, and with no other values.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -119,7 +124,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "history.delete.exact-values",
-            "Preserved values keep every bit, even of empty and of large texts.",
+            "Preserved values are stored exactly, also empty texts and large texts.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -224,7 +229,8 @@ extension ConformanceCheck {
             try expectEqual(transactions.map(\.linkChanges.count), [1, 0], "the numbers of links")
         },
         ConformanceCheck(
-            "history.links.deleted", "A deletion implies the removal of the object's links, so that is not recorded.",
+            "history.links.deleted",
+            "A deletion implies the removal of the object's links. The removed links are not recorded.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
@@ -239,7 +245,9 @@ extension ConformanceCheck {
             try expectEqual(last.linkChanges.map(brief), [], "the links")
         },
         ConformanceCheck(
-            "history.author", "A transaction has the author and the context of its commit, or none.", needs: [.history]
+            "history.author",
+            "A transaction has the author and the context name of its commit, or nil if the commit has none.",
+            needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             try store.addPeople(1...1)
@@ -387,9 +395,9 @@ extension ConformanceCheck {
                     isComplete.append(transaction.isComplete)
                     first.append(transaction.token)
                 }
-                try expect(isComplete.count > 1, "more than one value", otherwise: "\(isComplete.count)")
+                try expect(isComplete.count > 1, "more than one part", otherwise: "\(isComplete.count)")
                 try expectEqual(
-                    isComplete, isComplete.indices.map { $0 == isComplete.count - 1 }, "which values are complete")
+                    isComplete, isComplete.indices.map { $0 == isComplete.count - 1 }, "which parts are complete")
                 try expectEqual(keys, (1...count).map { $0 * 1_000_000 }, "the keys")
                 try expect(
                     first.dropLast().allSatisfy { $0 == token } && first.last != token,

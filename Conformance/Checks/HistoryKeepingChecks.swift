@@ -6,7 +6,7 @@ extension ConformanceCheck {
     static let historyKeeping: [ConformanceCheck] = [
         ConformanceCheck(
             "history.turned-on",
-            "An existing store begins to record when it is opened with a history, and keeps the setting.",
+            "An existing store begins to record its history when it is opened with `tracksHistory`, and keeps this setting.",
             needs: [.history, .persistence]
         ) { bench in
             let store = try bench.create(try HistoryModel.model.get())
@@ -214,7 +214,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "history.retention.days", "A store keeps the days of history that its limit sets.", needs: [.history]
+            "history.retention.days", "A store keeps the history of as many days as its limit allows.",
+            needs: [.history]
         ) { bench in
             let clock = CheckClock(0)
             let store = try bench.createRecording(clock: clock) { $0.historyRetention = HistoryRetention(days: 2) }

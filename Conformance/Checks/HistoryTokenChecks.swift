@@ -75,7 +75,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "history.token.future",
-            "A token is refused as expired if the store has not reached its state, or reached it by other commits.",
+            "A token is refused as expired if the store has not reached the token's position, or reached it by other commits.",
             needs: [.history]
         ) { bench in
             let store = try bench.createRecording()

@@ -18,8 +18,10 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("identity.reserve.hierarchy", "A hierarchy shares its keys; other hierarchies have their own.")
-        { bench in
+        ConformanceCheck(
+            "identity.reserve.hierarchy",
+            "All entities of one hierarchy share a sequence of keys. Each hierarchy has its own sequence."
+        ) { bench in
             let store = try bench.create()
             let dog = try store.reserveKeys(10, for: "Dog")
             let robot = try store.reserveKeys(10, for: "Robot")

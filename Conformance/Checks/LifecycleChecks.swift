@@ -70,7 +70,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "replace.already-exists",
-            "Without `overwriting`, replacing an existing store fails with `alreadyExists` and changes neither.",
+            "Without `overwriting`, replacing an existing store fails with `alreadyExists` and changes neither store.",
             needs: [.persistence]
         ) { bench in
             var contents: [StoreContents] = []

@@ -33,7 +33,9 @@ extension ConformanceCheck {
             }
         },
         linked(
-            "inverse-walk", behavior: "All links of a relationship can be walked under the inverse's name too, flipped."
+            "inverse-walk",
+            behavior:
+                "All links of a relationship can also be read under the name of its inverse. Source and target are then exchanged."
         ) {
             store in
             try store.change { changes in
@@ -48,7 +50,10 @@ extension ConformanceCheck {
                 try expectEqual(flipped.map(\.inverseOrder), [4, 2, 9], "the places in the playlists")
             }
         },
-        linked("added-from-inverse", behavior: "A link that is added under the inverse's name is the same link.") {
+        linked(
+            "added-from-inverse",
+            behavior: "A link that is added under the inverse's name equals the link that is added from the other end."
+        ) {
             store in
             try store.change { changes in
                 try changes.add(Link(5, 2, inverseOrder: 30), to: playlists)
@@ -169,7 +174,7 @@ extension ConformanceCheck {
             try store.view { snapshot in
                 try expectEqual(try snapshot.allLinks(of: members), [], "the links")
                 try expectEqual(
-                    try snapshot.targets(of: queues, from: ObjectID("Track", key: 1)), [], "from the other end")
+                    try snapshot.targets(of: queues, from: ObjectID("Track", key: 1)), [], "the queues of track 1")
             }
         },
         linked("remove-before-add", behavior: "In one change set, removals are applied before additions.") { store in
@@ -283,7 +288,8 @@ extension ConformanceCheck {
         },
         linked(
             "deleted-reflexive",
-            behavior: "Deleting an object removes its links to itself and to others of a reflexive relationship."
+            behavior:
+                "Deleting an object removes its links of a reflexive relationship, both to itself and to other objects."
         ) { store in
             try store.change { changes in
                 for link in [Link(1, 2), Link(2, 3), Link(2, 2), Link(1, 3)] { try changes.add(link, to: friends) }
@@ -392,7 +398,7 @@ extension ConformanceCheck {
         linked(
             "inverse-number",
             behavior:
-                "A batch of links with the number of a relationship that does not own them is refused with `invalidRequest`."
+                "A batch of links is refused with `invalidRequest` if its relationship stores no links, or is the inverse of the relationship that stores them."
         ) { store in
             for relationship in store.model.relationships {
                 if case .links(relationship.number, _) = relationship.storage { continue }

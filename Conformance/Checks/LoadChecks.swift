@@ -129,7 +129,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "bulk.last-keys", "Keys that count as used in the source are never reserved in the destination."
+            "bulk.last-keys",
+            "Keys up to a load's `lastKeys`, or up to the last key of its records, are never reserved afterwards."
         ) { bench in
             let store = try bench.create()
             let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Tag": 500, "Being": 3]))
@@ -148,7 +149,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.duplicates",
-            "Loading a key that the store or the load has already fails with `duplicateObject` and leaves no trace."
+            "Loading a key that already exists in the store or in the load fails with `duplicateObject` and leaves no trace."
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Dog", key: 5), values: [:]) }
@@ -167,7 +168,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.duplicate-links",
-            "Loading a link that the store or the load has already fails with `duplicateObject` and leaves no trace."
+            "Loading a link that already exists in the store or in the load fails with `duplicateObject` and leaves no trace."
         ) { bench in
             for (source, relationship) in [("Node", "friends"), ("Playlist", "tracks"), ("Queue", "members")]
                 as [(EntityName, String)]
@@ -214,7 +215,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.failed-frees",
-            "A failed load releases the write lock, takes no more records (`closed`) and leaves no trace."
+            "A failed load releases the write lock, refuses further records with `closed`, and leaves no trace."
         ) { bench in
             for isUnpublished in bench.type.capabilities.contains(.file) ? [false, true] : [false] {
                 for failsLate in [false, true] {
@@ -310,7 +311,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "bulk.into-filled", "A load adds to the content of a store. Its tally is that of the whole store."
+            "bulk.into-filled", "A load adds to the content of a store, and returns the tally of the whole store."
         ) { bench in
             let store = try filled(20, on: bench)
             let tally = try load(store) { loader in
@@ -354,11 +355,12 @@ extension ConformanceCheck {
                 try expectEqual(
                     try snapshot.targets(
                         of: RelationshipName("Track", name: "playlists"), from: ObjectID("Track", key: 9)),
-                    Array(1...30), "from the other end")
+                    Array(1...30), "the playlists of track 9")
             }
         },
         ConformanceCheck(
-            "bulk.unpublished", "An unpublished store can be loaded, closed and moved to its name.", needs: [.file]
+            "bulk.unpublished", "An unpublished store can be loaded, closed and moved to its final name.",
+            needs: [.file]
         ) { bench in
             let graph = try bench.sampleGraph(seed: 5, objectCount: 300)
             let model = graph.model

@@ -60,7 +60,8 @@ extension ConformanceCheck {
             try expect(!log.isExact || notices[0].updated == [id], "the notice is of the commit")
         },
         ConformanceCheck(
-            "notices.batches", "The notice of a batch request names each object, and that of a bulk load none."
+            "notices.batches",
+            "The notice of a batch request names each object. The notice of a bulk load names no objects."
         ) {
             bench in
             let store = try bench.create()
@@ -113,7 +114,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "notices.two-openings",
-            "A listener to one opening of a store receives notices of commits of another opening.",
+            "A listener to one open instance of a store receives notices of commits through another instance.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()

@@ -299,7 +299,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.twice.shared",
-            "A store may be opened more than once, and each opening shows the commits of the others.",
+            "A store may be opened more than once. Each open instance shows the commits through the other instances.",
             needs: [.multipleProcesses]
         ) { bench in
             let first = try bench.create()
@@ -314,7 +314,8 @@ extension ConformanceCheck {
             try expectEqual(try first.view { try $0.keys(FetchRequest("Tag")) }, [1, 2], "after the other was closed")
         },
         ConformanceCheck(
-            "opening.twice.keys", "Keys reserved through one opening are never reserved by another.",
+            "opening.twice.keys",
+            "Keys reserved through one open instance of a store are never reserved through another instance.",
             needs: [.multipleProcesses]
         ) { bench in
             let (first, second) = (try bench.create(), try bench.open())
@@ -444,7 +445,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Metadata of every kind at its limits.
+    /// Metadata values of every kind, including extreme values.
     static let everyMetadataValue: [String: MetadataValue] = [
         "": .string(""), "text": .string("a\u{0}b é e\u{301} 🦉 \"quoted\" \\ \n"), "ключ 🗝": .string("unicode key"),
         "least": .int(.min), "most": .int(.max), "beyond double": .int(9_007_199_254_740_993),

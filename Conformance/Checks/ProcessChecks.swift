@@ -17,7 +17,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "processes.durable.mid-commit",
-            "A process that is killed during a commit leaves every commit that returned, and at most one more, whole.",
+            "After a process is killed during a commit, the store has every commit that returned, and at most one more. No commit is partial.",
             needs: [.persistence]
         ) { bench in
             try bench.create().close()
@@ -171,7 +171,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "processes.conflict",
-            "An update of an object that another process changed fails with `conflict` and has the current record.",
+            "An update of an object that another process changed fails with `conflict`, and the error has the current record.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
@@ -192,7 +192,8 @@ extension ConformanceCheck {
                 "the version after three writes")
         },
         ConformanceCheck(
-            "processes.keys", "Keys that one process reserved are never reserved by another, even after it was killed.",
+            "processes.keys",
+            "Keys that one process reserved are never reserved by another process, even after the first process was killed.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()

@@ -5,7 +5,8 @@ extension ConformanceCheck {
     /// The semantics of predicates and sort orders that follow relationships.
     static let queriesThroughRelationships: [ConformanceCheck] = [
         onGraph(
-            "to-one", behavior: "A path through to-one relationships that ends early is null.", entity: "Node",
+            "to-one", behavior: "A path through to-one relationships is null if one of them has no related object.",
+            entity: "Node",
             table: [
                 (#"parent.name == "a""#, [2, 3]), ("parent.name == nil", [1, 5]), ("parent.name != nil", [2, 3, 4]),
                 (#"parent.name != "a""#, [1, 4, 5]), (#"parent.parent.name == "a""#, [4]),
@@ -17,7 +18,7 @@ extension ConformanceCheck {
         onGraph(
             "quantifiers",
             behavior:
-                "ANY requires one match, ALL every element and NONE no match. Without elements, ANY is false and ALL is true.",
+                "ANY is true if an element matches, ALL if every element matches, and NONE if no element matches. Without elements, ANY is false and ALL is true.",
             entity: "Node",
             table: [
                 (#"ANY friends.name == "b""#, [1, 4]), (#"SOME friends.name == "b""#, [1, 4]),
@@ -123,7 +124,8 @@ extension ConformanceCheck {
         },
         onGraph(
             "objects",
-            behavior: "Constant objects match by hierarchy and key. An object that does not exist matches nothing.",
+            behavior:
+                "A constant object ID matches the object with the same key in the same entity hierarchy. The ID of an object that does not exist matches nothing.",
             entity: "Node", table: []
         ) { snapshot in
             typealias E = FetchRequest.Expression

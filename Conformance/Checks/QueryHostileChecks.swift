@@ -8,7 +8,7 @@ extension ConformanceCheck {
         onOneRow(
             "refused",
             behavior:
-                "Meaningless requests are refused with their code before the first record, even if no object would be compared."
+                "Meaningless requests fail with `invalidRequest` or `unknownProperty` before the first record, even if no object would be compared."
         ) { snapshot in
             let table: [(String, StoreError.Code)] = [
                 ("nothing == 1", .unknownProperty), ("parent.nothing == 1", .unknownProperty),
@@ -147,7 +147,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "queries.hostile.injection",
-            "300 texts that are syntax to a database are only text, with every operator."
+            "Every operator treats 300 texts that contain database syntax as plain text."
         ) {
             bench in
             let texts = injections

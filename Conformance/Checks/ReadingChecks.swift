@@ -4,7 +4,7 @@ internal import RoostMigration
 internal import RoostPredicates
 
 extension ConformanceCheck {
-    /// Reading a store of known content, for every type, including types that cannot write.
+    /// Checks that read a store of known content, on all types, even types that cannot write.
     static let reading: [ConformanceCheck] = [
         reading(
             "reading.scan",
@@ -34,7 +34,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.batches",
-            "Each batch of a cursor replaces the previous one, is not empty and stays within its capacity. The end is permanent."
+            "Each batch of a cursor replaces the previous one, is not empty and stays within its capacity. A cursor at its end stays there."
         ) { sample in
             try sample.view { snapshot in
                 for entity in sample.model.entities {
@@ -88,7 +88,7 @@ extension ConformanceCheck {
                         what: "objects of other entities, asked for as \(entity.name)")
                     for stranger in strangers {
                         let found = try snapshot.object(ObjectID(entity.name, key: stranger.id.key))
-                        try expect(found == nil, "\(stranger.id) is no \(entity.name)")
+                        try expect(found == nil, "\(stranger.id) is not found as \(entity.name)")
                     }
                 }
                 try expectSame(try snapshot.objects(with: []), expected: [], what: "the objects of no IDs")
@@ -96,7 +96,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.links",
-            "All links of a relationship can be read from either end, by source, place and target, after any link."
+            "All links of a relationship can be read from either end. They are ordered by source, place and target, and a scan can continue after any link."
         ) { sample in
             try sample.view { snapshot in
                 for relationship in sample.model.relationships {
@@ -254,7 +254,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.digest",
-            "The digest computed from a store equals the digest of its content, each time, and the recorded digest."
+            "The digest computed from a store is the same each time. It equals the digest of the content and the recorded digest."
         ) { sample in
             try sample.view { snapshot in
                 let tally = try snapshot.computeTally()
@@ -330,12 +330,12 @@ extension ConformanceCheck {
         },
         reading(
             "reading.refuses-writing",
-            "A store that cannot be written refuses every change with `unsupported`; a store that was opened read-only, with `readOnly`.",
+            "A store of a type that cannot write refuses every change with `unsupported`. In other types, a store opened read-only refuses every change with `readOnly`.",
             needs: [.persistence], isReadOnly: true
         ) { sample in
             let code: StoreError.Code = sample.bench.fixture.capabilities.contains(.writing) ? .readOnly : .unsupported
             let entity = try sample.largestEntity()
-            try expect(sample.store.isReadOnly, "it says that it is read-only")
+            try expect(sample.store.isReadOnly, "the store reports that it is read-only")
             try expectError(code, in: "setting metadata") {
                 try sample.store.change { $0.userMetadata["a"] = .bool(true) }
             }

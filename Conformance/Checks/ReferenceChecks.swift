@@ -5,7 +5,7 @@ extension ConformanceCheck {
     static let references: [ConformanceCheck] = [
         ConformanceCheck(
             "references.existing",
-            "A commit fails with `objectNotFound` if an object that must exist does not. The error lists each such object once."
+            "A commit fails with `objectNotFound` if a required object does not exist. The error lists each missing object once."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
@@ -72,7 +72,7 @@ extension ConformanceCheck {
             try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.id.key) }, [1, 2, 3], "the objects")
         },
         ConformanceCheck(
-            "references.missing-ends", "A link to missing objects fails with an error that lists each of them once."
+            "references.missing-ends", "Links with missing ends fail with an error that lists each missing object once."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
@@ -100,7 +100,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "references.unreferenced.fields",
-            "A delete that requires an unreferenced object fails with `deleteDenied` while a remaining object refers to it."
+            "With `requiresUnreferencedDeletes`, a delete fails with `deleteDenied` if a remaining object refers to the deleted object."
         ) { bench in
             let store = try bench.create()
             let (album, dog) = (ObjectID("Album", key: 1), ObjectID("Dog", key: 1))
@@ -167,7 +167,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "references.unreferenced.links",
-            "A delete that requires an unlinked object fails with `deleteDenied` while a remaining object links to it."
+            "With `requiresUnlinkedDeletes`, a delete fails with `deleteDenied` if a remaining object links to the deleted object."
         ) { bench in
             let store = try bench.create()
             let (track, other) = (ObjectID("Track", key: 1), ObjectID("Track", key: 2))

@@ -40,7 +40,7 @@ extension ConformanceCheck {
             }
             try check.view { snapshot in
                 let cursor = try snapshot.rows(RowRequest(FetchRequest("Being")))
-                try expectEqual(cursor.columns, ["age", "name"], "the columns without any asked for")
+                try expectEqual(cursor.columns, ["age", "name"], "the columns of a request that names none")
                 var batch = RowBatch()
                 try expect(try cursor.next(into: &batch) && batch.count == 2, "a row for each object")
                 try expectEqual(batch.values(at: 0), ["name": "Rex", "age": 7], "the values that are not null")
@@ -93,7 +93,7 @@ extension ConformanceCheck {
             let sum = FetchRequest.FetchedProperty("sum", expression: .function(.sum, [.keyPath(["i64"])]))
             let total = Value.decimal(try decimal("27670116110564327421"))
             try check.view { snapshot in
-                for time in ["once", "in a snapshot that added them before"] {
+                for time in ["computed first", "computed again in the same snapshot"] {
                     var request = RowRequest(FetchRequest("Everything"))
                     request.propertiesToFetch = [sum]
                     let cursor = try snapshot.rows(request)
@@ -114,7 +114,7 @@ extension ConformanceCheck {
                 $0.propertiesToFetch = ["owner.name", count]
                 $0.propertiesToGroupBy = [.keyPath(["owner", "name"])]
             }
-            try check.expect([[-0.0, 2], [.double(.nan), 2], [1.5, 1]], "both zeros are equal, and NaNs are") {
+            try check.expect([[-0.0, 2], [.double(.nan), 2], [1.5, 1]], "both zeros are equal, and so are all NaNs") {
                 $0.propertiesToFetch = ["dbl", count]
                 $0.propertiesToGroupBy = [.keyPath(["dbl"])]
             }
@@ -125,7 +125,9 @@ extension ConformanceCheck {
                 $0.sortDescriptors = [.init("n", ascending: false), .init("flag", ascending: false)]
                 $0.fetchLimit = 1
             }
-            try check.expect([[.objectID(ObjectID("Dog", key: 1)), 4, 2.0]], "a condition on an aggregate of its own") {
+            try check.expect(
+                [[.objectID(ObjectID("Dog", key: 1)), 4, 2.0]], "a condition on an aggregate without a column"
+            ) {
                 $0.propertiesToFetch = [
                     "owner", .init("sum", expression: .function(.sum, [.keyPath(["i64"])])),
                     .init(
@@ -172,7 +174,7 @@ extension ConformanceCheck {
         rows(
             "ids",
             behavior:
-                "The IDs of a request are those of its objects, with their own entities, in its order and window, with or without an index."
+                "A request for IDs returns the IDs of the objects that a fetch returns, in the same order and window, with or without an index. Each ID has the object's own entity."
         ) { check in
             let owner = FetchRequest.Predicate.equal("owner", to: .objectID(ObjectID("Dog", key: 1)))
             let predicates: [FetchRequest.Predicate?] = [
@@ -251,7 +253,9 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "rows.object-ids", "The IDs of a request are those of its objects, in its order.", on: .sample
+            "rows.object-ids",
+            "A request for IDs returns the IDs of the objects that a fetch returns, in the same order.",
+            on: .sample
         ) { bench in
             let sample = try OpenSample(bench, isReadOnly: false)
             let entity = try sample.largestEntity()

@@ -248,13 +248,13 @@ extension ConformanceCheck {
             } catch {
                 try expectEqual(error.code, .closed, "the error")
             }
-            try expect(keys.count > 10, "it was shown some records")
+            try expect(keys.count > 10, "the visitor received some records")
             try expectEqual(keys, Array(1...Int64(keys.count)), "the keys")
             try expectError(.closed, in: "visiting afterwards") { _ = try visitor.visit { _ in true } }
         },
         ConformanceCheck(
             "cursors.batches",
-            "A long scan comes in several batches, in order and without gaps. No batch is empty or far over its capacity."
+            "A long scan comes in several batches, in order and without gaps. No batch is empty or holds more records than its capacity."
         ) { bench in
             let store = try filled(5000, on: bench)
             try store.view { snapshot in
@@ -291,7 +291,8 @@ extension ConformanceCheck {
                 var count = 0
                 while try cursor.next(into: &batch) {
                     try expect(
-                        batch.byteCount <= RecordBatch.capacityBytes + size + 1000, "one record may overshoot",
+                        batch.byteCount <= RecordBatch.capacityBytes + size + 1000,
+                        "at most one record beyond the capacity",
                         otherwise: "\(batch.byteCount) bytes")
                     count += batch.count
                 }
@@ -300,7 +301,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "cursors.end-stays",
-            "At its end, a cursor returns false with an empty batch, on this call and every later one."
+            "At its end, a cursor returns false and empties the batch, and so does every later call."
         ) {
             bench in
             let store = try filled(3, on: bench)

@@ -59,7 +59,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "fetch.sort.folded", "Text sorts without case and diacritics on request, by the rules of Unicode."
+            "fetch.sort.folded", "On request, a text sort ignores case and diacritics by the rules of Unicode."
         ) { bench in
             try texts(bench, texts: ["b", "É", "e", "E", "\u{1E}", "ẞ", "ss", "a", nil, "\u{C5}", "z"]) { keys in
                 // É, e and E are equal after folding, so the key decides.

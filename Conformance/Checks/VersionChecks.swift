@@ -4,7 +4,8 @@ internal import RoostPredicates
 
 extension ConformanceCheck {
     static let versions: [ConformanceCheck] = [
-        ConformanceCheck("versions.count-up", "An insert is version 1; each update is one higher.") { bench in
+        ConformanceCheck("versions.count-up", "A new object has version 1, and each update raises the version by 1.") {
+            bench in
             let store = try bench.create()
             try store.change { changes in
                 try changes.insert(ObjectID("Track", key: 1), values: [:])
@@ -49,7 +50,7 @@ extension ConformanceCheck {
             }
             let conflicts = error.conflicts.sorted { $0.id.key < $1.id.key }
             try expectEqual(conflicts.map(\.id), (1...4).map { ObjectID("Track", key: $0) }, "the objects in conflict")
-            try expectEqual(conflicts.map(\.expectedVersion), [1, 1, 1, 1], "the versions they were expected at")
+            try expectEqual(conflicts.map(\.expectedVersion), [1, 1, 1, 1], "the expected versions")
             try expectEqual(conflicts.map { $0.current?.version }, [2, 2, nil, nil], "their current versions")
             try expectEqual(
                 try conflicts.map { try $0.current?.value("title") }, ["changed 1", "changed 2", nil, nil],
@@ -128,7 +129,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "versions.last-place",
-            "If a commit expects a certain last place in an ordered relationship, it is a conflict only if a later place is in use."
+            "A commit that expects a last place in an ordered relationship is a conflict only if a later place is in use."
         ) { bench in
             let store = try bench.create()
             let (album, songs) = (ObjectID("Album", key: 1), RelationshipName("Album", name: "songs"))
@@ -198,7 +199,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "versions.other-entity",
-            "A change must name an object by its own entity. Another entity of its hierarchy is a conflict."
+            "A change must name the object's own entity. Naming another entity of the hierarchy is a conflict."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in

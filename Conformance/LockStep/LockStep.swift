@@ -65,8 +65,7 @@ public enum LockStep {
             if failure == nil { failure = replay.finish() }
         } catch {
             throw LockStepFailure(
-                seed: seed, operationNumber: 0,
-                failure: ConformanceFailure(check: "lockstep", store: "", expected: "a model", actual: "\(error)"),
+                seed: seed, operationNumber: 0, failure: LockStepReplay.Failure(withoutModel: error).failure,
                 operations: [], swiftCode: "")
         }
         guard let failure else { return summary }
@@ -223,12 +222,24 @@ struct LockStepReplay {
     static func failure(
         of operations: [LockStepOperation], on fixtures: [StoreFixture], comparingAll: Bool
     ) -> Failure? {
-        guard let model = try? ConformanceModel.standard(for: fixtures) else { return nil }
+        let model: ManagedObjectModel
+        do throws(StoreError) { model = try ConformanceModel.standard(for: fixtures) } catch {
+            return Failure(withoutModel: error)
+        }
         var replay = LockStepReplay(on: fixtures, model: model)
         defer { replay.discard() }
         for operation in operations {
             if let failure = replay.perform(operation, comparingAll: comparingAll) { return failure }
         }
         return replay.finish()
+    }
+}
+
+extension LockStepReplay.Failure {
+    /// Creates the failure of a run for which no model can be created.
+    init(withoutModel error: StoreError) {
+        self.init(
+            lane: 0, index: 0,
+            failure: ConformanceFailure(check: "lockstep", store: "", expected: "a model", actual: "\(error)"))
     }
 }

@@ -4,10 +4,10 @@ internal import RoostMigration
 
 /// A sequence of operations as the body of a Swift test.
 ///
-/// The test has a `fixture`, and imports RoostConformance, RoostCore and Foundation.
+/// The test must define `fixture`, and import RoostConformance, RoostCore and Foundation.
 struct LockStepCode {
     private var model: LockStepModel
-    /// Whether the stores record a digest to expect.
+    /// Whether the stores record a digest; only then does the code expect one.
     private let recordsDigest: Bool
     private var lines: [String] = []
     private var hasDeclaredChanges = false
@@ -23,7 +23,8 @@ struct LockStepCode {
 
     /// Returns the code, unindented.
     ///
-    /// The code expects the content of the plain model, as a store of the fixture keeps it.
+    /// The code expects the content that the plain model computes, without uniqueness constraints
+    /// if the fixture does not support them.
     static func text(_ operations: [LockStepOperation], on fixture: StoreFixture) -> String {
         guard let model = try? ConformanceModel.standard(for: [fixture]) else { return "" }
         var code = LockStepCode(

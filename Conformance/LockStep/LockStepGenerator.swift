@@ -124,8 +124,9 @@ struct LockStepGenerator {
                 inverseOrder: Int64(random.below(5))), relationship.name)
     }
 
-    /// Returns a key for one end of a link: of a remaining object, of an object to be inserted, or
-    /// sometimes a random number.
+    /// Returns the key of an object for one end of a link, or sometimes a random number.
+    ///
+    /// The object exists or is inserted by the change set, and the change set does not delete it.
     private mutating func end(_ entity: Int, state: LockStepModel) -> Int64 {
         let model = state.reference.model
         let entity = model.entities[entity]

@@ -3,13 +3,13 @@ internal import RoostMigration
 
 /// The effect of one operation: the action, and the result that every store must return.
 enum LockStepStep {
-    /// A change is added to the change set; `version` is the version that it expects or gives to
-    /// its object, or 0 if it has none.
+    /// A change is added to the change set; `version` is the version that the change expects or
+    /// sets, or 0 for a change without a version.
     case change(LockStepOperation, version: UInt32)
     /// No effect.
     ///
-    /// The change conflicts with another change of the object, the snapshot to open exists, or the
-    /// snapshot to close does not.
+    /// Either the change set already has a change of the object, or the snapshot to open is already
+    /// open, or the snapshot to close is not open.
     case nothing
     /// The change set is written or refused; a written change set may change nothing.
     case commit(ChangeSet, ReferenceStore.Refusal?, changesAnything: Bool)
@@ -143,7 +143,9 @@ struct LockStepModel {
     }
 
     /// Returns the changes that can be loaded: inserts, and new links between existing or inserted
-    /// objects, because a loader does not check the ends.
+    /// objects.
+    ///
+    /// Other links are left out, because a loader does not check the ends of links.
     private func loadable(_ changes: ChangeSet) -> ChangeSet {
         var result = ChangeSet(model: model)
         result.inserts = changes.inserts

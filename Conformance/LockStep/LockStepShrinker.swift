@@ -60,8 +60,8 @@ struct LockStepShrinker {
 
     /// Tries only the last operations of a long sequence, because most objects exist only briefly.
     private mutating func takeTheEnd(of operations: [LockStepOperation]) {
-        // A short sequence is compared more often, so the same failure may show as another kind.
-        // The first failure found here therefore sets the kind.
+        // In a short sequence, all contents are compared after each write, so the same failure may
+        // show as another kind. The first failure found here therefore sets the kind.
         var count = 50
         while count < operations.count, !isOver {
             if accepts(Array(operations.suffix(count))) { return }

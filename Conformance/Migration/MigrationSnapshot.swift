@@ -36,8 +36,8 @@ public struct MigrationSnapshot: Sendable {
     package var counts: [String: Int]?
     /// The digest in the text form of ``StoreDigest``.
     ///
-    /// The digest detects any later change of the content. Start with any text: the reported
-    /// difference shows the right digest.
+    /// The digest detects any later change of the content. To find the right digest, run the test
+    /// with any text here: the reported difference shows the digest of the store.
     package var digest: String?
     /// Some of the objects.
     package var objects: [ExpectedObject]
@@ -57,7 +57,7 @@ public struct MigrationSnapshot: Sendable {
     /// Also requires that ``checkStore(_:limit:)`` has no findings: the store is sound, and its
     /// data follow the rules of its model.
     /// - Throws: Any error of reading the store; `unknownEntity` or `unknownProperty` for an unknown
-    ///   name in the expectation, except a value that is expected to be null.
+    ///   name in the expectation. The name of a value that is expected to be null is not checked.
     package func differences(in store: any PersistentStore) throws(StoreError) -> [String] {
         guard model.isCompatible(with: try store.metadata()) else {
             let changes = model.difference(from: store.model).filter(\.changesVersionHash)

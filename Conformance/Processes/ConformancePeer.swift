@@ -145,11 +145,18 @@ public final class ConformancePeer {
         try loader.append(batch)
     }
 
-    /// Inserts numbered tracks in a context, saves every `part` tracks, and reports each save.
+    /// The number of saves of an import that may be reported before the reader answers the first.
+    private static let importLead = 8
+
+    /// Inserts numbered tracks in a context, saves after each `part` tracks, and reports each save.
+    ///
+    /// The reader answers each report with a line. Without the answers, the import would become much
+    /// larger than the part of it that a slow reader has seen.
     private func importTracks(from first: Int64, by part: Int64) throws {
         let container = try PersistentContainer(try Store(try opened(), registry: StoreRegistry(types)))
         try container.performAndWait { context in
             context.author = "import"
+            var unansweredCount = 0
             for number in first... {
                 let track = try context.insert("Track")
                 // Titles are not in the order of insertion.
@@ -157,6 +164,10 @@ public final class ConformancePeer {
                 guard number % part == 0 else { continue }
                 try context.save()
                 try answer("acked \(number)")
+                unansweredCount += 1
+                guard unansweredCount >= Self.importLead else { continue }
+                guard readLine() != nil else { return }
+                unansweredCount -= 1
             }
         }
     }

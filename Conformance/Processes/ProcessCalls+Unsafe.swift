@@ -12,7 +12,7 @@ enum ProcessCalls {
         private static let openFiles = RLIMIT_NOFILE
     #endif
 
-    /// Makes every write past this size of a file fail, as a quota does.
+    /// Makes every write fail that would extend a file beyond this size, as a quota does.
     static func limitFileSize(to bytes: Int64) throws {
         // SIGXFSZ would end the process. If it is ignored, the write fails as with a quota.
         signal(SIGXFSZ, SIG_IGN)

@@ -2,9 +2,9 @@ internal import Foundation
 package import RoostCore
 internal import RoostMigration
 
-/// Transactions whose changes depend only on their number.
+/// Numbered transactions; the changes of each depend only on its number.
 ///
-/// So the content of a store shows its last transaction.
+/// So the content of a store shows which transaction was the last.
 ///
 /// Transaction *n* inserts and links objects, and writes *n* into the metadata. Later ones also
 /// update, unlink and delete objects. A killed process must leave exactly the state after some

@@ -164,7 +164,8 @@ enum PlainNumber {
 
     /// Returns the result of `-a`, `abs`, `floor`, `ceiling` or `trunc`.
     ///
-    /// The result has the type of the value if it fits; a boolean counts as an integer.
+    /// The result has the type of the value, but an integer that overflows becomes a decimal. A
+    /// boolean counts as an integer.
     static func alter(_ function: FetchRequest.Function, value: Value) -> Value {
         switch counted(value) {
         case .int(let number):

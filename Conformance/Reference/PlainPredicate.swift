@@ -5,8 +5,9 @@ internal import RoostQuery
 
 /// A second, simple definition of predicate and expression semantics on decoded values.
 ///
-/// The checks compare stores with it. It shares path resolution with the engines' evaluator, but
-/// not evaluation. It accepts requests that stores must refuse.
+/// Checks compare the results of stores with its results. It resolves paths with the code of the
+/// engines, but evaluates predicates with its own code. It also evaluates requests that stores must
+/// refuse.
 struct PlainPredicate {
     /// The result of an expression: one value or many.
     enum Result {
@@ -25,12 +26,12 @@ struct PlainPredicate {
         var single: Value { if case .one(let value) = self { value } else { .null } }
     }
 
-    /// The meaning of names while one object is evaluated.
+    /// The evaluated object, and the variables that an expression can use.
     struct Scope {
         let object: Value
         /// The number of the entity that key paths start from.
         let entity: Int
-        /// The values of variables, each with the number of its entity.
+        /// The objects of variables by name, each with the number of the object's entity.
         var variables: [String: (object: Value, entity: Int)] = [:]
     }
 

@@ -78,9 +78,9 @@ struct PlainRows {
         return Array(result.dropFirst(request.fetchOffset ?? 0).prefix(request.fetchLimit ?? .max))
     }
 
-    /// Returns a value in which object IDs have the names of root entities.
+    /// Returns the value with root entities as the entities of its object IDs.
     ///
-    /// So IDs of the same object are equal.
+    /// Two IDs of one object are then equal, even if they name different entities.
     private func named(_ value: Value) -> Value {
         switch value {
         case .objectID(let id):
@@ -143,8 +143,10 @@ struct PlainRows {
         }
     }
 
-    /// Returns the value of a column for a group, by replacing the parts of the expression with
-    /// constants.
+    /// Returns the value of a column for a group.
+    ///
+    /// Evaluates aggregates over all objects of the group, and other parts of the expression on its
+    /// first object. The arguments of a function become constants before the function is evaluated.
     private func value(
         _ expression: FetchRequest.Expression, of group: [PlainPredicate.Scope], entity: Int,
         request: RowRequest, columns: [Value]
@@ -180,6 +182,15 @@ struct PlainRows {
         columns: [Value]
     ) throws(StoreError) -> Bool {
         switch predicate {
+        case .constant(let truth): return truth
+        case .and(let members):
+            for member in members
+            where try !meets(member, group: group, entity: entity, request: request, columns: columns) { return false }
+            return true
+        case .or(let members):
+            for member in members
+            where try meets(member, group: group, entity: entity, request: request, columns: columns) { return true }
+            return false
         case .comparison(var comparison):
             comparison.left = .constant(
                 try value(comparison.left, of: group, entity: entity, request: request, columns: columns))
@@ -189,7 +200,6 @@ struct PlainRows {
                 .comparison(comparison), scope: PlainPredicate.Scope(object: .null, entity: entity))
         case .not(let member):
             return try !meets(member, group: group, entity: entity, request: request, columns: columns)
-        default: return try evaluator.matches(predicate, scope: PlainPredicate.Scope(object: .null, entity: entity))
         }
     }
 }

@@ -83,8 +83,10 @@ final class PlainText {
         return patterns[key]?.firstMatch(in: text, options: [.anchored], range: range)?.range == range
     }
 
-    /// Returns the order of two texts: by folded text with runs of digits as numbers, then by
-    /// case-folded text, then by code points.
+    /// Returns the order of two texts: −1, 0 or 1.
+    ///
+    /// Compares the texts without case and diacritics, with each run of digits as a number. If they
+    /// are equal, compares the texts without case, and then by code point.
     func localizedStandardOrder(_ a: String, _ b: String) -> Int {
         let both: FetchRequest.Comparison.Options = [.caseInsensitive, .diacriticInsensitive]
         let order = Self.order(Self.parts(folded(a, options: both)), Self.parts(folded(b, options: both)))
@@ -123,8 +125,8 @@ final class PlainText {
                 case (.digits(let a), .digits(let b)):
                     a.count == b.count ? PlainValue.order(a, b) : (a.count < b.count ? -1 : 1)
                 case (.scalar(let a), .scalar(let b)): a == b ? 0 : (a < b ? -1 : 1)
-                // Against another character, a number sorts by its first digit. No other character
-                // is between ASCII digits.
+                // A number compares with another character as its digits do. All ten digits compare
+                // alike, because no other character is between them.
                 case (.digits, .scalar(let b)): b > 0x39 ? -1 : 1
                 case (.scalar(let a), .digits): a < 0x30 ? -1 : 1
                 }

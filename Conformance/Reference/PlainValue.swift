@@ -10,7 +10,8 @@ struct PlainValue {
 
     /// Returns whether two values are equal.
     ///
-    /// Two nulls are equal, NaN equals nothing, and objects are equal by hierarchy and key.
+    /// Two nulls are equal, and NaN equals nothing. Object IDs are equal if their entities have the
+    /// same root entity and their keys are equal.
     func equal(_ left: Value, right: Value, options: FetchRequest.Comparison.Options) -> Bool {
         if left.isNull || right.isNull { return left.isNull && right.isNull }
         if let a = left.plainText, let b = right.plainText {
@@ -35,9 +36,10 @@ struct PlainValue {
         return Self.order(left, right)
     }
 
-    /// Returns −1, 0 or 1 by code point, number or byte.
+    /// Returns the order of two values: −1, 0 or 1.
     ///
-    /// Returns nil if two values have no order, for example nulls, NaN and values of different
+    /// Texts are ordered by code point, data and UUIDs by byte, and dates and numbers by number.
+    /// Returns nil if the values have no order, for example nulls, NaN and values of different
     /// kinds.
     static func order(_ left: Value, _ right: Value) -> Int? {
         if let a = left.plainText, let b = right.plainText { return order(Array(a.utf8), Array(b.utf8)) }

@@ -1,10 +1,10 @@
 public import RoostCore
 internal import RoostMigration
 
-/// A reference implementation of the store contract with dictionaries.
+/// A reference implementation of the store contract, with which checks compare other stores.
 ///
 /// It defines the effect of a change set, the reasons to refuse it, and the resulting content. It
-/// stores nothing on disk and is slow. Other stores are compared with it.
+/// is slow, and keeps its content in dictionaries, not on disk.
 public struct ReferenceStore: Sendable {
     /// The model.
     package let model: ManagedObjectModel
@@ -61,7 +61,9 @@ public struct ReferenceStore: Sendable {
         return tally.digest
     }
 
-    /// Returns the record of an object, or nil; the ID must have the object's own entity.
+    /// Returns the record of an object, or nil.
+    ///
+    /// An ID with a superentity of the object's entity does not find the object.
     package func record(_ id: ObjectID) -> Record? {
         guard let entity = model.entity(id.entity), let record = objects[entity.root]?[id.key], record.id == id else {
             return nil
@@ -166,8 +168,8 @@ public struct ReferenceStore: Sendable {
         requireVersions(changes, refusal: &refusal)
         requireLastPlaces(changes, refusal: &refusal)
 
-        // One object cannot be changed twice. The key of a deleted object is in use too, because
-        // keys are never reused.
+        // A change set cannot update or delete one object twice. An insert cannot use the key of a
+        // deleted object, because keys are never reused.
         var changed: Set<[Int64]> = []
         for id in changes.updates.ids + changes.deletes.map(\.id)
         where !changed.insert([Int64(root(of: id)), id.key]).inserted {
@@ -249,7 +251,10 @@ public struct ReferenceStore: Sendable {
         }
     }
 
-    /// Returns whether a remaining object has a link to a deleted one, apart from removed links.
+    /// Returns whether a link would connect a remaining object with a deleted one.
+    ///
+    /// Does not count links that the change set removes. If the relationship has no inverse, does
+    /// not count links of a deleted source either.
     private func hasLinksThatStay(_ changes: ChangeSet) -> Bool {
         let deleted = Set(changes.deletes.map { [Int64(root(of: $0.id)), $0.id.key] })
         return model.linkRelationships.contains { relationship in

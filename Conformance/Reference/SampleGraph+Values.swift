@@ -81,7 +81,7 @@ extension SampleGraph {
     /// - Parameters:
     ///   - entity: The entity; relationships get no value.
     ///   - random: The random number generator.
-    ///   - nullOneIn: Makes one value in `nullOneIn` null on average; nil for no nulls.
+    ///   - nullOneIn: On average, one of this number of values is null; nil for no nulls.
     /// - Returns: The values by name; nulls are left out.
     package static func randomValues(
         for entity: ManagedObjectModel.Entity, using random: inout SeededGenerator, nullOneIn: Int?
@@ -139,7 +139,10 @@ extension SampleGraph {
         }
     }
 
-    /// Returns a double; half of them have random bits, which include NaN payloads and denormals.
+    /// Returns a random double: in half of the calls random bits, otherwise a special or small
+    /// number.
+    ///
+    /// Random bits can be NaNs with payloads, and denormals.
     private static func randomDouble(_ random: inout SeededGenerator) -> Double {
         random.oneIn(2)
             ? Double(bitPattern: random.next())
@@ -174,7 +177,7 @@ extension SampleGraph {
             ))
     }
 
-    /// Texts in and beyond ASCII, normalized and not, including texts that are not words.
+    /// Words and other texts, some beyond ASCII and some not normalized.
     private static let vocabulary = [
         "blue", "river", "night", "Straße", "café", "cafe\u{301}", "золото", "夜", "音楽", "🎷", "👩🏽‍🎤", "love", "Ångström",
         "שיר", "أغنية", "a\u{0}b", "'quoted'",

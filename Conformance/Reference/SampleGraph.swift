@@ -4,9 +4,9 @@ package import RoostCore
 /// A music library that a seed generates: artists, albums, tracks, playlists, genres, listeners,
 /// and specimens of every attribute type.
 ///
-/// Every object is a function of its entity, its key, the seed and the number of objects. So a
-/// library of any size is generated batch by batch in constant memory, and is always the same. It
-/// has features that a copy must preserve:
+/// Every object depends only on its entity, its key, the seed and the number of objects. So a
+/// library of any size can be generated in batches, in constant memory. A seed and a number of
+/// objects always give the same library. The library has features that a copy must preserve:
 ///
 /// - inheritance and composites
 /// - ordered and unordered many-to-many relationships

@@ -3,7 +3,8 @@ internal import RoostCore
 
 /// The model of the checks of batch requests.
 ///
-/// It has every delete rule, mandatory and optional ends, and relationships without inverse.
+/// It has relationships with every delete rule, mandatory and optional relationships, and
+/// relationships without inverse.
 enum BatchModel {
     /// Returns the model, without uniqueness constraints if the fixture does not support them.
     static func make(for fixture: StoreFixture) throws -> ManagedObjectModel {

@@ -10,7 +10,8 @@ extension ConformanceCheck {
 }
 
 extension FaultyStoreType.Fault {
-    /// Returns whether `filter` matches the fault's name, or the ID of its check.
+    /// Returns whether `filter` matches the fault's name, or the ID of the check that must detect
+    /// it.
     package func matches(_ filter: String) -> Bool { description.isFound(by: filter) || caughtBy.isFound(by: filter) }
 }
 

@@ -64,10 +64,10 @@ extension ConformanceCheck {
         let before = try store.contents()
         try store.close()
         do {
-            try expectEqual(try bench.open().contents(), before, "a store that is kept is kept whole")
+            try expectEqual(try bench.open().contents(), before, "a reopened store has its whole content")
         } catch let error as StoreError {
             try expect(
-                [.notFound, .unsupported].contains(error.code), "a store that is not kept is not found",
+                [.notFound, .unsupported].contains(error.code), "a refusal to reopen is notFound or unsupported",
                 otherwise: "\(error)")
         }
         try expectEqual(try bench.files(), [], "no files")

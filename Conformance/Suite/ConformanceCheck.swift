@@ -49,7 +49,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
             // A check within one process needs only stores that can be closed and reopened.
             case .persistence where fixture.keepsClosedStores && !isAboutProcesses:
                 false
-            // A check that only reads runs on the sample of a type.
+            // A check that only reads can run on a fixture's sample instead of a new store.
             case .writing where stores == .sample && fixture.sample != nil: false
             default: !fixture.capabilities.contains(capability)
             }

@@ -67,7 +67,7 @@ package enum ConformanceModel {
 
     private static let standardEntities: [EntityDescription] = [
         EntityDescription("Everything", attributes: everyAttribute),
-        // The same attributes, most of them indexed. Fetches must return the same results.
+        // The attributes of `Everything`, most of them indexed. Fetches of both entities must agree.
         EntityDescription(
             "Indexed", attributes: everyAttribute, relationships: [.toOne("owner", to: "Being")]
         ).with {

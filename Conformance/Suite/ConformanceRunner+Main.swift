@@ -211,7 +211,7 @@ extension ConformanceCheck {
 }
 
 extension StoreFixture {
-    /// Returns a fixture of the same stores with a program for a second process.
+    /// Returns a copy of the fixture with another program for a second process.
     fileprivate func with(peer: PeerProgram?) -> StoreFixture {
         StoreFixture(
             type, name: name, keepsClosedStores: keepsClosedStores, exclusions: exclusions,

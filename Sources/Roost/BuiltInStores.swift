@@ -17,7 +17,7 @@ public import RoostStores
 
 /// Limits the memory of the built-in store types' C libraries, for the whole process.
 ///
-/// Only SQLite supports a limit. It also covers other uses of SQLite in the process; see
+/// Only SQLite supports a limit. The limit also covers other uses of SQLite in the process; see
 /// `SQLiteStoreType.limitMemory`. A statement that exceeds the limit fails with code
 /// `outOfResources`. Call this function once, at the start of a program. A library should not call
 /// it.

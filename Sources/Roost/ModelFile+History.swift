@@ -10,9 +10,9 @@ extension ModelFile {
     ///
     /// A bundle records its current version, but not the order of its versions. The order is the
     /// natural order of the names, in which `Notes 10` follows `Notes 9`, with two exceptions.
-    /// Versions with the current version's first word come last. Among them, a current version
-    /// without a number follows the others without a number. Versions after the current one are
-    /// included.
+    /// Versions with the current version's first word come last. If the current version has no
+    /// number, it follows the versions with the same first word that have no number either. The
+    /// result includes versions after the current one.
     /// - Parameter path: The bundle.
     /// - Returns: A history without mapping models.
     /// - Throws: The errors of ``read(_:version:registry:)``, with the name of the unreadable
@@ -115,7 +115,8 @@ extension ModelFile {
             // Opening the store later reports the error.
             return nil
         }
-        // If several versions match equally, prefer the current version, or else the newest.
+        // If several versions match equally, prefer the current version, or else the last in
+        // natural order.
         var models: [ManagedObjectModel] = []
         let ordered = [current].compactMap(\.self) + names.reversed().filter { $0 != current }
         for name in ordered {

@@ -45,8 +45,8 @@ extension PersistentContainer {
     ///   - model: The program's model; nil for the configured model.
     ///   - types: The classes of the entities.
     ///   - incompatible: The rule for a store of another version of the model.
-    /// - Throws: `invalidConfiguration`; `notFound` for an unknown name; `invalidRequest` if the
-    ///   model has no configuration of a name; the errors of
+    /// - Throws: `invalidConfiguration`; `notFound` for an unknown name; `invalidRequest` for a
+    ///   name that is not a configuration of the model; the errors of
     ///   ``init(_:model:types:options:ifIncompatible:)``.
     public convenience init(
         configuration: RoostConfiguration?, stores names: [String]? = nil, model: ManagedObjectModel? = nil,

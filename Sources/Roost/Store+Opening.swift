@@ -26,8 +26,8 @@ extension Store {
     ///   - missing: The rule for a store that does not exist.
     ///   - incompatible: The rule for a store of another version of the model.
     /// - Returns: The open store.
-    /// - Throws: `notFound`; `modelMismatch` with the differences; `invalidModel` if a model is
-    ///   needed to create the store; other errors of opening, creating and migrating.
+    /// - Throws: `notFound`; `modelMismatch` with the differences; `invalidModel` if the store must
+    ///   be created and no model was passed; other errors of opening, creating and migrating.
     public static func open(
         _ location: StoreLocation, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions(),
         ifMissing missing: MissingStoreRule = .create, ifIncompatible incompatible: IncompatibleStoreRule = .refuse

@@ -12,11 +12,11 @@ package import RoostCore
 package struct VersionEvidence: Sendable {
     /// Versions in the order of their creation.
     ///
-    /// Other evidence determines the order of the other versions.
+    /// Other evidence determines the order of versions that are not listed.
     package var order: [String]
     /// Mapping models for the history, as `FILE` or `FILE@FROM..TO`.
     ///
-    /// The source version is older.
+    /// The source version of a mapping model is older than its destination version.
     package var mappings: [String]
     /// The model of a store to migrate.
     ///

@@ -37,13 +37,13 @@ public enum Mutation: String, CaseIterable, Sendable {
     case oneBit, severalBits, oneByte, zeros, randomBytes, truncation, growth, exchangedPages, copiedPage, zeroedSector
     case insertedBytes, deletedBytes, extremeNumber
 
-    /// Returns a changed copy of a sound file; most positions are live bytes.
+    /// Returns a changed copy of a sound file; most changes aim at live bytes.
     ///
     /// - Parameters:
     ///   - good: The sound file.
     ///   - live: Its live bytes.
-    ///   - mark: Bytes that identify cells, for example of property lists. About half of the
-    ///     positions are in such cells, if any.
+    ///   - mark: Bytes that identify cells, for example cells with property lists. If a cell
+    ///     contains the mark, about half of the changes aim at such cells.
     ///   - random: The generator that chooses the change.
     /// - Returns: The changed file, the mutation, and whether a live byte changed.
     public static func apply(

@@ -122,7 +122,7 @@ public struct DamageTrials {
         return text == expected ? .same : .different
     }
 
-    /// Damages one copy and tries it.
+    /// Damages one copy of the sound file, and runs every operation on the copy.
     public func run(_ number: Int) throws -> Trial {
         var random = TrialRandom(seed: seed, number: number)
         // About half of the damage to a Core Data store is in property lists.

@@ -6,7 +6,7 @@ import Testing
 /// Reading a damaged file never crashes, hangs, changes the file, or returns other content without
 /// an error.
 ///
-/// The normal run tries a few files. `ROOST_CAMPAIGN_FILES` sets the number of files of all types,
+/// The normal run tries a few files. `ROOST_CAMPAIGN_FILES` sets their total number for all types,
 /// and `ROOST_CAMPAIGN_SEED` repeats a run. `CampaignChild reproduce` creates one file again.
 @Suite("Damaged stores", .serialized)
 struct DamageCampaignTests {

@@ -102,7 +102,9 @@ struct KillCampaignTests {
             "roost", arguments: job.arguments, in: run.path, input: reads ? place.file("dump.jsonl") : nil)
     }
 
-    /// Returns the digest of a sound and valid store, or nil without a store.
+    /// Returns the digest of a store, or nil if its file does not exist.
+    ///
+    /// Throws if the check of the store finds more than warnings.
     private func digest(of name: String, type: String, in run: Place) throws -> String? {
         guard FileManager.default.fileExists(atPath: run.file(name)) else { return nil }
         let store = try StoreRegistry.standard.open(
@@ -115,7 +117,7 @@ struct KillCampaignTests {
         return digest
     }
 
-    /// Runs a killed command again, and returns the problems before and after.
+    /// Runs a killed command again, and returns the problems found before and after the rerun.
     private func examine(_ job: Job, in run: Place, source original: Data) throws -> [String] {
         var problems: [String] = []
         let migrates = [.migrateInPlace, .migrateWithBackup, .migrateInto].contains(job.verb)

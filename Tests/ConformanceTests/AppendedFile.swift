@@ -7,7 +7,7 @@ import RoostKeyValue
 enum AppendedFileFault: String, CaseIterable, Sendable {
     /// A damaged file is read up to the damage, even if whole commits follow.
     case stopsAtDamage
-    /// The remaining entries of a commit that was cut off are read.
+    /// The whole entries of a cut-off commit are applied.
     case readsHalfCommits
     /// A file that ends within a commit is read as it was after its first commit.
     case forgetsAllCommits
@@ -17,8 +17,9 @@ enum AppendedFileFault: String, CaseIterable, Sendable {
 
 /// A log-structured file: commits are appended to it, and opening it reads all of them.
 ///
-/// It has a header of 24 bytes and a frame for each commit: size, checksum, number and entries. If
-/// a whole frame, found by its checksum, follows a damaged one, the damage is not a torn end.
+/// It has a header of 24 bytes and a frame for each commit: size, checksum, number and entries.
+/// Damage before a whole frame is an error. Other damage is the torn end of a commit, and reading
+/// ignores it. A checksum identifies a whole frame.
 struct AppendedFile: Sendable {
     static let magic = Array("appended file 1\n".utf8)
     static let headByteCount = magic.count + 8
@@ -90,8 +91,10 @@ struct AppendedFile: Sendable {
         RecordHash.wide(bytes(commit) + bytes(identity) + bytes(UInt64(payload.count)) + payload).low
     }
 
-    /// Returns the payload and the number of a later commit whose frame begins at `start`, or nil
-    /// without a whole frame there.
+    /// Returns the payload's range and the commit number of the whole frame at `start`, or nil
+    /// without one.
+    ///
+    /// The frame must belong to a later commit than the last one read.
     private func frame(at start: Int, in bytes: [UInt8]) -> (payload: Range<Int>, commit: UInt64)? {
         guard bytes.count - start >= Self.frameHeadByteCount else { return nil }
         let count = Self.number(at: start, in: bytes)
@@ -134,7 +137,9 @@ struct AppendedFile: Sendable {
         return false
     }
 
-    /// Throws if a whole commit follows the damage; some faults ignore or apply the rest instead.
+    /// Throws if a whole commit follows the damage.
+    ///
+    /// With two of the faults, the bytes after the damage are ignored or applied instead.
     private mutating func readDamage(in bytes: [UInt8], at path: String, fault: AppendedFileFault?) throws(StoreError) {
         if fault == .stopsAtDamage { return }
         if fault == .readsHalfCommits { return apply(bytes[min(bytes.count, byteCount + Self.frameHeadByteCount)...]) }

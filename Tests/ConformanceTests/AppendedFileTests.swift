@@ -8,9 +8,9 @@ struct AppendedFileTests {
         StoreFixture(AppendedFileStoreType(fault: fault))
     }
 
-    /// The checks that depend on the file.
+    /// The checks of files and commits.
     ///
-    /// The other checks depend on the engine, which other stores share.
+    /// The other checks test the engine, which other types of stores share.
     private static let checks = ConformanceCheck.all.filter {
         ["opening", "damage", "changes", "close", "destroy", "replace", "metadata"].contains($0.group)
     }

@@ -35,7 +35,9 @@ struct CancellationTests {
         _ = try store.commit(changes)
     }
 
-    /// Runs `body` in a task that it can cancel.
+    /// Runs `body` in a task.
+    ///
+    /// The argument of `body` cancels the task.
     private static func inTask<Result: Sendable>(
         _ body: @escaping @Sendable (_ cancel: @escaping () -> Void) throws -> Result
     ) async throws -> Result {

@@ -58,8 +58,10 @@ struct FaultTests {
             ConformanceSelfTest.summary(of: unable, on: fixture) == "memory: 1 fault, 0 caught, 0 missed, 1 skipped")
     }
 
-    /// A sound type that lists an option which it refuses, so that the fault of accepting unknown
-    /// options does not show.
+    /// A sound type that lists an option but refuses it.
+    ///
+    /// The fault `swallowsOptions` drops only unlisted options, so the check of unknown options
+    /// misses it on this type.
     private struct MaskingType: PersistentStoreType {
         let base: any PersistentStoreType
         var name: String { base.name }

@@ -8,7 +8,8 @@ import Testing
 struct LockStepTests {
     /// Every backend that can be written, with files in memory if the system supports that.
     ///
-    /// The tests examine the contract, and thousands of commits would mostly wait for a disk.
+    /// The tests simulate no power cut, so the files need no disk. On a disk, thousands of commits
+    /// would mostly wait.
     private static let fixtures = StoreFixture.writable.map { fixture in
         let (type, directory) = (fixture.name, "/dev/shm")
         guard FileManager.default.isWritableFile(atPath: directory) else { return fixture }

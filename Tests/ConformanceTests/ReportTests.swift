@@ -100,7 +100,7 @@ struct ReportTests {
     }
 
     @Test(
-        "a report of an interrupted run has the results so far and, except as text, says it is incomplete",
+        "a report of an interrupted run has the results so far, and every format but text says it is incomplete",
         arguments: [0, 2])
     func interrupted(count: Int) throws {
         func ending(_ format: ConformanceReport.Format) throws -> String {

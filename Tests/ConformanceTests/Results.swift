@@ -3,8 +3,7 @@ import RoostCore
 
 /// The results of all checks on all backends, each computed once.
 ///
-/// The test of every check and the documentation of all checks need the same results, which are
-/// slow to compute.
+/// `ConformanceTests` and `DocumentationTests` need the same results, which are slow to compute.
 final class Results: Sendable {
     static let shared = Results()
 
@@ -22,8 +21,8 @@ final class Results: Sendable {
 
     /// Returns the result of a check on a fixture, which is identified by its name.
     ///
-    /// Runs the check on the caller's thread, so that the time of each test is its own. Waits if
-    /// another thread is running it.
+    /// Runs the check on the caller's thread, so that a test's time includes its own check. Waits
+    /// if another thread is running the same check.
     func result(of check: ConformanceCheck, on fixture: StoreFixture) -> ConformanceResult {
         let key = Key(check: check.id, store: fixture.name)
         let entry = entries.withLock { entries in

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Snapshots that only scan")
 struct ScanningSnapshotTests {
-    /// The store in memory, whose snapshots answer every request from records and links.
+    /// Stores in memory whose snapshots answer every request from records and links.
     private static let fixture: StoreFixture = {
         return StoreFixture(ScanningStoreType(), keepsClosedStores: true)
     }()

@@ -58,9 +58,9 @@ struct SuiteTests {
         "invalidModel": "given by models, before a store is reached",
         "invalidMappingModel": "given by mapping models, before a store is reached",
         "mappingNotInferable": "given by models, before a store is reached",
-        "verificationFailed": "given by conversions, of a store that lost what it took",
-        "migrationFailed": "given by migrations, of objects that do not fit the new model",
-        "outcomeUnknown": "needs a server that stays away; the tests of PostgreSQL have a proxy",
+        "verificationFailed": "given by conversions, if the destination lost content",
+        "migrationFailed": "given by migrations, if an object does not fit the new model",
+        "outcomeUnknown": "needs a server that stays unreachable; the tests of PostgreSQL use a proxy",
         "snapshotExpired": "given by servers that end idle transactions",
         "internalInconsistency": "given by a defect, which no call can provoke",
     ]
@@ -89,7 +89,8 @@ struct SuiteTests {
                 provoked.insert(code.trimmingCharacters(in: .whitespacesAndNewlines).trimmingPrefix(".").description)
             }
         }
-        // Damage has several possible codes, which its checks list.
+        // Checks of damage accept any of several codes, so they name `corrupted` in a list instead of
+        // calling `expectError`.
         if checks.contains("[.corrupted, .notAStore") { provoked.insert("corrupted") }
         #expect(declared.count > 25)
         for code in declared {

@@ -42,7 +42,7 @@ struct UnconstrainedStoreTests {
     @Test("a store without uniqueness constraints passes every conformance check", arguments: ConformanceCheck.all)
     func check(_ check: ConformanceCheck) throws { try check.run(on: try Self.fixture()) }
 
-    @Test("checks of constraints run as opposites on stores without constraints, most others as written")
+    @Test("on stores without constraints, checks of constraints run as opposites and most others run unchanged")
     func opposites() throws {
         let fixture = try Self.fixture()
         let missing = ConformanceCheck.all.map { $0.missingCapability(on: fixture) }
@@ -53,7 +53,7 @@ struct UnconstrainedStoreTests {
     @Test("a store without uniqueness constraints matches a plain model after random operations")
     func lockStep() throws { try LockStep.run(on: [try Self.fixture()], seed: 3, operationCount: 500) }
 
-    @Test("stores with and without uniqueness constraints match one plain model, without the constraints")
+    @Test("stores that support or lack uniqueness constraints match one plain model without constraints")
     func lockStepBesideOthers() throws {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
         try LockStep.run(on: [memory, try Self.fixture()], seed: 3, operationCount: 500)

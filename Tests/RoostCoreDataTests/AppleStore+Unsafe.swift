@@ -17,7 +17,7 @@ import RoostCore
 
         /// Creates a store from SQL.
         ///
-        /// The `entities` are in the order of their numbers, with `Sub < Super` for subentities.
+        /// `entities` has the names in the order of their numbers; `Sub < Super` is a subentity.
         init(_ entities: [String], metadata: [(String, TestPlist)] = [], sql: String) throws {
             directory = try TemporaryDirectory()
             path = directory.file("Store.sqlite")

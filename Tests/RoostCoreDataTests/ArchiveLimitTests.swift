@@ -48,7 +48,7 @@ struct ArchiveLimitTests {
         // 2^63, and a number of more than 64 bits.
         for (high, low) in [(Int64(0), Int64.min), (1, 7)] {
             let error = #expect(throws: StoreError.self) { try read(high: high, low: low) }
-            #expect(error?.code == .corrupted && error?.message.contains("beyond 64 bits with a sign") == true)
+            #expect(error?.code == .corrupted && error?.message.contains("outside the range of Int64") == true)
         }
     }
 
@@ -195,7 +195,7 @@ struct ArchiveLimitTests {
     private static func sharing(
         _ text: TestPlist, count: Int, _ list: ([TestPlist]) -> TestPlist
     ) -> [UInt8] {
-        // The writer shares nothing, so the offset of each empty string is changed to the text's offset.
+        // The writer shares no values, so this function then gives each empty string the offset of the text.
         let head = TestPlist.dict([("t", text), ("l", list((0..<count).map { _ in .string("") }))]).binary
         var bytes = head
         func big(at offset: Int, size: Int) -> Int { bytes[offset..<offset + size].reduce(0) { $0 << 8 | Int($1) } }
@@ -232,7 +232,7 @@ struct ArchiveLimitTests {
         }
     }
 
-    @Test("a reference by a name of 1.5 megabytes gives short messages")
+    @Test("errors and warnings about a name of 1.5 megabytes are short")
     func longReferences() throws {
         let name = String(repeating: "n", count: 1_500_000)
         let xml =

@@ -64,7 +64,7 @@ indirect enum TestPlist {
     }
 }
 
-/// A writer of keyed archives in the form of Core Data.
+/// A writer of keyed archives like those in which Core Data stores its models.
 struct ArchiveWriter {
     private var objects: [TestPlist] = [.string("$null")]
     private var classes: [String: TestPlist] = [:]

@@ -5,7 +5,9 @@ import RoostCore
 import RoostCoreData
 import Testing
 
-/// Returns a compiled model with one entity; attribute types have Core Data's numbers.
+/// Returns a compiled model with one entity.
+///
+/// The type of an attribute is a raw value of `NSAttributeType`, such as 700 for a string.
 func compiledModel(_ entity: String, attributes: [(name: String, type: Int64)]) -> [UInt8] {
     var archive = ArchiveWriter()
     let properties = attributes.map { attribute in
@@ -64,7 +66,7 @@ struct CompiledBundleTests {
         return directory.file("Notes.momd")
     }
 
-    @Test("a .momd bundle lists its versions in order and reads the current one")
+    @Test("the versions of a .momd bundle are listed in order, and the current one is read by default")
     func listsVersions() throws {
         let path = try Self.writeBundle(to: directory)
         #expect(try CoreDataModelReader.versions(at: path) == ["Notes", "Notes 2", "Notes 10"])
@@ -118,7 +120,7 @@ struct CompiledBundleTests {
         #expect(try ModelFile.history(at: directory.file("One.momd"))?.versions.count == nil)
     }
 
-    @Test("a compiled model's Spotlight and cloud encryption keys are read")
+    @Test("the Spotlight and cloud encryption flags of a compiled model's properties are read")
     func spotlightAndEncryption() throws {
         var archive = ArchiveWriter()
         let name = archive.object(

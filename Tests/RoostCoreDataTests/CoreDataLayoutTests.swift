@@ -66,7 +66,7 @@ import RoostCore
             #expect(try after.next(into: &batch) && batch.count == 1 && batch.key(at: 0) == 42)
         }
 
-        @Test("the columns of like-named properties follow the order of entities if rows show nothing")
+        @Test("like-named properties get columns in the order of the entity numbers if no row has a value in them")
         func orderDecides() throws {
             let model = try ManagedObjectModel(entities: [
                 Self.object("A"),
@@ -158,7 +158,7 @@ import RoostCore
         }
 
         @Test(
-            "a join table is found under either relationship's name, with other digits before or after it",
+            "a join table is found under the name of either relationship, whichever digits surround the name",
             arguments: [
                 ("Z_1TAGS", "Z_1POSTS", "Z_2TAGS"), ("Z_2POSTS", "Z_1POSTS", "Z_2TAGS"),
                 ("Z_1TAGS1", "Z_1POSTS2", "Z_2TAGS1"), ("Z_8TAGS", "Z_8POSTS", "Z_9TAGS"),
@@ -189,7 +189,7 @@ import RoostCore
                 })
         }
 
-        @Test("a missing object of a Core Data store, or one of another hierarchy, has no links")
+        @Test("a Core Data store returns no links from an object that is missing or belongs to another hierarchy")
         func linksOfOthers() throws {
             let model = try ManagedObjectModel(entities: [
                 Self.object(

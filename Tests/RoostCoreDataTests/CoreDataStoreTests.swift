@@ -370,8 +370,9 @@ import RoostCore
         private static let unfinishedChange =
             "PRAGMA cache_size=1; PRAGMA cache_spill=1; BEGIN; UPDATE ZITEM SET ZN = 99, ZS = hex(randomblob(3000)); WITH RECURSIVE c(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM c WHERE i < 300) INSERT INTO ZITEM SELECT i, 1, 1, i, hex(randomblob(2000)) FROM c;"
 
-        /// Returns a directory with 'J.sqlite', a store in the middle of a change, and its rollback
-        /// journal.
+        /// Returns a directory that contains an interrupted store and its rollback journal.
+        ///
+        /// The store, `J.sqlite`, is in the middle of a change.
         private func interruptedStore() throws -> TemporaryDirectory {
             let files = try Self.store()
             try files.run(Self.unfinishedChange)

@@ -93,7 +93,7 @@ import RoostCore
         }
 
         @Test(
-            "the error of a value that its attribute cannot hold names the object, and other objects are read",
+            "a value that its attribute cannot hold causes an error with the object's ID, and other objects are read",
             arguments: [
                 (AttributeType.integer16, "INTEGER", "1", "70000"), (.date, "TIMESTAMP", "1", "x'00'"),
                 (.uuid, "BLOB", "NULL", "x'0011'"),

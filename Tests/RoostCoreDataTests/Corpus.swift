@@ -37,7 +37,7 @@ struct StoreFacts: Sendable, CustomTestStringConvertible {
     /// The number of objects of each concrete entity, without Core Data's internal entities.
     let entities: [String: Int]
     let joinTables: [String: Int]
-    /// The paths of the model versions with the store's hashes.
+    /// The paths of the model versions whose hashes equal the store's hashes.
     let exactModels: [String]
     /// Apple's hash of each entity, in hexadecimal digits.
     let versionHashes: [String: String]

@@ -73,8 +73,8 @@ struct CorpusMappingTests {
             return
         }
         guard let expression = mapping.valueExpression else {
-            // A mapping with a source lacks an expression only if it names no source mapping and no
-            // key path.
+            // With a source entity, a relationship mapping has an expression if it names a source mapping or a key
+            // path.
             #expect(fact.source == nil || (facts["sourceMapping"] == nil && facts["keyPath"] == nil))
             return
         }
@@ -205,8 +205,10 @@ struct MappingFacts: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Returns the path of the model file that ends like `projectPath` and is nearest to the
-    /// mapping model, or nil.
+    /// Returns the path of a model file with the last two components of `projectPath`, or nil.
+    ///
+    /// If several files match, it is the file whose path has the longest common prefix with the
+    /// mapping model's path.
     func model(_ projectPath: String?) -> String? {
         guard let parts = projectPath?.split(separator: "/").suffix(2),
             let repository = path.split(separator: "/").first

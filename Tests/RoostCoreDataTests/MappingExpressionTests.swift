@@ -133,7 +133,7 @@ struct MappingExpressionTests {
     }
 
     @Test(
-        "an archived comparison is imported by its operator's number",
+        "the operator number of an archived comparison selects the imported operator",
         arguments: [
             (0, "<"), (1, "<="), (2, ">"), (3, ">="), (4, "=="), (5, "!="), (6, "MATCHES"), (7, "LIKE"),
             (8, "BEGINSWITH"), (9, "ENDSWITH"), (10, "IN"), (99, "CONTAINS"),
@@ -213,7 +213,7 @@ struct MappingExpressionTests {
                 "a predicate of class NSBlock"))
         #expect(
             try conditionMessage { $0.comparison($0.variable("source"), type: 11, to: $0.constant(.int(1))) }
-                .contains("a comparison by a method"))
+                .contains("a comparison that calls a method"))
         #expect(
             try conditionMessage { $0.comparison($0.variable("source"), type: 77, to: $0.constant(.int(1))) }.contains(
                 "of type 77"))

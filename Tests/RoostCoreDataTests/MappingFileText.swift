@@ -125,7 +125,7 @@ struct ExpressionArchive {
             ])
     }
 
-    /// Adds a function of the predicate language; its operand is a class.
+    /// Adds a call of a predicate function, whose operand is the class `className`.
     mutating func function(_ name: String, arguments: [TestPlist], of className: String = "_NSPredicateUtilities")
         -> TestPlist
     {
@@ -135,7 +135,9 @@ struct ExpressionArchive {
         return function(name, of: operand, arguments: arguments)
     }
 
-    /// Adds a comparison by the number of its operator, with a modifier and options.
+    /// Adds a comparison whose operator has the number `type`.
+    ///
+    /// `options` is the key and the value of the operator's options in the archive.
     mutating func comparison(
         _ left: TestPlist, type: Int64, to right: TestPlist, modifier: Int64 = 0, options: (String, Int64)? = nil
     ) -> TestPlist {

@@ -24,7 +24,9 @@ enum MappingImportSample {
         ])
     }
 
-    /// Imports a mapping model, with the models that it maps if they are known.
+    /// Imports a mapping model.
+    ///
+    /// The import uses the source and destination models if they are not nil.
     static func read(
         _ file: MappingFileText, from source: ManagedObjectModel? = nil, to destination: ManagedObjectModel? = nil
     ) throws -> CoreDataMappingModel {

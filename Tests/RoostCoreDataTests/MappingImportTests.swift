@@ -40,7 +40,7 @@ struct MappingImportTests {
         #expect(imported.warnings.filter { $0.message.contains("does not link to it") }.count == 1)
     }
 
-    @Test("a linked entity mapping without an entity gives one warning, and none that it is not linked")
+    @Test("a linked entity mapping without an entity gives no warning except that it names no entity")
     func mappingWithoutEntity() throws {
         var file = MappingFileText()
         file.entity(from: "Note", to: "Note", number: 1)
@@ -72,7 +72,7 @@ struct MappingImportTests {
         #expect(try Sample.read(file).mapping.entityMappings.map(\.type) == [.transform, .transform])
     }
 
-    @Test("a property mapping without an expression reads the source property of its name, if any")
+    @Test("a property mapping without an expression reads the source property of the same name, if that exists")
     func automaticExpressions() throws {
         var file = MappingFileText()
         let attributes = [
@@ -102,7 +102,7 @@ struct MappingImportTests {
         #expect(mapping.relationshipMappings.map(\.valueExpression) == expected)
     }
 
-    @Test("a relationship to an entity with mapped subentities uses every mapping, with a warning")
+    @Test("a relationship to an entity with mapped subentities gets the objects of all their mappings, with a warning")
     func hierarchies() throws {
         var file = MappingFileText()
         let attachments = file.relationship("attachments")

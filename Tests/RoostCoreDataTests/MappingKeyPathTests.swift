@@ -23,7 +23,7 @@ struct MappingKeyPathTests {
 
     private let emptyKeyPath = [("sourcekeypath", "")]
 
-    @Test("an empty key path imports no expression, with and without the models", arguments: [true, false])
+    @Test("an empty key path means no expression, with and without the models", arguments: [true, false])
     func emptyKeyPaths(hasModels: Bool) throws {
         var file = MappingFileText()
         let name = file.attribute("name", attributes: emptyKeyPath)
@@ -42,7 +42,7 @@ struct MappingKeyPathTests {
         #expect(!imported.warnings.contains { $0.message.contains("does not fit") })
     }
 
-    @Test("a mapping that is named beside an empty key path is ignored with a warning")
+    @Test("the name of an entity mapping is ignored, with a warning, if the key path beside it is empty")
     func mappingBesideEmptyKeyPath() throws {
         var file = MappingFileText()
         let relationship = file.relationship(
@@ -102,7 +102,7 @@ struct MappingKeyPathTests {
     }
 
     @Test(
-        "a key path of the editor starts at the source object, with or without SELF",
+        "a key path from Xcode's mapping editor starts at the source object, with or without SELF",
         arguments: ["SELF.body", "self.body", "body", "$source.body"])
     func keyPathsOfSelf(path: String) throws {
         var file = MappingFileText()
@@ -132,8 +132,9 @@ struct MappingKeyPathTests {
 
     // MARK: Values that do not fit
 
-    /// Returns a model of notes whose size has the type `type` and whose parts are of
-    /// `destination`.
+    /// Returns a model of notes whose size has the type `type`.
+    ///
+    /// The parts of a note are objects of the entity `destination`.
     private func notes(size type: AttributeType, partsOf destination: String) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(

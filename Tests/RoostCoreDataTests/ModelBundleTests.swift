@@ -28,7 +28,7 @@ struct ModelBundleTests {
         return directory.file("M.xcdatamodeld")
     }
 
-    @Test("an .xcdatamodeld bundle lists its versions in natural order and reads the current one")
+    @Test("the versions of an .xcdatamodeld bundle are listed in natural order, and the current one is read by default")
     func listsVersions() throws {
         let path = try makeBundle(["M 10", "M 2", "M"], current: "M 2.xcdatamodel")
         #expect(try CoreDataModelReader.versions(at: path) == ["M", "M 2", "M 10"])
@@ -44,6 +44,18 @@ struct ModelBundleTests {
     func noCurrent() throws {
         #expect(try CoreDataModelReader.read(at: makeBundle(["M"])).model.entities.map(\.name) == ["E"])
         #expect(try failure { try CoreDataModelReader.read(at: makeBundle(["M", "M 2"])) }.code == .invalidModel)
+    }
+
+    /// A regular file that has fewer bytes than the file system reports, like a file that shrinks
+    /// while it is read.
+    static let shortFile = "/sys/devices/system/cpu/online"
+
+    @Test(
+        "a file that becomes shorter while it is read is refused",
+        .enabled(if: FileManager.default.fileExists(atPath: shortFile), "the system has no such file"))
+    func shrinkingFile() throws {
+        let error = try failure { try BundleDirectory.readFile(at: Self.shortFile, limit: 1 << 20) }
+        #expect(error.code == .ioFailure && error.message.contains("changed while it was read"))
     }
 
     @Test(
@@ -81,7 +93,7 @@ struct ModelBundleTests {
         #expect(error.code == .unsupported && error.message.contains("Xcode 4"))
     }
 
-    @Test("a missing path, an empty bundle and another file have their own error codes")
+    @Test("a missing path and an empty bundle are not found, and a file of another kind is an invalid model")
     func notAModel() throws {
         #expect(try failure { try CoreDataModelReader.read(at: directory.file("none")) }.code == .notFound)
         try FileManager.default.createDirectory(

@@ -84,7 +84,7 @@ struct ModelCacheTests {
         #expect(read.warnings == [])
     }
 
-    @Test("an expression for a display name in Spotlight without a text form gives a warning")
+    @Test("a display name expression for Spotlight gives a warning if the expression has no text form")
     func displayNameWithoutText() throws {
         let read = try modelWithDisplayName { $0.object("NSBlockExpression", fields: []) }
         #expect(read.expression == nil)
@@ -107,9 +107,25 @@ struct ModelCacheTests {
         #expect(try PredicateText.predicate(archive.rootObject()) == "SELF \(symbol) SELF")
     }
 
+    @Test(
+        "a comparison of a compiled model keeps its modifier, and has no text form if the modifier is unknown",
+        arguments: [(0, "SELF == SELF"), (1, "ALL SELF == SELF"), (2, "ANY SELF == SELF"), (3, nil), (-1, nil)]
+            as [(Int64, String?)])
+    func comparisonModifier(modifier: Int64, text: String?) throws {
+        var writer = ArchiveWriter()
+        let object = writer.object("NSSelfExpression", fields: [])
+        let operation = writer.object(
+            "NSEqualityPredicateOperator", fields: [("NSOperatorType", .int(4)), ("NSModifier", .int(modifier))])
+        let comparison = writer.object(
+            "NSComparisonPredicate",
+            fields: [("NSLeftExpression", object), ("NSRightExpression", object), ("NSPredicateOperator", operation)])
+        let archive = try KeyedArchive(writer.archive(comparison), file: "m")
+        #expect(try PredicateText.predicate(archive.rootObject()) == text)
+    }
+
     @Test("decompression beyond its limit fails")
     func bomb() throws {
-        // A literal and then matches of the maximum length expand about 159 times.
+        // The compressed stream expands to about 159 times its size.
         let packed = try #require(Self.zeros)
         let error = try failure { try Inflate.raw(packed, limit: 1 << 20, what: "the bomb") }
         #expect(error.code == .limitExceeded)

@@ -9,7 +9,7 @@ func sampleArchive() -> [UInt8] {
 /// A writer of the sample's archive.
 private struct SampleArchive {
     private var archive: ArchiveWriter
-    /// The reserved entities and the relationships between them, which refer to each other.
+    /// The reserved UIDs of entities and relationships, whose objects refer to each other.
     private let animal: TestPlist
     private let cat: TestPlist
     private let owner: TestPlist

@@ -158,7 +158,7 @@ import RoostCore
         }
 
         @Test(
-            "a Roost store's hashes select the version of a model bundle, and a missing store the current one",
+            "a Roost store's hashes select the version of a model bundle; a missing store selects the current version",
             arguments: ["sqlite", "json"])
         func roostStores(type: String) throws {
             let directory = try TemporaryDirectory()

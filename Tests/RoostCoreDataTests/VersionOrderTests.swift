@@ -43,7 +43,7 @@ struct VersionOrderTests {
         try ModelFile.read(path, version: version).model
     }
 
-    @Test("without other evidence, the order guessed from names puts a differently named first version last")
+    @Test("the order guessed from names alone puts a differently named first version last")
     func guessesFromNames() throws {
         let path = try writeBundle(Self.made)
         let history = try history(at: path)
@@ -53,7 +53,7 @@ struct VersionOrderTests {
         #expect(history.orderReasons.count == history.versions.count - 1)
     }
 
-    @Test("without other evidence, versions are ordered by name, and the reasons say so")
+    @Test("versions with no evidence except their names are ordered by name, and the reasons say so")
     func sortedByName() throws {
         let history = try history(at: try writeBundle(["Model2", "Model 1", "Other"]))
         #expect(history.versions.map(\.name) == ["Model2", "Model 1", "Other"])
@@ -147,7 +147,7 @@ struct VersionOrderTests {
         }
         #expect(try names(from: "UserDataModel", to: last).first == "UserDataModel")
         let byNames = try history(at: path).versions.map(\.name)
-        // By its name, the target is older.
+        // By its name, the target is older than the store's version, so the store does not affect the order.
         #expect(try names(from: last, to: "MultiassetUserDataModel_v2") == byNames)
         let reasons = try history(
             at: path,

@@ -31,7 +31,9 @@ struct XMLModelTests {
 
     // MARK: Limits
 
-    /// Returns the processor time of this thread, which does not depend on other tests.
+    /// Returns the processor time that this thread spends in `body`.
+    ///
+    /// The work of other threads, such as other tests, does not count.
     private func processorSeconds(_ body: () throws -> Void) rethrows -> Double {
         var (start, end) = (timespec(), timespec())
         #expect(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start) == 0)
@@ -455,6 +457,17 @@ struct XMLModelTests {
                 FetchIndexDescription("a", on: "x"), FetchIndexDescription("a_2", on: "y"),
             ])
         #expect(read.warnings.count == 1)
+    }
+
+    @Test("warnings about members of configurations are in the order of the configurations' names")
+    func configurationOrder() throws {
+        let names = (0..<12).map { "C\(100 + $0)" }
+        let configurations = names.reversed().map {
+            "<configuration name=\"\($0)\"><memberEntity name=\"Missing\"/></configuration>"
+        }
+        let read = try readModel("<entity name=\"E\"/>" + configurations.joined())
+        let removals = read.warnings.map { String($0.message.prefix { $0 != ":" }) }
+        #expect(removals == names.map { "member 'Missing' of configuration '\($0)' is left out" })
     }
 
     @Test("an entity whose parent does not exist is refused")

@@ -118,7 +118,7 @@ struct CommitFeedTests {
         #expect(listening.taken.first == "-2>10")
     }
 
-    @Test("overlapping commits give notices in the order they began, each continuing the last")
+    @Test("overlapping commits give notices in the order they began, each from the generation of the previous notice")
     func overlapping() {
         let listening = Listening()
         listening.feed.setAddsGenerations(true)
@@ -133,7 +133,7 @@ struct CommitFeedTests {
         #expect(listening.taken == ["10>30", "30>70"])
         listening.look(at: 70)
         #expect(listening.taken.isEmpty)
-        // Another process added 5.
+        // Commits of another process added 5 to the generation.
         listening.look(at: 75)
         #expect(listening.taken == ["-70>75"])
     }

@@ -132,7 +132,7 @@ struct CommitTypesTests {
     func refusesContradiction(contradiction: Contradiction) throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Tag"), EntityDescription("Other")])
         var changes = ChangeSet(model: model)
-        // Other objects come first, so that a check of only the first changes fails.
+        // Other objects come first. A check that looks only at the first change does not find the contradiction.
         try changes.insert(ObjectID("Other", key: 1), values: [:])
         try changes.insert(ObjectID("Tag", key: 7), values: [:])
         try contradiction.change(&changes)

@@ -108,7 +108,7 @@ struct FillingCursorTests {
         #expect(try !cursor.next(into: &batch))
     }
 
-    @Test("a refused call of a cursor, closed or with a foreign batch, loses no record")
+    @Test("a cursor that refuses a call, because it is closed or the batch has another model, loses no record")
     func closed() throws {
         let cursor = SteppedCursor([.record(1)], model: model)
         var other = RecordBatch(model: try ManagedObjectModel(entities: [EntityDescription("Other")]))

@@ -234,7 +234,7 @@ struct HistoryFormatTests {
         #expect(try history.historyFindings(model, at: Generation(number: 3)).isEmpty)
     }
 
-    @Test("a history without the last commits is expired for readers and removals by date, and can be removed")
+    @Test("a history without the last commits refuses reads and removals by date as expired, but can be removed")
     func operationsInGap() throws {
         let history = MemoryHistory()
         try commit(1, to: history) { $0.insert(1, entity: 0) }

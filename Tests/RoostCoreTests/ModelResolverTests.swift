@@ -124,7 +124,7 @@ struct ModelResolverTests {
         #expect(link == Link(3, 7))
     }
 
-    @Test("a record has a field for each stored attribute, reference and place, no others")
+    @Test("a record has a field for each stored attribute, reference and place in an ordered relationship, no others")
     func layouts() throws {
         let model = try Self.library()
         let fields = try model.requireEntity("Audiobook").layout.fields

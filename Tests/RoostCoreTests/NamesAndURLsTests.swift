@@ -96,7 +96,7 @@ struct NamesAndURLsTests {
         return registry
     }
 
-    @Test("a registry keeps the order of store types, and the last type of a name")
+    @Test("a registry keeps the order of store types, and only the last type that was registered with a name")
     func registration() {
         #expect(registry().all.map(\.name) == ["sqlite", "lmdb"])
     }

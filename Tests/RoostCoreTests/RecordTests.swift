@@ -38,7 +38,7 @@ struct RecordTests {
         }
     }
 
-    @Test("the value of an element makes the composites around it present, unless they are given")
+    @Test("a value for an element makes the composites around it present, unless they have values of their own")
     func elementsByPath() throws {
         let inner = AttributeDescription(
             "d", type: .composite,

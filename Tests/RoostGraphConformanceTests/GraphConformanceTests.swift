@@ -49,7 +49,7 @@ struct GraphConformanceTests {
     }
 
     @Test(
-        "a graph check fails on a store with the fault that it looks for",
+        "a graph check fails on a store that has the fault that the check looks for",
         arguments: GraphSelfTest.faults.map { ($0.fault, $0.check) })
     func selfTest(of fault: FaultyStoreType.Fault, caughtBy check: String) async throws {
         let fixture = try #require(Self.fixtures.first { $0.description == "json" })
@@ -66,7 +66,7 @@ struct GraphConformanceTests {
 
     #if PlantedFaults
         @Test(
-            "a graph check fails if the fault that it looks for is planted in contexts",
+            "a graph check fails if contexts have the planted fault that the check looks for",
             arguments: GraphSelfTest.plantedFaults.map { ($0.fault, $0.check) })
         func plantedFaults(of fault: PlantedFault, caughtBy check: String) async throws {
             let fixture = try #require(Self.fixtures.first { $0.description == "json" })
@@ -83,8 +83,8 @@ struct GraphConformanceTests {
         }
     #else
         @Test(
-            "a graph check fails if the fault that it looks for is planted in contexts",
-            .disabled("needs the trait PlantedFaults: make test has it"))
+            "a graph check fails if contexts have the planted fault that the check looks for",
+            .disabled("needs the trait PlantedFaults, which 'make test' sets"))
         func plantedFaults() {}
     #endif
 

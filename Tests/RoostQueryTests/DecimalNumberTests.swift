@@ -33,7 +33,7 @@ struct DecimalNumberTests {
     func badText(_ text: String) { #expect(DecimalNumber(utf8: text.utf8) == nil) }
 
     @Test(
-        "a decimal number with an exponent out of range is refused, unless it is zero",
+        "an exponent out of range is refused, unless the decimal number is zero",
         arguments: [Int.max, .min, .max - 1, .min + 38, 128, 1 << 32, -200, -129])
     func exponents(_ exponent: Int) {
         #expect(DecimalNumber(isNegative: false, mantissa: 1, exponent: exponent) == nil)

@@ -111,7 +111,7 @@ struct FilterTwinTests {
         #expect(matches > 10_000 && misses > 10_000)
     }
 
-    @Test("a field comparison answers the same compiled or not, errors included")
+    @Test("a field comparison gives the same keys or error whether it is compiled or not")
     func fieldComparisons() throws {
         let model = try everyTypeModel()
         let entity = try model.requireEntity("Thing")

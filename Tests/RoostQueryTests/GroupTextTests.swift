@@ -65,7 +65,7 @@ struct GroupTextTests {
         #expect(throws: StoreError.self) { try Predicate(text, for: "Album", model: model) }
     }
 
-    /// Wrong columns of groups, each with its position and words of the message.
+    /// Wrong columns of groups, each with the position of the mistake and words of the message.
     static let refusals: [(String, String, String)] = [
         ("1 + @sum", "column 5", "@sum.price"), ("1 + @sum.prise", "column 5", "did you mean 'price'?"),
         ("@sum.tracks.length", "column 1", "write sum(tracks.@sum.length)."),
@@ -75,7 +75,7 @@ struct GroupTextTests {
         ("@unionOfObjects.title", "column 1", "needs a to-many relationship"),
     ]
 
-    @Test("a wrong column of groups is refused with its position and a remedy", arguments: refusals)
+    @Test("the error for a wrong column of groups has the position of the mistake and a remedy", arguments: refusals)
     func refusesWithRemedy(_ text: String, place: String, words: String) throws {
         let model = try Self.model()
         let error = try #require(throws: StoreError.self) {
@@ -138,7 +138,7 @@ struct SuggestedNameTests {
         _ = try FetchRequest.Predicate("\(suggestion) != NULL", for: entity, model: model)
     }
 
-    @Test("an unknown name is reported as a subentity's property, or with the entity's properties")
+    @Test("the error for an unknown name names a subentity that has it, or lists the entity's properties")
     func subentities() throws {
         let library = try Library()
         let error = try #require(throws: StoreError.self) {

@@ -67,7 +67,7 @@ struct InterpolatedTextTests {
     }
 
     @Test(
-        "percent signs and marks of interpolations are ordinary characters inside quotes",
+        "percent signs and text that looks like an interpolation are ordinary characters inside quotes",
         arguments: [
             ("string == '%@'", P.path("string") == "%@"), ("string == \"100 %\"", P.path("string") == "100 %"),
             ("string == '%K %d' AND string != \("%@")", .path("string") == "%K %d" && .path("string") != "%@"),

@@ -69,9 +69,11 @@ struct MacroMeaningTests {
     }
 
     /// Expects that Foundation and the filter select the same objects: some, but not all.
+    ///
+    /// With `selected`, this function decides instead of Foundation.
     func check(
         _ predicate: Foundation.Predicate<MacroThing>, of things: [MacroThing]? = nil,
-        sourceLocation place: SourceLocation = #_sourceLocation
+        selected: ((MacroThing) -> Bool)? = nil, sourceLocation place: SourceLocation = #_sourceLocation
     ) throws {
         let things = things ?? self.things
         var records = RecordBatch(model: model)
@@ -84,7 +86,9 @@ struct MacroMeaningTests {
         var batch = RecordBatch(model: model)
         var keys: [Int] = []
         while try fetch.next(into: &batch) { keys += (0..<batch.count).map { Int(batch.key(at: $0)) } }
-        let expected = try things.indices.filter { try predicate.evaluate(things[$0]) }.map { $0 + 1 }
+        let expected = try things.indices.filter { index in
+            try selected?(things[index]) ?? predicate.evaluate(things[index])
+        }.map { $0 + 1 }
         let text = try translated.format()
         #expect(keys == expected, "\(text)", sourceLocation: place)
         #expect(
@@ -139,6 +143,53 @@ struct MacroMeaningTests {
         try check(#Predicate<T> { $0.rating.flatMap { $0 + 1 } == nil })
         try check(#Predicate<T> { ($0.rating.flatMap { $0 > 2 } ?? $0.flag) == $0.flag })
         try check(#Predicate<T> { if let rating = $0.rating { rating > 2 } else { $0.flag } })
+    }
+
+    @Test("a choice between optional conditions in #Predicate is nil if the chosen condition is nil")
+    func optionalChoices() throws {
+        try check(#Predicate<T> { ($0.flag ? $0.note?.isEmpty : $0.note?.contains("a")) == false })
+        try check(#Predicate<T> { ($0.flag ? $0.note?.isEmpty : $0.note?.contains("a")) == true })
+        try check(#Predicate<T> { ($0.flag ? $0.note?.isEmpty : $0.note?.contains("a")) != true })
+        try check(#Predicate<T> { ($0.flag ? $0.note?.isEmpty : $0.note?.contains("a")) != false })
+        try check(#Predicate<T> { ($0.flag ? $0.note?.isEmpty : $0.note?.contains("a")) == nil })
+        try check(#Predicate<T> { ($0.flag ? $0.note?.isEmpty : $0.note?.contains("a")) != nil })
+        try check(#Predicate<T> { ($0.flag ? $0.note?.isEmpty : $0.note?.contains("a")) == $0.seen })
+        try check(#Predicate<T> { ($0.flag ? $0.note?.isEmpty : $0.note?.contains("a")) ?? true })
+        try check(#Predicate<T> { ($0.flag ? $0.note?.isEmpty : $0.note?.contains("a")) ?? false })
+        try check(#Predicate<T> { ($0.flag ? $0.note?.isEmpty : $0.seen) == false })
+        try check(#Predicate<T> { ($0.flag ? $0.seen : $0.note?.isEmpty) == false })
+        try check(#Predicate<T> { ($0.flag ? $0.seen : $0.note?.isEmpty) == nil })
+        try check(#Predicate<T> { ($0.flag ? $0.note?.isEmpty : nil) == false })
+        try check(#Predicate<T> { ($0.flag ? nil : $0.note?.isEmpty) != true })
+        try check(#Predicate<T> { ($0.flag ? $0.note?.isEmpty : true) == false })
+        try check(#Predicate<T> { ($0.flag ? $0.note?.isEmpty : false) == nil })
+        try check(
+            #Predicate<T> { thing in
+                thing.rating.flatMap { rating in rating > 2 ? thing.note?.isEmpty : thing.seen } == false
+            })
+    }
+
+    @Test("?? in #Predicate is nil if its right side is nil")
+    func optionalFallbacks() throws {
+        try check(#Predicate<T> { ($0.note?.isEmpty ?? ($0.number > 1)) == false })
+        // Foundation throws an error for a forced unwrap of nil. Here, its value is null.
+        try check(
+            #Predicate<T> { ($0.note?.isEmpty ?? ($0.rating.flatMap { $0 > 2 })!) == false },
+            selected: { ($0.note?.isEmpty ?? $0.rating.map { $0 > 2 }) == false })
+        // `if let note = thing.note { thing.seen } else { thing.rating.flatMap { $0 > 2 } }`, expanded.
+        let conditional = Foundation.Predicate<T>({ thing in
+            let note = PredicateExpressions.build_KeyPath(root: thing, keyPath: \.note)
+            let seen = PredicateExpressions.build_KeyPath(root: thing, keyPath: \.seen)
+            let rating = PredicateExpressions.build_KeyPath(root: thing, keyPath: \.rating)
+            let fallback = PredicateExpressions.build_flatMap(rating) { rating in
+                PredicateExpressions.build_Comparison(
+                    lhs: rating, rhs: PredicateExpressions.build_Arg(2), op: .greaterThan)
+            }
+            let choice = PredicateExpressions.build_NilCoalesce(
+                lhs: PredicateExpressions.build_flatMap(note) { _ in seen }, rhs: fallback)
+            return PredicateExpressions.build_Equal(lhs: choice, rhs: PredicateExpressions.build_Arg(false))
+        })
+        try check(conditional, selected: { ($0.note == nil ? $0.rating.map { $0 > 2 } : $0.seen) == false })
     }
 
     @Test("#Predicate on texts and lists selects the same objects as in Foundation")

@@ -55,13 +55,13 @@ private struct Layers {
 struct PathRepetitionTests {
     /// The path through all layers, without a field.
     private static let far = Layers.path(Layers.depth, rest: []).joined(separator: ".")
-    /// The number of nodes on the paths without the last layer: the first node, and all nodes of
-    /// the inner layers.
+    /// The number of nodes from which the paths continue: the first node, and all nodes of the
+    /// inner layers.
     private static let nodeCount = 1 + (Layers.depth - 1) * Layers.width
     private static let last = Int64((Layers.depth + 1) * Layers.width)
 
     @Test(
-        "a condition in which repetitions do not matter follows each object of converging paths once",
+        "a condition whose result ignores repetitions reads each object of converging paths once",
         arguments: [
             ("ANY \(far).number > 1000", false), ("ANY \(far).number == \(last)", true),
             ("ALL \(far).number > 20", true), ("NONE \(far).number == 7", true),

@@ -176,7 +176,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "arguments of a wrong number or kind are refused in a predicate's format",
+        "a predicate's format with too few, too many or unsuitable arguments is refused",
         arguments: [
             ("a = %@", [], "column 5: The argument for '%@' is missing"),
             ("a = 1", [1], "predicate has fewer placeholders (0) than there are arguments (1)"),
@@ -202,7 +202,9 @@ struct PredicateFormatTests {
             ("a CONTAINS[x] 'x'", "column 12: One or more of the options"), ("a CONTAINS[c 'x'", "']'"),
             ("upercase(a) = 'x'", "column 1: The function 'upercase' is unknown; did you mean 'uppercase'?"),
             ("modulus:of:(a, 1) = 1", "did you mean 'modulus:by:'"), ("frobnicate(a) = 1", "FUNCTION(value"),
-            ("uppercase(a, a) = 'x'", "'uppercase' takes 1 arguments, not 2"), ("sum() = 1", "at least 1"),
+            ("uppercase(a, a) = 'x'", "'uppercase' takes 1 argument, not 2"),
+            ("sum() = 1", "'sum' takes at least 1 argument, not 0"),
+            ("modulus:by:(a) = 1", "'modulus:by:' takes 2 arguments, not 1"),
             ("a.@cuont > 1", "column 3: The collection operator '@cuont' is unknown. Did you mean @count?"),
             ("ANY a", "column 6: A comparison"), ("ANY (a = 1)", "not a condition"), ("a[FIRST = 1", "']'"),
             ("TERNARY(a, 1, 2) = 1", "A comparison"), ("SUBQUERY(a, x, a = 1)[SIZE] = 1", "A variable such as $x"),
@@ -311,7 +313,7 @@ struct PredicateFormatTests {
         }
     }
 
-    @Test("a property can be named uti, with a minus after it")
+    @Test("a property can be named uti, and a minus can follow the name")
     func uti() throws {
         #expect(try P(format: "uti-5 = 1", arguments: []) == P(format: "uti - 5 = 1", arguments: []))
         #expect(try P(format: "uti = 1", arguments: []) == .equal("uti", to: 1))

@@ -89,6 +89,9 @@ struct PredicateTextTests {
             ),
             ("double = 0.1", "double", .double(0.1)), ("double = -0.0", "double", .double(-0.0)),
             ("float = 4.1", "float", .double(Double(Float(4.1)))), ("float = 4.1000000000", "float", .double(4.1)),
+            ("float = 0.100000024", "float", .double(Double(Float(0.100000024)))),
+            ("float = -0.000100000005", "float", .double(Double(Float(-0.000100000005)))),
+            ("float = 0.1000000241", "float", .double(0.1000000241)),
             ("float = 16777217", "float", .int(16_777_217)), ("boolean = 1", "boolean", .int(1)),
             ("date = '2001-01-02'", "date", .date(Date(timeIntervalSinceReferenceDate: 86400))),
             ("date = '2000-12-31T23:59:59.5Z'", "date", .date(Date(timeIntervalSinceReferenceDate: -0.5))),
@@ -196,7 +199,7 @@ struct PredicateTextTests {
     }
 
     @Test(
-        "a printed predicate has few brackets, quoted names and casts",
+        "a predicate is printed with only the brackets and casts that it needs",
         arguments: [
             (.equal("string", to: "a\"\\\n\u{0}é"), #"string == "a\"\\\n\x00é""#),
             (

@@ -90,7 +90,7 @@ struct RecordFilterTests {
     }
 
     @Test(
-        "sort orders put nulls first and NaN last, and break ties by key",
+        "an ascending order puts nulls first and NaN last, a descending order the reverse, and keys break ties",
         arguments: [
             ([FetchRequest.SortDescriptor("double")], [3, 4, 2, 5, 1]),
             ([.init("double", ascending: false)], [1, 5, 2, 3, 4]),

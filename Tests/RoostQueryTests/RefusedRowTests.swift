@@ -74,7 +74,7 @@ struct RefusedRowTests {
     ]
 
     static let objects: [RefusedRows] = [
-        RefusedRows("a condition on groups without groups", naming: "groups") { $0.havingPredicate = .constant(true) },
+        RefusedRows("a condition on groups, but no groups", naming: "groups") { $0.havingPredicate = .constant(true) },
         RefusedRows("a path to many values", naming: "'tracks.title'") {
             $0.entity = "Album"
             $0.propertiesToFetch = ["tracks.title"]
@@ -93,12 +93,13 @@ struct RefusedRowTests {
     }
 
     @Test(
-        "invalid columns are refused before the first row, and named", arguments: columns, [false, true])
+        "invalid columns are refused before the first row, and the error names the problem", arguments: columns,
+        [false, true])
     func refusesColumns(refused: RefusedRows, isGrouped: Bool) throws {
         try refused.expect(isGrouped: isGrouped)
     }
 
-    @Test("invalid groups are refused before the first row, and named", arguments: groups)
+    @Test("invalid groups are refused before the first row, and the error names the problem", arguments: groups)
     func refusesGroups(refused: RefusedRows) throws {
         try refused.expect(isGrouped: true)
     }

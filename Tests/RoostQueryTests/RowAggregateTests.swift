@@ -65,7 +65,7 @@ struct RowAggregateTests {
     }
 
     @Test(
-        "an aggregate of a field equals the general aggregate",
+        "the fast aggregate of a field gives the same values as the general aggregate",
         arguments: ["integer16", "integer32", "integer64", "boolean", "double", "float", "date", "decimal", "string"],
         FetchRequest.Function.allCases.filter(\.isOfMany))
     func fastAggregates(name: String, function: FetchRequest.Function) throws {

@@ -16,7 +16,7 @@ func makeReader(
     }
 }
 
-@Suite("JSON texts with names")
+@Suite("Token readers of JSON texts")
 struct JSONTokenReaderTests {
     private func failure(_ text: String, code: StoreError.Code) -> StoreError? {
         var reader = JSONTokenReader(Array(text.utf8), name: "a file", errorCode: code)
@@ -45,7 +45,7 @@ struct JSONTokenReaderTests {
         }
         do throws(StoreError) {
             _ = try reader.next()
-            Issue.record("a text without a source was read")
+            Issue.record("a text was read although its source failed")
         } catch {
             #expect(error.code == .cancelled)
             #expect(error.message == "The reading was cancelled.")
@@ -57,13 +57,13 @@ struct JSONTokenReaderTests {
         var reader = JSONTokenReader(name: "text") { $0.count + 1 }
         do throws(StoreError) {
             _ = try reader.next()
-            Issue.record("more bytes than there are were read")
+            Issue.record("a source that returned too many bytes was accepted")
         } catch {
             #expect(error.code == .internalInconsistency)
         }
     }
 
-    @Test("an error for the current token has its position and ends as a sentence")
+    @Test("an error for the current token has the token's position and a final period or question mark")
     func positionsCallerError() throws {
         var reader = makeReader(Array("[1, 1.5, 99999999999999999999]".utf8), chunk: 3)
         try reader.expect(.beginArray, "a list")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RoostText
 
-@Suite("Records read as they are written")
+@Suite("The fast reader of records in the writer's format")
 struct WrittenRecordTests {
     private let model: ManagedObjectModel
 
@@ -50,7 +50,7 @@ struct WrittenRecordTests {
         }
         result.checksum = tokens.checksumBeforeToken().map { TextChecksum.text($0) }
         result.records = (0..<batch.count).map { batch.record(at: $0) }
-        // After an error, the progress of the checksum is not significant.
+        // After an error, the two ways of reading may have added different bytes to the checksum.
         if result.message != nil { result.checksum = nil }
         return result
     }

@@ -76,9 +76,10 @@ extension GraphCheck {
             try expect(!album.isUpdated && !context.hasChanges, "no changes after the save")
             album.year = 1
             album.year = 1971
-            try expect(!album.hasPersistentChangedValues, "a value set there and back does not differ")
+            try expect(!album.hasPersistentChangedValues, "a value that is changed and changed back does not differ")
             try context.save()
-            try expectEqual(try bench.storedVersion(id, in: container), 1, "the stored version after there and back")
+            try expectEqual(
+                try bench.storedVersion(id, in: container), 1, "the version after a change and its reversal")
         },
         GraphCheck(
             "change.changed-values",
@@ -144,7 +145,7 @@ extension GraphCheck {
                 try expectEqual(object[name], .null, "'\(name)' set to null")
                 property.set(object, value)
                 try expectEqual(object[name], value, "'\(name)' set again")
-                try expect(!object.hasPersistentChangedValues, "'\(name)' there and back does not differ")
+                try expect(!object.hasPersistentChangedValues, "'\(name)', changed and changed back, does not differ")
             }
             try expect(other.pendingError == nil, "no error", otherwise: "\(String(describing: other.pendingError))")
         },

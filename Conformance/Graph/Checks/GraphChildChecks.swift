@@ -194,7 +194,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "child.follows",
-            "A child that merges automatically shows the parent's changes, below its own changes.", .apple
+            "A child that merges automatically shows the parent's changes, with the child's own changes on top.", .apple
         ) { bench in
             let (container, parent, album) = try makeParent(bench)
             let child = parent.makeChild()
@@ -211,7 +211,9 @@ extension GraphCheck {
         },
     ]
 
-    /// Returns a saved album with three tracks, in a context for child contexts.
+    /// Returns a saved album with three tracks, its context and the container.
+    ///
+    /// The checks create child contexts of this context.
     private static func makeParent(
         _ bench: GraphBench
     ) throws -> (container: PersistentContainer, parent: ManagedObjectContext, album: Album) {

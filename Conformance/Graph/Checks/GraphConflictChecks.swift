@@ -48,7 +48,7 @@ extension GraphCheck {
     static let conflicts: [GraphCheck] = [
         GraphCheck(
             "merge.error",
-            "The save throws conflict with base, mine and theirs. Nothing is written. After a refresh with merging, the save succeeds.",
+            "If another context changed the object, the save throws conflict with the stored record, and writes nothing. After a refresh with merging, the save succeeds.",
             .apple
         ) { bench in
             let salary = try Salary(bench)
@@ -78,7 +78,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "merge.store-trump",
-            "With mergeByPropertyStoreTrump, if they changed only the name, context and store get their name and my salary.",
+            "With mergeByPropertyStoreTrump, properties that the other context changed keep their stored values. This context's changes of other properties are saved.",
             .apple
         ) { bench in
             let salary = try Salary(bench)
@@ -90,7 +90,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "merge.object-trump",
-            "With mergeByPropertyObjectTrump, the result has my changed name and their salary, which I did not change.",
+            "With mergeByPropertyObjectTrump, the properties that this context changed are saved. Other properties get the stored values.",
             .apple
         ) {
             bench in
@@ -102,7 +102,9 @@ extension GraphCheck {
             try salary.expectBoth("C", salary: 50)
         },
         GraphCheck(
-            "merge.overwrite", "With overwrite, the store gets my whole object, and their changes are lost.", .apple
+            "merge.overwrite",
+            "With overwrite, the store gets the whole object of this context, and the other context's changes are lost.",
+            .apple
         ) { bench in
             let salary = try Salary(bench)
             salary.context.mergePolicy = .overwrite
@@ -112,7 +114,7 @@ extension GraphCheck {
             try salary.expectBoth("C", salary: 10)
         },
         GraphCheck(
-            "merge.rollback", "With rollback, the context gets their object, and no changes are pending.", .apple
+            "merge.rollback", "With rollback, the context gets the stored object, and no changes are pending.", .apple
         ) { bench in
             let salary = try Salary(bench)
             salary.context.mergePolicy = .rollback
@@ -124,7 +126,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "merge.references",
-            "The policies resolve to-one references with both sides of the relationship, in the context and in the store.",
+            "The policies resolve a conflict of to-one references on both sides of the relationship, in the context and in the store.",
             .roost
         ) { bench in
             let policies: [(MergePolicy, String)] = [
@@ -167,7 +169,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "merge.deleted-there",
-            "With a delete there and a change here: error fails; object trump and overwrite write mine; store trump and rollback take the delete.",
+            "If another context deleted an object that this context changed, policy error fails. Object trump and overwrite save the object. Store trump and rollback accept the delete.",
             .roost
         ) { bench in
             for policy in policies {
@@ -201,7 +203,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "merge.deleted-here",
-            "With a change there and a delete here: error fails; object trump and overwrite delete; store trump and rollback restore the object with their values.",
+            "If another context changed an object that this context deleted, policy error fails. Object trump and overwrite delete it. Store trump and rollback restore it with the stored values.",
             .roost
         ) { bench in
             for policy in policies {
@@ -229,7 +231,10 @@ extension GraphCheck {
                 }
             }
         },
-        GraphCheck("merge.custom", "With a policy that adds numbers, the sum of both differences is stored.", .roost) {
+        GraphCheck(
+            "merge.custom",
+            "A custom policy can apply both changes of a number, fail, accept the stored object or delete it.", .roost
+        ) {
             bench in
             let salary = try Salary(bench)
             salary.context.mergePolicy = MergePolicy("sum") { (conflict: MergeConflict) throws(StoreError) in
@@ -259,7 +264,8 @@ extension GraphCheck {
         },
         GraphCheck(
             "merge.detect",
-            "After detectConflicts(for:) on an unchanged object that another context changed, the save fails.", .apple
+            "After detectConflicts(for:), the save fails if another context changed the object, even if this context did not change it.",
+            .apple
         ) { bench in
             let salary = try Salary(bench)
             salary.context.detectConflicts(for: salary.person)
@@ -304,7 +310,7 @@ extension GraphCheck {
     static let constraintConflicts: [GraphCheck] = [
         GraphCheck(
             "merge.unique",
-            "On an insert with a unique value in use, error throws constraintViolation with both sides. Object trump: the stored object keeps its identity and gets my values, my duplicate is removed, and references to it point to the survivor. Store trump: the stored values stay.",
+            "On an insert with a unique value in use, policy error throws constraintViolation with the IDs of both objects. Object trump: the stored object keeps its identity and gets the new values, the duplicate is removed, and references to the duplicate point to the stored object. Store trump: the stored object keeps its values.",
             .both, needs: [.uniquenessConstraints]
         ) { bench in
             for policy in policies {
@@ -356,7 +362,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "merge.unique-update",
-            "An update to a unique value in use fails with both sides, and writes nothing; exchanging two unique values in one save succeeds.",
+            "An update to a unique value in use fails with the IDs of both objects, and writes nothing. Exchanging two unique values in one save succeeds.",
             .roost, needs: [.uniquenessConstraints]
         ) { bench in
             let container = try bench.makeContainer(try GraphModel.accounts.get())

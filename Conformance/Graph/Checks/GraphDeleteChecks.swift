@@ -56,7 +56,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "delete.deny-at-save",
-            "With deny and a member, save (not delete) throws, the error names both objects, and the context keeps its changes.",
+            "With deny, deleting an owner that has a member fails only at the save. The error names both objects, and the context keeps its changes.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()
@@ -78,7 +78,10 @@ extension GraphCheck {
             context.rollback()
             try expect(!owner.isDeleted, "not deleted after a rollback")
         },
-        GraphCheck("delete.deny-lifted", "If the member is deleted too, in either order, the save succeeds.", .apple) {
+        GraphCheck(
+            "delete.deny-lifted",
+            "With deny, deleting an owner succeeds if its members are removed, or deleted too, in either order.", .apple
+        ) {
             bench in
             for order in [[0, 1], [1, 0]] {
                 let container = try bench.makeContainer(name: "store\(order[0])")
@@ -147,13 +150,13 @@ extension GraphCheck {
                 try other.existingObject(with: ids[1]).object("host"), "an object that the reference points to")
             try expect(host.isFault && !host.isDeleted, "a fault")
             try expectEqual(host["name"], .null, "its name")
-            try expect(host.isDeleted, "it is inaccessible")
+            try expect(host.isDeleted, "the fault is inaccessible")
             try other.existingObject(with: ids[1]).setObject(nil, for: "host")
             try other.save()
         },
         GraphCheck(
             "delete.mandatory-inverse",
-            "If nullify clears a mandatory reference, the save reports `missing` for that object, unless that object is deleted too.",
+            "If nullify clears a mandatory reference of an object, the save reports `missing` for the object, unless it is deleted too.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()
@@ -193,7 +196,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "delete.concurrent-reference",
-            "If a context sets a reference to an object that another context deletes first, its save fails and names both objects; no dangling reference is stored.",
+            "If a context sets a reference to an object and another context deletes the object first, the save of the reference fails and names both objects. No dangling reference is stored.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()
@@ -242,7 +245,7 @@ extension GraphCheck {
                     try expectEqual(reference, .null, "the stored reference of \(rule.0), since the delete was saved")
                 } catch let error as StoreError {
                     try expect(
-                        [.deleteDenied, .validationFailed, .conflict].contains(error.code), "a code for it",
+                        [.deleteDenied, .validationFailed, .conflict].contains(error.code), "an expected error code",
                         otherwise: "\(error)")
                     try expectEqual(try bench.storedCount("Owner", in: container), 1, "the stored owners")
                     context.rollback()

@@ -9,7 +9,7 @@ extension GraphCheck {
     static let edges: [GraphCheck] = [
         GraphCheck(
             "identity.temporary-unavailable",
-            "If the store cannot reserve keys at the save either, the save throws that error, everything stays pending, and a retry stores it.",
+            "If the store can reserve keys neither at the insert nor at the save, the save throws the store's error, and everything stays pending. Once keys are available, a save replaces temporary IDs and stores the objects.",
             .roost
         ) { bench in
             let (container, meter) = try bench.makeMetered()
@@ -37,7 +37,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "identity.outlives-context",
-            "An object that outlives its context keeps the values that it has, changes nothing, and has no context.",
+            "An object that outlives its context keeps its values, ignores changes, and has no context.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()
@@ -104,7 +104,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "relations.ordered-merge",
-            "If two contexts insert and move members of one ordered relationship, both see one list with all members afterwards.",
+            "If two contexts insert members into one ordered relationship and save, both then see the same list with all members.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()
@@ -166,7 +166,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "relations.set-members",
-            "Assigning a set or a list makes exactly its objects members, whatever was pending before.", .roost
+            "After a set or list is assigned, exactly its objects are members, whatever was pending before.", .roost
         ) { bench in
             let container = try bench.makeContainer()
             let context = container.makeContext()
@@ -200,7 +200,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "delete.new-destination",
-            "If a new object is deleted before the save, references to it and memberships of it end, and no dangling reference is stored.",
+            "If a new object is deleted before the save, references to it are cleared, and it leaves to-many relationships. No dangling reference is stored.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()
@@ -260,7 +260,7 @@ extension GraphCheck {
             } catch let error as StoreError {
                 try expect(
                     [.objectNotFound, .deleteDenied, .validationFailed, .invalidRequest].contains(error.code),
-                    "a code for it", otherwise: "\(error)")
+                    "an expected error code", otherwise: "\(error)")
                 album.artist = nil
                 track.tags.remove(tag)
                 context.delete(artist)
@@ -276,7 +276,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "delete.links",
-            "Deleting an object ends its many-to-many links, in loaded relationships and in the store, and keeps the order of the others.",
+            "Deleting an object ends its many-to-many links, in loaded relationships and in the store, and keeps the order of the remaining members.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()
@@ -399,7 +399,8 @@ extension GraphCheck {
         },
         GraphCheck(
             "save.closed",
-            "After close, every call that reads or writes throws closed, and no object stops the program.", .roost
+            "After close, every read and save of a context throws closed, and using its objects does not stop the program.",
+            .roost
         ) { bench in
             let container = try bench.makeContainer()
             try bench.change(container) { try insertBlue(into: $0) }

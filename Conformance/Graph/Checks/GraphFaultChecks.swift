@@ -59,7 +59,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "faults.gone",
-            "If another context deleted a fault's row, its properties read as null, isDeleted is true, and it is not validated (default). With deletesInaccessibleFaults false, the next save throws objectNotFound.",
+            "If another context deleted a fault's row, by default the fault's properties read as null, isDeleted is true, and the fault is not validated. With deletesInaccessibleFaults false, the next save throws objectNotFound.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()
@@ -85,7 +85,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "faults.after-delete-saved",
-            "After a saved delete, firing a relationship of the object gives an empty result and latches an error; context is nil and isDeleted is false.",
+            "After a saved delete, the object's context is nil and isDeleted is false. Reading a relationship of the object gives an empty result and sets pendingError of the former context.",
             .both
         ) { bench in
             let container = try bench.makeContainer()
@@ -185,10 +185,13 @@ extension GraphCheck {
             }
             try expectEqual(albums[1].title, "Blue", "a fault in the same event")
             try expectEqual(albums[1].tracks.count, 3, "the members in the same event")
+            let new = Fetch<Album>(where: "title == 'new'")
+            try expectEqual(try context.fetch(new).count, 0, "the fetched objects in the same event")
             context.processPendingChanges()
             try context.refresh(albums[1], mergingChanges: false)
             try expectEqual(albums[1].title, "new", "a fault in the next event")
             try expectEqual(albums[1].tracks.count, 4, "the members in the next event")
+            try expectEqual(try context.fetch(new).count, 2, "the fetched objects in the next event")
         },
         GraphCheck(
             "faults.company",
@@ -282,7 +285,8 @@ extension GraphCheck {
             try context.refresh(person, mergingChanges: false)
             try context.refresh(person, mergingChanges: false)
             try expectEqual(
-                person.turns, ["will", "did", "will", "did"], "the calls after a second time and one of a fault")
+                person.turns, ["will", "did", "will", "did"],
+                "the calls after two more refreshes, the second of a fault")
         },
     ]
 }

@@ -9,7 +9,7 @@ extension GraphCheck {
     static let fetching: [GraphCheck] = [
         GraphCheck(
             "fetch.pending",
-            "With inserts, deletes and changes that enter and leave the predicate, a fetch returns the same as if they were saved. With includesPendingChanges false, membership is the store's, with pending values.",
+            "With pending inserts, deletes and changes of the compared values, a fetch returns the same objects as after a save. With includesPendingChanges false, it returns the objects that match in the store, with their pending values.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()
@@ -42,7 +42,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "fetch.pending-window",
-            "With alpha 5, charlie 21, delta 30 and echo 40 in memory (bravo deleted), offset 1 and limit 2 give [charlie, delta].",
+            "Offset and limit apply to the pending state: with alpha 5, charlie 21, delta 30 and echo 40 (bravo deleted), offset 1 and limit 2 give [charlie, delta].",
             .roost
         ) { bench in
             let container = try bench.makeContainer()
@@ -87,7 +87,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "fetch.pending-candidates",
-            "If a related object has unsaved changes, a fetch compares only the objects that refer to it, and takes the rest from the store.",
+            "If a related object has unsaved changes, the context evaluates the predicate only for objects that refer to it. The store selects the rest.",
             .roost
         ) { bench in
             let (container, meter) = try bench.makeMetered { context in
@@ -180,7 +180,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "fetch.pages",
-            "With pages of 50 over 1,000 objects, access to the 120th reads the rows of one page. Changes during the walk leave each object in its place.",
+            "With pages of 50 over 1,000 objects, access to index 120 reads the rows of one page. Changes during the walk leave each object at its index.",
             .apple
         ) { bench in
             let (container, meter) = try bench.makeMetered { context in
@@ -196,7 +196,7 @@ extension GraphCheck {
             let counts = try meter.counting {
                 let genre = try require(pages[120], "an object")
                 page.append(genre)
-                try expectEqual(genre.name, "genre 1120", "the name of the 120th")
+                try expectEqual(genre.name, "genre 1120", "the name at index 120")
             }
             try expectEqual(counts, .init(readCount: 1, recordCount: 50), "the reads of the access")
             let rest = try meter.counting {

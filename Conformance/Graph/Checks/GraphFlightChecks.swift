@@ -9,7 +9,7 @@ extension GraphCheck {
     static let flights: [GraphCheck] = [
         GraphCheck(
             waiting: "save.in-background",
-            "Changes made during saveInBackground are pending afterwards, and the rest is clean. If the save fails, both are pending.",
+            "After saveInBackground, only changes made during the save are pending. If the save fails, the earlier changes are pending too.",
             .roost
         ) { bench in
             for fails in [false, true] {
@@ -36,7 +36,7 @@ extension GraphCheck {
         },
         GraphCheck(
             waiting: "save.in-background-delete",
-            "The next save deletes objects that were deleted during saveInBackground, new objects of that save included.",
+            "Objects that are deleted during saveInBackground are deleted by the next save, even if saveInBackground inserts them.",
             .roost
         ) { bench in
             for fails in [false, true] { try await deleteObjects(try Flight(bench, fails: fails)) }

@@ -18,7 +18,7 @@ extension GraphCheck {
             try expect(first[0] === second[0], "two fetches give one instance")
             let track = try require(try context.fetch(Fetch<Track>()).first, "a track")
             try expect(track.album === first[0], "a relationship gives the same instance")
-            try expect(first[0].artist?.albums.first === first[0], "a way there and back gives the same instance")
+            try expect(first[0].artist?.albums.first === first[0], "an inverse relationship gives the same instance")
             try expect(
                 try context.existingObject(first[0].id) === first[0]
                     && context.object(with: first[0].objectID) === first[0],
@@ -42,7 +42,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "identity.temporary",
-            "If a store can reserve keys at the save but not at the insert, the temporary ID is replaced, also in other new objects' references. Until then it has no URI.",
+            "If a store cannot reserve keys at an insert, the object gets a temporary ID without a URI. A save that can reserve keys replaces the ID, even in references of other new objects.",
             .both
         ) { bench in
             let (container, meter) = try bench.makeMetered()
@@ -147,7 +147,8 @@ extension GraphCheck {
             try expectEqual(try bench.storedValues(id, in: container)?["year"], 2000, "the saved change")
         },
         GraphCheck(
-            "identity.subentity", "An ID with a superentity gives an object with its own entity and class.", .roost
+            "identity.subentity", "An ID that names a superentity gives an object with its actual entity and class.",
+            .roost
         ) { bench in
             let container = try bench.makeContainer()
             var key: Int64 = 0

@@ -76,7 +76,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "rollback.deleted-elsewhere",
-            "After a rollback, an object that another context deleted counts as deleted, though its changes kept it until then.",
+            "An object with pending changes stays when another context deletes it. After a rollback, it counts as deleted.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()
@@ -163,7 +163,7 @@ extension GraphCheck {
     static let merging: [GraphCheck] = [
         GraphCheck(
             "merging.save-notice",
-            "After a merge of another save, updates appear (under pending changes), inserts are registered, deletes are isDeleted and in no fetch, and loaded to-many relationships have the new members.",
+            "After a merge of another context's save, new values appear, and pending changes stay on top of them. Inserted objects are registered, deleted objects are isDeleted and in no fetch, and loaded to-many relationships have the new members.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()
@@ -194,7 +194,8 @@ extension GraphCheck {
                 Set(notice.updated).isSuperset(of: [album.objectID, artist.objectID]), "the updates of the notice",
                 otherwise: "\(notice.updated)")
             try context.mergeChanges(notice)
-            try expectEqual([album["title"], album["year"]], ["mine", 2000], "the values under a pending change")
+            try expectEqual(
+                [album["title"], album["year"]], ["mine", 2000], "the values with a pending change on top")
             try expectEqual(try album.committedValues(["title"]), ["title": "theirs"], "the committed title")
             try expect(gone.isDeleted, "the deleted track")
             try expectEqual(
@@ -214,7 +215,8 @@ extension GraphCheck {
             withExtendedLifetime((token, observation)) {}
         },
         GraphCheck(
-            "merging.ids", "A merge of IDs has the effect of a merge of a notice with them.", .apple
+            "merging.ids", "A merge of lists of IDs has the same effect as a merge of a notice with these lists.",
+            .apple
         ) { bench in
             let container = try bench.makeContainer()
             try bench.change(container) { try insertBlue(into: $0) }
@@ -239,7 +241,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "merging.pending-reference",
-            "A merge of a delete clears no pending change of other objects; a save that would store a reference to the deleted object fails.",
+            "A merge of a delete keeps pending changes of other objects. No reference to the deleted object is stored: the save fails, or the reference is null.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()
@@ -346,7 +348,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "merging.other-process",
-            "When the generation of another process's change is seen, a context that merges automatically refreshes the changed objects.",
+            "When a context that merges automatically notices a new generation of the store, it refreshes the objects that another process changed.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()

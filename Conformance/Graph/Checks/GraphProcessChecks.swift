@@ -11,7 +11,7 @@ extension GraphCheck {
     package static let processes: [GraphCheck] = [
         GraphCheck(
             waiting: "results.other-process",
-            "A sorted list in sections follows an import of another process, through its kill; after a restart, the history after the last token gives the rest.",
+            "A sorted list in sections follows an import by another process until that process is killed. After a restart, the history after the last token gives the rest.",
             .roost, needs: [.persistence]
         ) { bench in
             let workbench = bench.workbench
@@ -21,7 +21,7 @@ extension GraphCheck {
             let peer = try workbench.startPeer()
             try peer.ask(workbench.command("create") + (hasHistory ? " history" : ""))
             try peer.tell("import 1 \(part)")
-            var imported = Int(try require(try peer.acknowledged(), "a part of the import"))
+            var imported = try importedCount(peer)
             guard let store = try workbench.openBesidePeer() else { return }
             let container = try PersistentContainer(try bench.wrapped(store))
             let context = container.makeContext("list")
@@ -33,9 +33,9 @@ extension GraphCheck {
                 }, request: request, sections: nil)
             var notices = try container.saves.makeAsyncIterator()
             while imported < total / 2 {
-                imported = Int(try require(try peer.acknowledged(), "a part of the import"))
+                imported = try importedCount(peer)
                 // Waits only for saves that the other process has reported, because that process may block until its
-                // answers are read.
+                // reports are read.
                 context.processPendingChanges()
                 while list.controller.count < imported {
                     _ = try require(await notices.next(), "a notice")
@@ -67,7 +67,7 @@ extension GraphCheck {
             let second = try workbench.startPeer()
             try second.ask(workbench.command("open"))
             try second.tell("import \(found + 1) \(part)")
-            while imported < total { imported = Int(try require(try second.acknowledged(), "a part of the import")) }
+            while imported < total { imported = try importedCount(second) }
             try second.kill()
             guard let again = try workbench.openBesidePeer() else { return }
             let back = try PersistentContainer(try bench.wrapped(again))
@@ -83,4 +83,11 @@ extension GraphCheck {
             try back.close()
         }
     ]
+
+    /// Returns the number of objects after the next save of an import, and lets the import continue.
+    private static func importedCount(_ peer: Peer) throws -> Int {
+        let count = Int(try require(try peer.acknowledged(), "a part of the import"))
+        try peer.tell("seen")
+        return count
+    }
 }

@@ -141,7 +141,7 @@ extension GraphCheck {
             track.tags.insert(first)
             try context.save()
             let third = container.makeContext()
-            try examine(try third.existingObject(track.id), text: "after there and back")
+            try examine(try third.existingObject(track.id), text: "after a removal and a second insertion")
             track.tags.remove(first)
             playlist.tracks.remove(track)
             try context.save()
@@ -152,7 +152,8 @@ extension GraphCheck {
         },
         GraphCheck(
             "relations.append-without-reading",
-            "An insertion into an owner that is a fault with many members reads nothing of the relationship.", .roost
+            "Inserting into a to-many relationship of a fault reads nothing, however many members the relationship has.",
+            .roost
         ) { bench in
             var (artist, tag, playlist) = (
                 ObjectID("Artist", key: 1), ObjectID("Tag", key: 1), ObjectID("Playlist", key: 1)
@@ -206,7 +207,7 @@ extension GraphCheck {
             ann.friends.insert(bob)
             try expect(Array(bob.friends) == [ann], "the other side of a to-many relationship")
             cid.friends.insert(cid)
-            try expect(Array(cid.friends) == [cid], "an object that is a member of its own")
+            try expect(Array(cid.friends) == [cid], "a person who is their own friend")
             ann.manager = ann
             try expect(Array(ann.reports) == [ann], "an object that is its own manager")
             try context.save()
@@ -216,15 +217,15 @@ extension GraphCheck {
             try expect(try copy(bob).partner === copy(bob), "the stored reference to itself")
             try expectEqual(try copy(bob).friends.map(\.name), ["ann"], "the stored friends of one side")
             try expectEqual(try copy(ann).friends.map(\.name), ["bob"], "the stored friends of the other side")
-            try expectEqual(try copy(cid).friends.map(\.name), ["cid"], "the stored membership of its own")
+            try expectEqual(try copy(cid).friends.map(\.name), ["cid"], "the stored friends of cid")
             try expectEqual(try copy(ann).reports.map(\.name), ["ann"], "the stored reports")
             bob.partner = nil
             cid.friends.remove(cid)
-            try expect(bob.partner == nil && cid.friends.isEmpty, "ends of references to itself")
+            try expect(bob.partner == nil && cid.friends.isEmpty, "no references to itself after their removal")
             try context.save()
             let third = container.makeContext()
-            try expect(try third.existingObject(bob.id).partner == nil, "the stored end of one")
-            try expectEqual(try third.existingObject(cid.id).friends.count, 0, "the stored end of the other")
+            try expect(try third.existingObject(bob.id).partner == nil, "the stored partner after its removal")
+            try expectEqual(try third.existingObject(cid.id).friends.count, 0, "the stored friends after the removal")
         },
         GraphCheck(
             "relations.other-context",
@@ -422,12 +423,14 @@ extension GraphCheck {
             }
             try context.refreshAllObjects()
             try expectEqual(
-                album.tracks.map(\.title), titles([1, 4, 9, 8, 7, 3]) + ["late"], "an append of another context")
-            try expectEqual(playlist.tracks.last?.title, "late", "an append to the playlist of another context")
+                album.tracks.map(\.title), titles([1, 4, 9, 8, 7, 3]) + ["late"],
+                "the album after another context's append")
+            try expectEqual(
+                playlist.tracks.last?.title, "late", "the end of the playlist after another context's append")
         },
         GraphCheck(
             "relations.ordered-algorithms",
-            "The algorithms of mutable collections (swapAt, reverse, sort, partition) change the order of an ordered relationship and lose no member.",
+            "The algorithms of mutable collections (swapAt, reverse, sort) change the order of an ordered relationship and lose no member.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()
@@ -526,7 +529,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "relations.fetch-members",
-            "Members are fetched by a condition, with unsaved changes, whether the inverse is to-one, to-many or missing.",
+            "A fetch of members by a condition includes unsaved changes, whether the inverse is to-one, to-many or missing.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()
@@ -582,7 +585,7 @@ extension GraphCheck {
                 try assets.fetch(where: .equal("name", to: "film")).map(\.objectID), [video.objectID],
                 "after changes, of subentities")
             try expectEqual(try extras.fetch(sortedBy: ["title"], limit: 1).count, 1, "with a limit")
-            try expectError(.invalidRequest, in: "a set of a program's own") {
+            try expectError(.invalidRequest, in: "a set that the program itself creates") {
                 _ = try ToMany(tracks).fetch()
             }
         },

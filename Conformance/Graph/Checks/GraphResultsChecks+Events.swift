@@ -34,7 +34,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.there-and-back",
-            "An object that leaves and returns to its place within one event counts as updated; in two events it leaves and comes.",
+            "An object that leaves a result and returns to its place in one event counts as updated. In two events, it counts as deleted and then as inserted.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -110,7 +110,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.cascade",
-            "Objects that a delete rule deletes leave a result in the difference of the delete. An undo returns all of them in one difference.",
+            "The difference of a delete also has the objects that delete rules delete. An undo inserts all of these objects again in one difference.",
             .both
         ) { bench in
             let context = try bench.makeContainer().makeContext()
@@ -140,7 +140,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.nullify",
-            "When a related object is deleted, objects that only referred to it leave the result or change their section, and the rest is in no difference.",
+            "When a related object is deleted, objects that referred to it leave the result or change their section. No other object is in the difference.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -173,7 +173,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.several",
-            "Each result of a context reports its own part of an event. A result that ends leaves the others unchanged.",
+            "Each result of a context reports its own part of an event. The end of one result does not affect the others.",
             .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -220,7 +220,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.saved-only",
-            "A result of a request without unsaved changes shows them when they are saved, as one difference.", .roost
+            "If a request excludes unsaved changes, its result shows them after a save, as one difference.", .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
             var request = Fetch<Person>(sortedBy: ["name"])
@@ -273,7 +273,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.failed-save",
-            "A failed save leaves a result as it was, and later changes that make the save succeed are followed.",
+            "A failed save leaves a result unchanged. The result then follows the changes that make the next save succeed.",
             .roost
         ) { bench in
             let context = try bench.makeContainer().makeContext()
@@ -329,7 +329,7 @@ extension GraphCheck {
     static let resultsInWindows: [GraphCheck] = [
         GraphCheck(
             "results.window-edges",
-            "In a window with an offset and a limit, changes before and after it move its edges: as many objects come as leave, and an object that stays is in no difference.",
+            "Inserts and deletes before a window with an offset and a limit move its edges: as many objects enter as leave. Unchanged objects that stay in the window are in no difference.",
             .roost
         ) { bench in
             let (_, context, albums) = try makeAlbums(bench, count: 12)
@@ -462,7 +462,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.other-opening",
-            "A result follows the saves of a context of another opening of the store.", .roost,
+            "A result follows saves that are made through another opening of the same store.", .roost,
             needs: [.multipleProcesses, .persistence]
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
@@ -488,7 +488,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.totals-null",
-            "Sums ignore nulls, follow values to null and back, and end with the sums of no object.",
+            "Sums ignore nulls, and follow values that change from or to null. Without objects, they are the sums of an empty result.",
             .roost
         ) { bench in
             let context = try bench.makeContainer().makeContext()

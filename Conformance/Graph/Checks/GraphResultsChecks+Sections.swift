@@ -48,7 +48,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.section-left-and-entered",
-            "A section that all of its objects leave and others enter in one event stays: it is neither deleted nor inserted.",
+            "If all objects of a section leave it and others enter it in one event, the section stays: it is neither deleted nor inserted.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -179,7 +179,8 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.empty",
-            "A result is empty after its last object left and has objects again, with and without sections.", .both
+            "A result becomes empty when its last object leaves, and shows later inserts, with and without sections.",
+            .both
         ) { bench in
             let context = try bench.makeContainer().makeContext()
             let plain = try FollowedList(Fetch<Album>(sortedBy: ["title"]), in: context)
@@ -238,7 +239,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.derived-order",
-            "An order by a derived attribute follows when a save makes its new value.", .roost
+            "A result that is sorted or filtered by a derived attribute follows the value that a save computes.", .roost
         ) { bench in
             let context = try bench.makeContainer().makeContext()
             let artists = try ["joni", "neil", "kate"].map { name in

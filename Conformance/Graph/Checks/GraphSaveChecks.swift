@@ -168,7 +168,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "save.derived",
-            "If a save changes their sources, derived attributes are correct in the context at once, and in the store.",
+            "A save that changes the sources of derived attributes sets their new values in the context and in the store.",
             .both
         ) { bench in
             let container = try bench.makeContainer()
@@ -215,7 +215,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "save.several-stores",
-            "If the second of two stores refuses, the error lists the changes that were saved, and a retry writes only the rest.",
+            "If the second of two stores refuses, the error lists the store that was saved, and a retry writes only the rest.",
             .apple
         ) { bench in
             let model = try GraphModel.twoStores.get()

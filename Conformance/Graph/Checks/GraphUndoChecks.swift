@@ -90,7 +90,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "undo.after-save",
-            "Undo of a saved delete and another save store the object again with its old values and ID. Undo of a saved change makes it pending again.",
+            "If a saved delete is undone, the next save stores the object again with its old values and ID. If a saved change is undone, the old value becomes a pending change.",
             .both
         ) { bench in
             let (container, context, undo) = try makeUndo(bench)
@@ -147,7 +147,8 @@ extension GraphCheck {
             try expect(!undo.canUndo && !undo.canRedo, "an empty stack after reset")
         },
         GraphCheck(
-            "undo.others", "Undo keeps the saves of another context in properties that the step did not change.", .roost
+            "undo.others",
+            "Undo keeps values that another context saved, if the step did not change their properties.", .roost
         ) { bench in
             let (container, context, undo) = try makeUndo(bench)
             let album = try insertBlue(into: context)
@@ -169,7 +170,9 @@ extension GraphCheck {
             try expectEqual([stored?["title"], stored?["year"]], ["Blue", 2000], "the stored values")
         },
         GraphCheck(
-            "undo.order", "Undo of moves, insertions and removals restores the order of lists, saved or not.", .roost
+            "undo.order",
+            "Undo of moves, insertions and removals restores the order of lists, whether or not the changes were saved.",
+            .roost
         ) { bench in
             for isSaved in [false, true] { try undoOrder(bench, isSaved: isSaved) }
         },

@@ -115,7 +115,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "validation.custom",
-            "If an override trims a text, the trimmed text is stored. If it throws, its failure is passed on unchanged.",
+            "If a validation override trims a text, the trimmed text is stored. If it throws, its failure is passed on unchanged.",
             .apple
         ) { bench in
             let container = try bench.makeContainer()

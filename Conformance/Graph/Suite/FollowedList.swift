@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostGraph
 
-/// A controller, and the list that results from its differences.
+/// A controller, and a copy of its result that is kept up to date with its differences.
 final class FollowedList<Object: ManagedObject> {
     let controller: FetchedResultsController<Object>
     private let request: FetchRequest
@@ -33,7 +33,9 @@ final class FollowedList<Object: ManagedObject> {
         try expectEqual(rows, controller.sections.map { Array($0) }, "the old result with the differences")
     }
 
-    /// Returns the only difference since the last call, after checking the result.
+    /// Returns the only difference since the last call.
+    ///
+    /// Fails if there is not exactly one difference, or if ``expectLaw()`` fails.
     func takeChange() throws -> ResultsChange {
         try expectEqual(changes.count, 1, "the number of differences")
         let change = changes.removeLast()

@@ -11,7 +11,7 @@ package struct ConformanceReport: Sendable {
         case text
         /// Version 13 of the Test Anything Protocol.
         case tap
-        /// The XML of continuous-integration servers, with a test suite for each store.
+        /// XML that continuous-integration servers read, with a test suite for each store.
         case junit
         /// A table of the groups of checks, or of all checks, with a column for each store.
         case markdown

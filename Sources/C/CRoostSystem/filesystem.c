@@ -19,7 +19,7 @@ int croost_file_system_type(const char *path, uint64_t *type) {
     int result;
     do result = statfs(path, &information); while (result != 0 && errno == EINTR);
     if (result != 0) return errno;
-    // Some type numbers have bit 31 set. The field is signed on some machines.
+    // Some type numbers have bit 31 set, and the field is signed on some machines. The cast prevents a sign extension.
     *type = (uint32_t)information.f_type;
     return 0;
 #elif defined(__APPLE__)

@@ -27,7 +27,8 @@
         package let path: String
         /// The check that can end long statements.
         private let interruption: Interruption?
-        /// The error for a statement that does not fit the tables; nil for SQLite's message.
+        /// The error for a statement that does not fit the tables; nil for an error with SQLite's
+        /// own message.
         private let structureError: StoreError?
 
         /// Opens a file.
@@ -36,7 +37,8 @@
         ///   - file: The path of the file.
         ///   - path: The path for messages; nil for `file`.
         ///   - mode: The way to open the file.
-        ///   - structureError: The error for a statement that does not fit the tables.
+        ///   - structureError: The error for a statement that does not fit the tables; nil for an
+        ///     error with SQLite's own message.
         ///   - checkCancellation: Called while statements run; its error ends them.
         /// - Throws: `notAStore`, `corrupted`, `busy`, `permissionDenied`, `ioFailure`,
         ///   `outOfResources`.
@@ -73,8 +75,8 @@
             _ = sqlite3_extended_result_codes(handle, 1)
             try harden(mode)
             if let interruption {
-                // SAFETY: the pointer is valid as long as the connection, because both are
-                // properties of this object.
+                // SAFETY: the pointer is valid while the connection is open, because this object
+                // owns both.
                 sqlite3_progress_handler(
                     handle, 100_000, { Interruption.from($0).isInterrupted ? 1 : 0 },
                     Unmanaged.passUnretained(interruption).toOpaque())

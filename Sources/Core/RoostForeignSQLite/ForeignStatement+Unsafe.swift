@@ -60,7 +60,9 @@
         /// Returns a value as a floating-point number.
         package func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
 
-        /// Runs `body` with the bytes of a blob, or of any other value as UTF-8; null has no bytes.
+        /// Runs `body` with the bytes of a blob, or with any other value as UTF-8 text.
+        ///
+        /// For null, `body` receives no bytes.
         package func withBytes<Result>(
             _ column: Int32, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Result
         ) throws(StoreError) -> Result {

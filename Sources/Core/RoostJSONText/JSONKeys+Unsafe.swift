@@ -16,7 +16,7 @@ struct JSONKeyStack {
     private static let seed = UInt64.random(in: 0...UInt64.max)
     private var bytes: [UInt8] = []
     private var entries: [Entry] = []
-    /// For each open object, the numbers of entries and bytes of the objects that contain it.
+    /// For each open object, the number of entries and the number of bytes before its first key.
     private var frames: [(entries: Int, bytes: Int)] = []
     /// Indexes into `entries`, or −1.
     private var slots: [Int32] = []
@@ -69,7 +69,7 @@ struct JSONKeyStack {
 
 /// A table of known names, for looking up a key's bytes without creating a string.
 package final class JSONNameTable: Sendable {
-    /// The names, in their order.
+    /// The names, by index.
     package let names: [String]
     /// The bytes of all names, and the end of each name.
     private let bytes: [UInt8]

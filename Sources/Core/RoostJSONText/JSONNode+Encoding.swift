@@ -11,7 +11,9 @@ extension JSONNode {
     }
 }
 
-/// A value that is being encoded; open containers refer to it.
+/// A value that is being encoded.
+///
+/// Open encoding containers keep a reference to their value and add content to it.
 private final class EncodedPlace {
     private enum Content {
         case value(JSONNode.Content)

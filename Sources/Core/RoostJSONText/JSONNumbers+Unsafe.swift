@@ -1,4 +1,5 @@
-/// Functions for numbers, shared by the tokenizer, the tree and the scanner of written text.
+/// Functions for numbers, shared by ``JSONTokenizer``, ``JSONNode`` and the fast reader of text
+/// that Roost wrote (`WrittenTextScanner`).
 ///
 /// A finite double is written as its shortest exact decimal text, always with a point or an
 /// exponent. JSON has no numbers for other doubles, so they are written as strings: `"Infinity"`,

@@ -1,6 +1,7 @@
 /// A failure to read a JSON text, with its position.
 ///
-/// RoostCore converts this error to a `StoreError` with the name of the file and the caller's code.
+/// RoostCore converts this error to a `StoreError`. The caller chooses the code of that error and
+/// the name of the file in its message.
 package struct JSONSyntaxError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure, for programs.
     package enum Reason: Sendable {

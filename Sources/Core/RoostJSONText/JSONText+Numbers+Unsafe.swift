@@ -70,15 +70,16 @@ extension JSONText {
         appendLong(number, to: &text)
     }
 
-    /// Writes a decimal of at most 15 digits with up to 9 of them after the point.
+    /// Writes a number that equals a decimal of at most 15 digits, up to 9 of them after the point.
     ///
     /// Returns the number of bytes; 0 for any other number.
     ///
     /// Proof that the result is the shortest exact text: let *m* be a whole number below 10^15 and
-    /// *p* the power of ten 10^3, 10^6 or 10^9. Both are exact doubles, so *m* / *p* is rounded
-    /// once, as in reading a decimal. So if the quotient equals the number, the decimal represents
-    /// the number. Two different decimals of at most 15 digits never represent the same double. So
-    /// no shorter decimal represents the number, except by removing trailing zeros.
+    /// *p* the power of ten 10^3, 10^6 or 10^9. Both are exact doubles, so the quotient *m* / *p*
+    /// is rounded once. Reading the decimal text of *m* / *p* rounds once too, so it returns the
+    /// same double. If the quotient equals the number, the decimal therefore represents the number.
+    /// Two different decimals of at most 15 digits never represent the same double. So no shorter
+    /// decimal represents the number, except by removing trailing zeros.
     @inline(__always)
     private static func writeShort(_ magnitude: Double, at place: UnsafeMutablePointer<UInt8>) -> Int {
         // Numbers below 0.001 may be written with an exponent. The range excludes NaN.

@@ -124,13 +124,14 @@ extension JSONTokenizer {
 
     /// Returns the text position of a byte in the current line.
     ///
-    /// - Complexity: O(bytes after the position that was computed last, or after the start of the
-    ///   line).
+    /// - Complexity: O(bytes between the position that was computed last, or the start of the line,
+    ///   and `index`).
     func place(of index: Int) -> TextPosition {
         let last = lastPlace.byteOffset - discardedByteCount
         let column: Int
         if last > lineStart, last <= index {
-            // Otherwise, the positions of all tokens of a long line would take quadratic time.
+            // Counting from the last position avoids quadratic time for the positions of all tokens
+            // of a long line.
             column = lastPlace.column + Self.characterCount(base + last, count: index - last)
         } else {
             let before = index > lineStart ? Self.characterCount(base + lineStart, count: index - lineStart) : 0
@@ -196,14 +197,15 @@ extension JSONTokenizer {
     /// Skips the next value and returns its text unchanged.
     ///
     /// Use this method for values that another reader parses, such as a model. The whole value is
-    /// in memory. Its keys may be longer than other keys.
+    /// in memory. Keys in the value may be longer than ``Limits/keyByteCount``.
     /// - Parameter byteCountLimit: The maximum size of the value.
     /// - Returns: The bytes of the value, without surrounding space.
     /// - Throws: The errors of ``next()``; `limitExceeded`.
     package mutating func captureValue(byteCountLimit: Int) throws(JSONSyntaxError) -> [UInt8] {
         let (limit, keyLimit) = (tokenByteLimit, keyByteLimit)
         tokenByteLimit = min(limit, byteCountLimit)
-        // The other reader limits the keys, and the value's limit protects the memory.
+        // The limit of the value protects the memory. The reader that parses the value limits its
+        // keys.
         keyByteLimit = tokenByteLimit
         defer { (tokenByteLimit, keyByteLimit) = (limit, keyLimit) }
         _ = try next()

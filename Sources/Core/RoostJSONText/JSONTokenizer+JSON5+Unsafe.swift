@@ -1,5 +1,5 @@
 // The JSON5 extensions of JSON, which cost readers of plain JSON only a comparison. SAFETY: as in the
-// scanning of JSON, `base[end]` is always 0, and no loop passes a byte 0 without calling `fill()`.
+// scanning of JSON, `base[end]` is always 0, and no loop passes `end` without calling `fill()`.
 
 extension JSONTokenizer {
     // MARK: Space and comments
@@ -126,7 +126,7 @@ extension JSONTokenizer {
     ///
     /// - Parameter byte: The byte after the backslash; the backslash is at `position`.
     /// - Returns: Whether the escape was read.
-    /// - Throws: An error with the position of an escape without the required digits.
+    /// - Throws: An error at the escape if its hexadecimal digits are missing.
     mutating func scanJSON5Escape(_ byte: UInt8) throws(JSONSyntaxError) -> Bool {
         while end - position < 4, try fill() {}
         switch byte {
@@ -163,7 +163,7 @@ extension JSONTokenizer {
 
     /// Reads a JSON5 number and writes it to `scratch` as a JSON number.
     ///
-    /// `NaN` and `Infinity` are unchanged.
+    /// Writes `Infinity`, `-Infinity` and `NaN` as these words. The sign of a NaN is ignored.
     mutating func scanJSON5Number() throws(JSONSyntaxError) {
         tokenStart = position
         try fillNumber()

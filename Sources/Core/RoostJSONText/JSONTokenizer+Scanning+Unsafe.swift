@@ -1,6 +1,6 @@
 // Loops run over `base` from `position` and stop at the byte 0 after the last loaded byte. SAFETY:
-// `base[end]` is always 0, and no loop passes a byte 0 without calling `fill()`, which reports the
-// end.
+// `base[end]` is always 0, and no loop passes `end` without calling `fill()`, which reports the end
+// of the text.
 
 extension JSONTokenizer {
     /// Skips space and returns the next byte without consuming it; 0 at the end of the text.
@@ -152,8 +152,8 @@ extension JSONTokenizer {
     /// Returns the index of the first byte from `index` on that is not plain ASCII text: a byte
     /// above ASCII, a quote, a backslash or a control character.
     ///
-    /// The loop loads eight bytes at a time. It ends at the byte 0 after the last byte, which is a
-    /// control character, and ignores the bytes after it.
+    /// The loop loads eight bytes at a time. It ends at `base[end]` at the latest, because the byte
+    /// 0 there is a control character. Bytes after `end` do not change the result.
     @inline(__always)
     private func plainEnd(from index: Int) -> Int {
         var index = index

@@ -2,11 +2,11 @@ internal import RoostSystem
 
 /// A strict, streaming reader of JSON text (RFC 8259) that reports problems with line and column.
 ///
-/// A closure returns the text in chunks. Only one chunk, or the longest token, and the keys of open
-/// objects are in memory. No input causes recursion. Besides invalid syntax, the tokenizer refuses
-/// invalid UTF-8, a byte order mark (except in JSON5), UTF-16, unpaired surrogates, a duplicate key
-/// in an object, nesting deeper than ``maximumDepth``, and tokens and keys longer than their
-/// limits.
+/// A closure returns the text in chunks. Only the keys of open objects and one chunk are in memory.
+/// The memory for the chunk grows if a token is longer than the chunk. No input causes recursion.
+/// Besides invalid syntax, the tokenizer refuses invalid UTF-8, a byte order mark (except in
+/// JSON5), UTF-16, unpaired surrogates, a duplicate key in an object, nesting deeper than
+/// ``maximumDepth``, and tokens and keys longer than their limits.
 ///
 /// The text of a key, string or number is valid until the next call, and is copied only if it may
 /// differ from the bytes of the source, for example by escapes. After an error, do not use the
@@ -103,7 +103,7 @@ package struct JSONTokenizer: ~Copyable {
 
     /// The offset and the column of a byte.
     ///
-    /// This is a class because reading a position does not change the tokenizer.
+    /// This is a class, so that methods that do not mutate the tokenizer can update it.
     final class ComputedPlace {
         var byteOffset = 0
         var column = 1

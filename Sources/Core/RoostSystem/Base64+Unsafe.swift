@@ -52,7 +52,8 @@ package enum Base64 {
         }
     }
 
-    /// Decodes base64 from people or other programs; returns nil for any other text.
+    /// Decodes base64 that a person or another program wrote; returns nil for a text that is not
+    /// base64.
     ///
     /// The text must be padded. Extra bits in the last digit and too many padding characters are
     /// ignored, because some programs write them.

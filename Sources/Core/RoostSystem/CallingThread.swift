@@ -1,4 +1,7 @@
-/// A task executor on the calling thread, whose stack is larger than the stacks of task threads.
+/// A task executor that runs jobs on the thread that calls ``run()``.
+///
+/// Use it on a thread whose stack is larger than the stacks of the threads that Swift creates for
+/// tasks.
 ///
 /// ```swift
 /// let thread = CallingThread()

@@ -8,7 +8,9 @@ package struct RecordColumns: Sendable {
     package struct Column: Sendable {
         enum Content: Sendable {
             case key, version, entity
-            /// The field by entity number; nil for entities that are not requested.
+            /// The field in the records of each entity, by entity number.
+            ///
+            /// Nil for entities other than the requested entity and its subentities.
             case field([RecordLayout.Field?])
             /// The keys of the destinations of a to-many relationship, which the record does not
             /// contain.
@@ -68,8 +70,10 @@ package struct RecordColumns: Sendable {
         self.columns = columns
     }
 
-    /// Returns `id`, `entity` if the entity has subentities, and all properties of a record,
-    /// inherited properties first.
+    /// Returns the names of the columns that are shown by default.
+    ///
+    /// The names are `id`, then `entity` if the entity has subentities, then the attributes and
+    /// to-one relationships. Inherited properties come first.
     package static func defaultNames(of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) -> [String] {
         var names = entity.hasSubentities ? ["id", "entity"] : ["id"]
         var line = [entity]

@@ -7,9 +7,10 @@ package import RoostJSONText
 package struct RecordRowWriter {
     /// The columns to write.
     package let columns: RecordColumns
-    /// The keys for to-many columns.
+    /// The keys of destination objects for the to-many columns.
     ///
-    /// The caller must read them for each batch before writing the batch.
+    /// Before writing the records of a batch, the caller must call ``LinkedKeys/read(of:from:)``
+    /// for that batch.
     package let linkedKeys: LinkedKeys
     private let writer: RecordTextWriter
     private let model: ManagedObjectModel

@@ -42,7 +42,8 @@ package struct RecordTextReader {
         ///
         /// - Parameters:
         ///   - reader: A reader at the key.
-        ///   - previous: The index of the previous key; the number of names for the first key.
+        ///   - previous: The index of the previous key. For the first key of an object, the number
+        ///     of the node's keys.
         /// - Returns: The index of the key; nil for an unknown key.
         fileprivate func index(of reader: borrowing JSONTokenReader, after previous: Int) -> Int? {
             reader.withText { key in
@@ -208,7 +209,8 @@ package struct RecordTextReader {
         _ member: Int, header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
         guard member != Node.entity else {
-            throw reader.error("\"entity\" may only be the first key of a record, where the record says its own entity")
+            throw reader.error(
+                "\"entity\" of \(header.description) is unexpected; only a line of a dump has it, as its first key")
         }
         _ = try reader.next()
         if member == Node.id {

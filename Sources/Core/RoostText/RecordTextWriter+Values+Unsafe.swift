@@ -10,9 +10,9 @@ extension RecordTextWriter {
         of plan: Plan, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
         // SAFETY: the structure of the record was checked before its reader was created. So the
-        // record has all bytes of its entity's layout. Each step refers to bytes of the record, and
-        // the ends of the values in its tail ascend up to the last byte. The prefixes are ranges of
-        // the plan's text.
+        // record has all bytes of its entity's layout, and the offsets in each step refer to bytes
+        // of the record. The stored ends of the values in the tail ascend, and none is after the
+        // record's last byte. The prefixes are ranges of the plan's text.
         let bytes = record.bytes
         let (memberList, stepList, prefixText) = (plan.members, plan.steps, plan.prefixes)
         let members = memberList.span

@@ -15,7 +15,8 @@ package import RoostJSONText
 /// - A composite is an object of its elements.
 /// - A to-one relationship is the key of its destination, or `"Entity/key"` if the destination has
 ///   subentities. Every object ID is `"Entity/key"`.
-/// - The key `relationship#order` has the object's place in an ordered inverse.
+/// - The value of `relationship#order` is the object's position in the ordered inverse of
+///   `relationship`.
 /// - A property called `id`, `version` or `entity` has `#value` after its name.
 ///
 /// Writing most values allocates memory only for the text.
@@ -60,7 +61,9 @@ package struct RecordTextWriter: Sendable {
 
     /// A member without references, so that copying it costs no reference counting.
     struct Step {
-        /// The kind by which the loop over steps writes the value.
+        /// The kind that decides how the loop over steps writes the value.
+        ///
+        /// It is the field's kind, except for a date in a form that the loop cannot write.
         let kind: RecordLayout.Field.Kind
         /// The bit of the field in the bitmap of nulls, and the offset of its byte.
         let nullBit: UInt8

@@ -47,9 +47,9 @@ package final class BundleDirectory {
     /// Reads the whole file with the given name inside this directory, or returns nil if it does
     /// not exist.
     ///
-    /// - Throws: `limitExceeded` if the file has more than `limit` bytes; an error with `refusal` as
-    ///   its code for a symbolic link, anything else that is not a file, and a name that is a path;
-    ///   `permissionDenied`, `outOfResources`, `ioFailure`.
+    /// - Throws: `limitExceeded` if the file has more than `limit` bytes; an error with the code
+    ///   `refusal` if the name is a path, or refers to a symbolic link or anything else that is
+    ///   not a regular file; `permissionDenied`, `outOfResources`, `ioFailure`.
     package func read(
         _ name: String, limit: Int, refusal code: StoreError.Code = .invalidModel
     ) throws(StoreError) -> [UInt8]? {
@@ -137,7 +137,7 @@ package final class BundleDirectory {
             if taken == 0 { break }
             count += taken
         }
-        guard count <= status.st_size else {
+        guard count == Int(status.st_size) else {
             throw StoreError(.ioFailure, "'\(path)' changed while it was read; try again.")
         }
         bytes.removeLast(bytes.count - count)

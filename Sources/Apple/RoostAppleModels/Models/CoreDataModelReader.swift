@@ -50,9 +50,9 @@ package enum CoreDataModelReader {
     /// The names are without `.xcdatamodel` or `.mom`. A single model has one version. If that
     /// model is a file, the name includes the file's extension.
     ///
-    /// The order is natural: "Model 2" precedes "Model 10". If a name begins with another word than
-    /// the current version's name, that version comes first, because the model was renamed since.
-    /// Among the other versions, a current version without a number follows all others without one.
+    /// The order is natural: "Model 2" precedes "Model 10". Names with another first word than the
+    /// current version's name come first, because the model was renamed after them. Among the
+    /// remaining names without a number, the current version's name is last.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `outOfResources`, `ioFailure`, `invalidModel`,
     ///   `corrupted`, `limitExceeded`.
@@ -129,8 +129,8 @@ package enum CoreDataModelReader {
         let bytes: [UInt8]
         /// The file name for errors.
         let file: String
-        /// Whether the model is a single file, which may be compiled, instead of the XML of a
-        /// version.
+        /// Whether the bytes may be a compiled model: they are from a single file or from a
+        /// compiled bundle, not from a version's `contents` file.
         let isSingleFile: Bool
     }
 

@@ -76,11 +76,10 @@ enum DefaultValueText {
         return letters.contains(first) || digit(first) != nil
     }
 
-    /// Returns the text of the number at the start of a text, after white space; empty without
-    /// digits.
+    /// Returns the characters of the number at the start of a text, or none if it has no digits.
     ///
-    /// A sign, a fraction and an exponent are included. `isWhole` is false if the number is missing
-    /// or anything follows it.
+    /// Skips white space. Includes a sign, a fraction and an exponent. `isWhole` is false if the
+    /// number is missing or anything follows it.
     static func real(_ text: String) -> (digits: ArraySlice<UInt8>, isWhole: Bool) {
         let start = afterSpaces(text)
         var rest = start

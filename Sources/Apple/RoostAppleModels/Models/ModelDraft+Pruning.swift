@@ -1,13 +1,14 @@
 internal import RoostCore
 
 extension ModelDraft {
-    /// The maximum number of attempts, and of properties that all attempts together validate.
+    /// The maximum number of attempts, and the maximum number of properties that all attempts
+    /// validate in total.
     private static let (attemptLimit, validationLimit) = (2000, 4_000_000)
 
     /// Removes parts that make the model invalid but do not affect stored data.
     ///
     /// These are validations, default values, derivations, indexes, constraints, fetched
-    /// properties, members of configurations and stored requests. Each removed part causes a
+    /// properties, stored requests, and members of configurations. Each removed part causes a
     /// warning.
     ///
     /// A part is removed only if its removal solves a problem. Building the model then reports the
@@ -106,7 +107,7 @@ extension ModelDraft {
     }
 
     private mutating func pruneModelParts(_ pruning: inout Pruning) {
-        for (name, members) in configurations {
+        for (name, members) in configurations.sorted(by: { $0.key < $1.key }) {
             for position in members.indices.reversed() {
                 attempt(
                     &pruning, entity: nil, property: nil,

@@ -45,10 +45,11 @@ package struct ModelDraft {
         }
     }
 
-    /// The relationship that another one names as its inverse.
+    /// The inverse that a relationship names.
     private struct NamedInverse {
+        /// The position of the inverse, or nil if the inverse does not exist.
         var position: RelationshipPosition?
-        /// Whether its destination is the other relationship's entity or inherits from it.
+        /// Whether the destination of the inverse is the relationship's entity or a subentity.
         var hasMatchingDestination = false
     }
 
@@ -113,11 +114,11 @@ package struct ModelDraft {
         return inverses
     }
 
-    /// Returns the positions of each entity and of the entities that it inherits from, from the
-    /// nearest.
+    /// Returns, for each entity, its own position and the positions of the entities that it
+    /// inherits from, nearest first.
     ///
-    /// Returns nil if there are so many that the model is refused, because they could fill the
-    /// memory.
+    /// Returns nil if the total number of positions exceeds the limit for models, because the
+    /// positions could fill the memory.
     private func lineages(_ names: [String: Int]) -> [[Int]]? {
         var lineages: [[Int]] = []
         var inheritedCount = 0

@@ -102,7 +102,7 @@ package struct BinaryPropertyList {
             return .dictionary((0..<count).map { (members[$0], members[count + $0]) })
         default: break
         }
-        let problem = kind == 0x1 ? "is an integer beyond 64 bits with a sign" : "is damaged or has an unknown kind"
+        let problem = kind == 0x1 ? "is an integer outside the range of Int64" : "is damaged or has an unknown kind"
         throw Self.damaged(file, what: "object \(number) \(problem)")
     }
 
@@ -186,7 +186,7 @@ package struct BinaryPropertyList {
 
     /// Returns the start and the count of a collection, a string or data.
     ///
-    /// A count of 15 or more is an integer after the marker.
+    /// A count of 15 or more is stored as an integer after the object's first byte.
     private func length(_ offset: Int, low: Int) throws(StoreError) -> (start: Int, count: Int) {
         guard low == 0x0F else { return (offset + 1, low) }
         guard offset + 1 < tableOffset, bytes[offset + 1] >> 4 == 1, bytes[offset + 1] & 0x0F <= 3 else {

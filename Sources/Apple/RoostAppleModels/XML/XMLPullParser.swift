@@ -39,8 +39,8 @@ package struct XMLPullParser {
 
     /// Creates a parser.
     ///
-    /// With `allowsPlainDoctype`, the parser skips a `<!DOCTYPE …>` without an internal subset
-    /// before the root element, as property lists have.
+    /// Property lists have a `<!DOCTYPE …>` before the root element. With `allowsPlainDoctype`, the
+    /// parser skips this declaration if it has no internal subset.
     init(_ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false) throws(StoreError) {
         guard bytes.count <= Limit.byteCount else {
             throw StoreError(

@@ -20,8 +20,8 @@ struct ArchivedObject {
     }
 
     func string(_ name: String) throws(StoreError) -> String? { try node(name).string }
-    /// Returns the string in a field, or in the `inner` field of the object that another field
-    /// refers to.
+    /// Returns the string in the field `name`, or else the string in the field `inner` of the
+    /// object in the field `object`.
     func string(_ name: String, or object: String, inner: String) throws(StoreError) -> String? {
         if let text = try string(name) { return text }
         return try self.object(object)?.string(inner)

@@ -60,7 +60,7 @@ extension ArchivedExpression {
         case 10: return .isIn
         case 99: return .contains
         case 100: return .between
-        case 11: throw untranslatable("a comparison by a method of a program")
+        case 11: throw untranslatable("a comparison that calls a method of a class")
         case let type: throw untranslatable("a comparison of type \(type)")
         }
     }

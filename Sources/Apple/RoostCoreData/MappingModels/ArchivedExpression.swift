@@ -8,8 +8,8 @@ internal import RoostQuery
 ///
 /// All expressions that Xcode's mapping editor writes for attributes and relationships have a
 /// counterpart: constants, variables, key paths, functions, lists, operations on sets, SUBQUERY and
-/// TERNARY. Expressions that could fetch or run code, except functions of a policy, have no
-/// counterpart.
+/// TERNARY. Functions of a policy and known functions of the migration manager have a counterpart
+/// too. All other expressions that could fetch objects or run code have no counterpart.
 struct ArchivedExpression {
     /// The limits of one expression.
     enum Limit {

@@ -170,7 +170,8 @@ struct MappingImport {
         return mapping
     }
 
-    /// Returns the mapping model without property mappings in entity mappings that only copy.
+    /// Returns the mapping model after removing the property mappings from entity mappings that
+    /// only copy.
     ///
     /// If a relationship mapping does more than copy, the type of its entity mapping changes from
     /// `copy` to `transform`.

@@ -19,8 +19,8 @@ package struct CoreDataMappingModel: Sendable {
 /// As in Xcode's compiler, mappings are in the order of their numbers, and unnamed mappings get
 /// default names. An attribute without an expression gets `$source.name` if the source entity has
 /// that attribute too. A relationship without an expression is filled from the source relationship
-/// with the same name. It gets the objects that the first entity mapping to its destination entity
-/// created from the related source objects.
+/// with the same name. It gets the objects that were created from the related source objects. If
+/// several entity mappings create objects of its destination entity, only the first one is used.
 ///
 /// Entity mappings that the mapping model does not link to are left out with a warning. If entity
 /// mappings also create subentities of a relationship's destination, a relationship without a key

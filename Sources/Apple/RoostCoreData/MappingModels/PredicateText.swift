@@ -50,18 +50,16 @@ enum PredicateText {
             guard let left = try object.object("NSLeftExpression"), let right = try object.object("NSRightExpression"),
                 let comparison = try object.object("NSPredicateOperator"),
                 let leftText = try expression(left, depth: depth + 1),
-                let rightText = try expression(right, depth: depth + 1), let symbol = try symbol(comparison)
+                let rightText = try expression(right, depth: depth + 1), let symbol = try symbol(comparison),
+                let modifier = modifiers[try comparison.integer("NSModifier") ?? 0]
             else { return nil }
-            let modifier =
-                switch try comparison.integer("NSModifier") ?? 0 {
-                case 1: "ALL "
-                case 2: "ANY "
-                default: ""
-                }
             return "\(modifier)\(leftText) \(symbol) \(rightText)"
         default: return nil
         }
     }
+
+    /// The words for the modifiers of comparisons: direct, all and any.
+    private static let modifiers: [Int64: String] = [0: "", 1: "ALL ", 2: "ANY "]
 
     private static func symbol(_ comparison: ArchivedObject) throws(StoreError) -> String? {
         let type = try comparison.integer("NSOperatorType") ?? -1
@@ -168,7 +166,7 @@ enum PredicateText {
 extension ArchivedObject {
     /// The bits of the options of an archived operator, such as `[cd]`.
     ///
-    /// Operators of IN and CONTAINS have them in a field of their own.
+    /// Operators of IN and CONTAINS store the bits in `NSFlags`, other operators in `NSOptions`.
     var comparisonOptions: Int64 {
         get throws(StoreError) { (try integer("NSOptions") ?? 0) | (try integer("NSFlags") ?? 0) }
     }

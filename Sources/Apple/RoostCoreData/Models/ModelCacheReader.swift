@@ -96,8 +96,8 @@ struct ModelArchive {
         entity.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         entity.userInfo = try userInfo(object, of: "entity '\(name)'")
         entity.coreSpotlightDisplayNameExpression = try spotlightExpression(object, entity: name)
-        // The archive repeats inherited properties in every subentity. They have the names of the
-        // superentity's properties.
+        // The archive repeats inherited properties in every subentity. A property is inherited if the
+        // superentity has a property with the same name.
         let inherited = Set(try superentity?.dictionary("NSProperties").map(\.key) ?? [])
         for (property, node) in try object.dictionary("NSProperties") where !inherited.contains(property) {
             guard let description = node.object else { continue }
@@ -184,7 +184,7 @@ struct ModelArchive {
                 if part.expression == nil {
                     warn(
                         "fetch index '\(entity).\(index.name)'",
-                        message: "an expression has no text form; its name is kept in its place")
+                        message: "an expression has no text form; the name of its property is kept instead")
                     part.expression = part.property
                 }
             }

@@ -18,7 +18,7 @@ internal import RoostForeignSQLite
 
         let model: ManagedObjectModel
         let tables: CoreDataTables
-        /// The file's numbers for the model's entities, by entity number in the model.
+        /// The number of each entity in the file, by the number of the entity in the model.
         let fileNumbers: [Int64]
         let database: ForeignDatabase
         /// The columns by declaring entity and property name.

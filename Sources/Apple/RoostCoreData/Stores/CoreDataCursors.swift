@@ -83,8 +83,8 @@ internal import RoostForeignSQLite
 
         /// Creates a cursor.
         ///
-        /// Each row of `statement` has the source, the target, the position and the position in the
-        /// inverse, as seen from `relationship`.
+        /// Each row of `statement` has four columns: the source's key, the target's key, the
+        /// target's position in `relationship`, and the source's position in the inverse.
         init(
             _ snapshot: CoreDataSnapshot, relationship: ManagedObjectModel.Relationship,
             statement: ForeignStatement?

@@ -117,9 +117,9 @@ internal import RoostForeignSQLite
         }
 
         private func query(_ table: String, source: String, target: String, columns: [String]) -> String {
-            /// Returns the column with the order of the keys in another column.
+            /// Returns the column that contains the order of the keys in `column`, or 0.
             ///
-            /// The order column's name is `Z_FOK_` followed by the key column's name without `Z_`.
+            /// The name of that column is `Z_FOK_` followed by the key column's name without `Z_`.
             func order(_ column: String) -> String {
                 let wanted = "Z_FOK_" + column.uppercased().dropFirst(2)
                 return columns.first { $0.uppercased() == wanted }.map(ForeignDatabase.quoted) ?? "0"

@@ -4,7 +4,8 @@
     package import RoostCore
     internal import RoostSystem
 
-    /// A writer of a small SQLite file in the layout of Apple's Core Data, for tests of reading.
+    /// A writer of small SQLite files in the layout of Apple's Core Data, for tests that read such
+    /// files.
     ///
     /// In a supported model, names are unique in each hierarchy, many-to-many relationships have an
     /// inverse, and no attribute is a composite. The file has no code or data from Apple.

@@ -42,7 +42,7 @@ internal import RoostForeignSQLite
             let table: String
             let column: String
             let orderColumn: String?
-            /// The file's numbers of the entities that have the relationship.
+            /// The entities that have the relationship, by their numbers in the file.
             let entities: [Int64]
             let relationship: Int
             let destinationTable: String
@@ -153,8 +153,8 @@ internal import RoostForeignSQLite
             }
             return tableNames.values.sorted().flatMap { table in
                 (tables.columns[table] ?? []).map(\.name).filter { name in
-                    // Z_PK, Z_ENT and Z_OPT are in every table. Columns for orders (Z_FOK_…) and
-                    // for entities of references (Z7_…) belong to other columns.
+                    // Z_PK, Z_ENT and Z_OPT are in every table. Z_FOK_… has the position and Z7_…
+                    // the entity of a reference. These columns never count as unused.
                     let rest = name.dropFirst().drop { $0.isASCII && $0.isNumber }
                     return !rest.hasPrefix("_") && !used.contains("\(table).\(name)")
                 }.map { "Column \($0) of table \(table) belongs to no property of the model; it is left out." }
@@ -177,7 +177,7 @@ internal import RoostForeignSQLite
             else { return nil }
             var order: String?
             if relationship.inverseIsOrdered {
-                // The order column has the same digits as the key column.
+                // If the name of the key column ends with added digits, the order column has the same digits.
                 let suffix = String(column.dropFirst(relationship.name.name.count + 1))
                 let base = "Z_FOK_" + relationship.name.name.uppercased()
                 let candidates = tables.candidates(base, in: table)

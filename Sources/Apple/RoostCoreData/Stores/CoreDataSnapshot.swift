@@ -132,7 +132,7 @@ internal import RoostQuery
                 }
                 let forward = Self.places(isFlipped ? "t, s, i, o" : "s, t, o, i", relationship: resolved)
                 if resolved.isReflexive {
-                    // The inner query returns each pair once, this query in both directions.
+                    // The inner query returns each pair once. This query returns it in both directions.
                     query = """
                         SELECT \(forward) FROM (\(links.query)) WHERE s = ?1
                         UNION ALL SELECT \(Self.places("t, s, i, o", relationship: resolved)) FROM (\(links.query)) WHERE t = ?1 AND s <> t

@@ -10,8 +10,8 @@ internal import RoostForeignSQLite
     /// a connection without locks, with the log index in memory. No new file appears in their
     /// directory, so the directory may be read-only. A store with a rollback journal is copied, and
     /// the copy is rolled back. Because nothing is locked, the files are compared after every read.
-    /// If they changed, the result is discarded and `busy` is thrown. If copied files have changed,
-    /// no further connection is opened and `storeReplaced` is thrown.
+    /// If they changed, the result is discarded and `busy` is thrown. If the originals of a copy
+    /// have changed, no further connection is opened and `storeReplaced` is thrown.
     ///
     /// Closing a file releases the POSIX locks that other connections of the same process hold on
     /// it. So this type refuses a file that is open as one of Roost's own stores. A program must
@@ -28,8 +28,8 @@ internal import RoostForeignSQLite
         ///
         /// - Parameters:
         ///   - path: The path of the main file.
-        ///   - acceptsLinks: Whether to read a file with other hard links even if it has no log or
-        ///     journal at this path.
+        ///   - acceptsLinks: Whether to read a file with other hard links if no log or journal is
+        ///     at this path. With a log or journal at this path, such a file is always read.
         /// - Throws: `notFound`, `notAStore`, `corrupted`, `hasOtherNames`, `permissionDenied`,
         ///   `outOfResources`, `ioFailure`, `noSpace`.
         init(path: String, acceptsLinks: Bool) throws(StoreError) {
@@ -62,10 +62,11 @@ internal import RoostForeignSQLite
             return stamps
         }
 
-        /// Refuses a log or journal that is not a regular file, and a file whose log may be at
+        /// Refuses a log or journal that is not a regular file, and a main file whose log may be at
         /// another path.
         ///
-        /// SQLite derives the log's path from the path of the opened file.
+        /// SQLite derives the log's path from the path of the opened file. So the log of a file
+        /// with several hard links may be next to another link.
         private static func requireLog(ofStoreAt path: String, acceptsLinks: Bool) throws(StoreError) {
             var hasLog = false
             for suffix in ["-wal", "-journal"] {

@@ -11,10 +11,10 @@
         /// Returns the notices from opening the store, then notices about content that cannot be
         /// read unchanged.
         ///
-        /// These concern rows without a valid entity, references and links to missing rows, missing
-        /// data files, and the history. Reads every row. Throws `busy` if another program changed
-        /// the file meanwhile. Throws `corrupted` if the file's structure is damaged, because the
-        /// missing content is then unknown.
+        /// The notices about content concern rows without a valid entity, references and links to
+        /// missing rows, missing data files, and the history. Reads every row. Throws `busy` if
+        /// another program changed the file meanwhile. Throws `corrupted` if the file's structure
+        /// is damaged, because the missing content is then unknown.
         package func contentNotices() throws(StoreError) -> [String] {
             let snapshot = try makeSnapshot()
             defer { snapshot.close() }
@@ -137,7 +137,7 @@
         ) throws(StoreError) -> [StoreFinding] {
             let columns = root.externalColumns.sorted { $0.key < $1.key }
             guard !columns.isEmpty else { return [] }
-            // Reads only values in the form of a reference, not the data.
+            // Reads only values in the form of a reference to a data file, because other values may be large.
             let values = columns.map {
                 "CASE WHEN length(\($0.value)) IN (37, 38) AND substr(\($0.value), 1, 1) = x'02' THEN \($0.value) END"
             }

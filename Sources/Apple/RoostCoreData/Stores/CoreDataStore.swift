@@ -25,7 +25,7 @@
 
         package let type: any PersistentStoreType
         package let location: StoreLocation
-        /// The model that the store was created with, as given or as stored in the file.
+        /// The model of the store: the model that the caller specified, or the model in the file.
         package var model: ManagedObjectModel { schema.model }
         /// Warnings about unusable parts of the model file or of the model in the store.
         package let modelWarnings: [ModelImportWarning]
@@ -75,8 +75,8 @@
         /// Returns a view of the store's current content.
         ///
         /// - Throws: `storeReplaced` if the path now refers to another file, if the tables or the
-        ///   UUID changed, or if the file had a rollback journal and has changed since; `closed`;
-        ///   errors of opening the file.
+        ///   UUID changed, or if the store was opened with a rollback journal and its files have
+        ///   changed since; `closed`; errors of opening the file.
         package func snapshot() throws(StoreError) -> any StoreSnapshot { try makeSnapshot() }
 
         func makeSnapshot() throws(StoreError) -> CoreDataSnapshot {
@@ -119,7 +119,8 @@
 
         // MARK: Opening
 
-        /// Returns the model from the first available source: type option, options, or file.
+        /// Returns the model from the first available source: type option `model`,
+        /// `StoreOptions.model`, or the file.
         private static func model(
             _ database: ForeignDatabase, tables: CoreDataTables, options: StoreOptions,
             identity: CoreDataMetadata
@@ -163,8 +164,8 @@
 
         /// Returns the version of a bundle that matches the store.
         ///
-        /// The match uses the compiled bundle's version hashes, or the model in the file, or the
-        /// tables and columns.
+        /// Compares Apple's version hashes in a compiled bundle first, then the model in the file,
+        /// and finally the tables and columns.
         ///
         /// If several versions with equal version hashes match, returns the current version, or
         /// else the newest.

@@ -14,7 +14,7 @@ internal import RoostForeignSQLite
         /// The first number of Core Data's own entities, for history and cloud mirroring.
         static let firstReservedEntity: Int64 = 16_000
 
-        /// The columns of each table whose name begins with `Z`, in the table's order.
+        /// For each table with a name that begins with `Z`, its columns in the table's order.
         let columns: [String: [Column]]
         /// The file's number for each of the application's entities.
         let entityNumbers: [String: Int64]

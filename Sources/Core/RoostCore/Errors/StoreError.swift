@@ -42,7 +42,8 @@ public struct StoreError: Error, Sendable, Adjustable {
     public var denials: [DeleteDenial] = []
     /// The required objects that do not exist, each once; only with code `Code.objectNotFound`.
     ///
-    /// For a link, the missing object's ID has the entity that the relationship declares.
+    /// If an object is required as an end of a link, its ID contains the entity that the
+    /// relationship declares.
     public var missingObjects: [ObjectID] = []
     /// The values and relationships that break a rule, up to a limit; only with code
     /// `Code.validationFailed`.
@@ -155,9 +156,10 @@ extension StoreError.Code {
     ///
     /// Use a newer program.
     public static let unsupportedVersion = Self("unsupportedVersion")
-    /// The version hashes of the store differ from those of the model.
+    /// The version hashes of the store or the request differ from those of the expected model, or
+    /// the tables of a Core Data store do not match the model.
     ///
-    /// Migrate first.
+    /// To open a store with a newer model, migrate it first.
     public static let modelMismatch = Self("modelMismatch")
     /// No store type with the given name is registered.
     public static let unknownStoreType = Self("unknownStoreType")
@@ -179,7 +181,8 @@ extension StoreError.Code {
     public static let busy = Self("busy")
     /// The store, snapshot, cursor or loader is closed.
     public static let closed = Self("closed")
-    /// Another file has replaced the store's file since the store was opened.
+    /// The store's files or tables were removed, replaced or changed by another program since the
+    /// store was opened.
     ///
     /// Close the store and open it again.
     public static let storeReplaced = Self("storeReplaced")
@@ -196,9 +199,10 @@ extension StoreError.Code {
     /// A deadline passed.
     public static let timedOut = Self("timedOut")
     /// The response of a server to a commit was lost, and the server could not be reached again in
-    /// time.
+    /// time; or a disk failed during a commit.
     ///
     /// The commit was either made once or not at all. Read the objects again before you repeat it.
+    /// If the store refuses further commits after the failure of a disk, open it again first.
     public static let outcomeUnknown = Self("outcomeUnknown")
     /// The server ended the transaction of a snapshot.
     ///

@@ -6,14 +6,14 @@ package protocol HistoryEntries {
     func historySettings() throws(StoreError) -> [UInt8]?
     /// Returns the bytes at a place, or nil.
     func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]?
-    /// Returns the first place that is at or after `place`, or nil.
+    /// Returns the place of the first entry at or after `place`, or nil.
     func historyPlace(from place: HistoryPlace) throws(StoreError) -> HistoryPlace?
     /// Returns the position of the last transaction, or nil.
     func lastHistoryPosition() throws(StoreError) -> UInt64?
 }
 
 extension HistoryEntries {
-    /// Returns the first place after `place`, or nil.
+    /// Returns the place of the first entry after `place`, or nil.
     package func historyPlace(after place: HistoryPlace) throws(StoreError) -> HistoryPlace? {
         if place.part < .max {
             return try historyPlace(from: HistoryPlace(place.position, part: place.part + 1))

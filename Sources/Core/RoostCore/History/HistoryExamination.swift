@@ -1,8 +1,8 @@
 extension HistoryEntries {
     /// Examines the whole history: checksums, order, times, and missing or surplus entries.
     ///
-    /// Ignores entries up to the history's start, which an interrupted removal leaves and the next
-    /// removal deletes.
+    /// Ignores entries up to the history's start. An interrupted removal leaves such entries, and
+    /// the next removal deletes them.
     ///
     /// - Parameters:
     ///   - model: The model of the store.

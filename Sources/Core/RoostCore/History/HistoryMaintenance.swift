@@ -63,7 +63,7 @@ package enum HistoryMaintenance {
         let position: UInt64
         switch bound {
         case .token(let token):
-            // The transactions up to a token before the start are already removed.
+            // If the token is before the start of the history, all transactions up to it are already removed.
             guard token.storeUUID == storeUUID, token.position < settings.start else {
                 try reader.require(token)
                 position = token.position

@@ -208,7 +208,7 @@ final class StoredHistoryCursor: HistoryCursor {
         }
     }
 
-    /// Returns the value for a part; nil if the part has nothing to return for the request.
+    /// Returns the changes of one part that match the request, or nil to skip the part.
     private func transaction(
         _ part: HistoryPart, header: HistoryHeader, token: HistoryToken, isComplete: Bool
     ) throws(StoreError) -> HistoryTransaction? {

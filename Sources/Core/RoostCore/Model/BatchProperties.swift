@@ -4,8 +4,8 @@ internal import Foundation
 package struct BatchProperties {
     /// A property that can be set.
     package enum Property {
-        /// An attribute with a single field, an element of a composite, or the object's place in an
-        /// ordered inverse.
+        /// An attribute with a single field, an element of a composite, or the object's position in
+        /// an ordered inverse relationship.
         case field(RecordLayout.Field)
         /// A composite as a whole.
         case composite(RecordLayout.Field)

@@ -30,9 +30,10 @@ public struct ManagedObjectModel: Sendable {
         @usableFromInline nonisolated(unsafe) let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
         private let shapeMemory: RecordShapes
         let relationships: [Relationship]
-        /// Entity numbers, ordered by the symbols of the entities' names.
+        /// Entity numbers, ordered by the symbol of each entity's name.
         ///
-        /// Lookups use binary search, because a few comparisons cost less than hashing.
+        /// A symbol is the number of an interned name. Lookups use binary search, because a few
+        /// comparisons cost less than hashing.
         private let numbers: [(symbol: UInt32, number: Int)]
         /// The version hashes of older recipes, by recipe and entity number; computed on first use.
         let olderHashes = Mutex<[VersionHash.Recipe: [VersionHash]]>([:])
@@ -117,7 +118,9 @@ public struct ManagedObjectModel: Sendable {
         resolved.number(name).map { resolved.entities[$0] }
     }
 
-    /// Returns the entity with this name; throws `unknownEntity`, with a similar name, if any.
+    /// Returns the entity with this name.
+    ///
+    /// - Throws: `unknownEntity`; the message suggests a similar name if the model has one.
     public func requireEntity(_ name: EntityName) throws(StoreError) -> Entity {
         guard let entity = entity(name) else {
             let hint = ModelValidator.hint(name.text, among: entities.map(\.name.text))

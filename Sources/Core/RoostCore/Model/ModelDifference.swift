@@ -51,7 +51,7 @@ extension ManagedObjectModel {
     ///
     /// Every setting is compared, even if it does not change the version hash. Entities, attributes
     /// and relationships with different names count as renamed if their renaming identifiers are
-    /// equal. The name replaces a missing identifier.
+    /// equal. The identifier is the item's name by default.
     package func difference(from old: ManagedObjectModel) -> [ModelDifference] {
         var comparison = ModelComparison()
         comparison.compare(old, self)

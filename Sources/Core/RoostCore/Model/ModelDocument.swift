@@ -43,10 +43,10 @@ extension ManagedObjectModel {
             userInfo: parts.userInfo)
     }
 
-    /// Returns the model as a document: valid JSON in a stable order, with one property per line
-    /// and without defaults.
+    /// Returns the model as a document: valid JSON in a stable order, with one property per line.
     ///
-    /// Equal models have equal documents, and reading a document returns an equal model.
+    /// Settings with their default values are omitted. Equal models have equal documents, and
+    /// reading a document returns an equal model.
     public func document() -> [UInt8] { JSONText.bytes(ModelDocument.node(of: self), style: .pretty(blockDepth: 4)) }
 }
 

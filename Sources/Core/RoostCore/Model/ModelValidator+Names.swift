@@ -18,8 +18,8 @@ extension ModelValidator {
     /// Each text continues a phrase such as "The property's".
     static func nameProblems(_ name: String) -> [String] {
         var problems = labelProblems(name)
-        // '.' separates the parts of paths, '#' marks fields for places, and '/' separates the
-        // parts of object URIs.
+        // '.' separates the parts of paths, '#' occurs in the field names of positions in ordered
+        // relationships, and '/' separates the parts of object URIs.
         for separator in [".", "#", "/"] where name.contains(separator) {
             problems.append("name contains '\(separator)'.")
         }

@@ -8,10 +8,11 @@ package struct ModelValidator {
     ///
     /// Records store each of these numbers in two bytes.
     static let maximumCount = Int(UInt16.max)
-    /// The maximum total number of fields of all entities, including inherited fields; also the
-    /// maximum sum of the entities' depths.
+    /// The maximum total number of fields of all entities, including inherited fields.
     ///
-    /// This limits the cost of a built model, whose entities contain all inherited fields.
+    /// The sum of the entities' depths has the same limit. The depth of an entity is the number of
+    /// entities from the entity up to its root. The limits bound the cost of a built model, whose
+    /// entities contain all inherited fields.
     package static let maximumInheritedCount = 1_000_000
     static let maximumCompositeDepth = 16
     /// The names of members that every object already has.
@@ -73,12 +74,13 @@ package struct ModelValidator {
 
     mutating func add(_ entity: String?, message: String) { add(entity, property: nil, message: message) }
 
-    /// Returns a hint such as `; did you mean 'Track'?`, or a period.
+    /// Returns the end of a message about an unknown name: `; did you mean 'Track'?` if a name is
+    /// similar, otherwise a period.
     package static func hint(_ name: String, among names: some Sequence<String>) -> String {
         nearestName(to: name, among: Array(names)).map { "; did you mean '\($0)'?" } ?? "."
     }
 
-    /// Returns a hint for the first problems, and only a period for later ones.
+    /// Returns the end of a message about an unknown name; after 100 problems always a period.
     ///
     /// A hint requires a comparison with every name, which is slow for a hostile model with many
     /// names and problems.
@@ -127,7 +129,7 @@ package struct ModelValidator {
             add(
                 nil,
                 message:
-                    "The entities inherit from too many entities, or too many properties; make the hierarchy flatter.")
+                    "The entities have too many superentities or inherited properties; make the hierarchy flatter.")
             isBounded = false
         }
     }

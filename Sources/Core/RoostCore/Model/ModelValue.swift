@@ -73,7 +73,10 @@ enum ModelValue {
         }
     }
 
-    /// Whether content that does not fit the type is a number that is out of range.
+    /// Whether the content is a number of the right form, such as a whole number for an integer
+    /// type.
+    ///
+    /// If such a number does not fit the type, it is out of range.
     private static func isOutOfRange(_ node: JSONNode, type: AttributeType) -> Bool {
         switch (type, node.content) {
         case (.integer16, _), (.integer32, _), (.integer64, _): node.isWholeNumber

@@ -4,9 +4,9 @@ internal import RoostSystem
 ///
 /// Entities with equal hashes have the same stored properties in the same form. If all hashes of
 /// two models are equal (``ManagedObjectModel/isCompatible(with:)``), the models have the same
-/// numbers and record layouts. A single equal hash is not enough, because records contain entity
-/// numbers. The recipe is specific to Roost (``Recipe``, MODEL-FORMAT.md) and unrelated to the
-/// hashes in Apple's files.
+/// entity numbers and record layouts. A single equal hash is not enough, because records contain
+/// entity numbers. The recipe is specific to Roost (``Recipe``, MODEL-FORMAT.md) and unrelated to
+/// the hashes in Apple's files.
 package struct VersionHash: Hashable, Sendable, CustomStringConvertible {
     /// The upper 64 bits.
     package let high: UInt64

@@ -9,14 +9,15 @@
 /// For each deleted object, and each of its relationships:
 ///
 /// - **cascade**: the destinations are deleted too, recursively; cycles are allowed.
-/// - **nullify**: a destination's to-one reference to the deleted object is cleared, with its place
-///   in an ordered inverse. The request is refused if the reference is mandatory.
+/// - **nullify**: a destination's to-one reference to the deleted object is cleared. If the deleted
+///   object's relationship is ordered, the destination's place in it is cleared too. The request is
+///   refused if the reference is mandatory.
 /// - **deny**: the request is refused if a destination exists that is not deleted too.
 /// - **noAction**: to-one references to the deleted object stay, and become dangling.
 ///
-/// References by to-one relationships without an inverse have no rule, and are also cleared. Every
-/// rule removes the links of deleted objects. Ordered relationships keep the order of the remaining
-/// objects.
+/// Other objects can refer to a deleted object through a to-one relationship without an inverse.
+/// Such a reference is treated as for **nullify**. With every rule, each ``Link`` from or to a
+/// deleted object is removed. Ordered relationships keep the order of the remaining objects.
 public struct BatchDeleteRequest: Hashable, Sendable {
     /// The objects to delete.
     package enum Selection: Hashable, Sendable {

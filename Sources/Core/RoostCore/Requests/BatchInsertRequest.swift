@@ -10,7 +10,8 @@
 ///
 /// - attributes, and elements of composites by their dotted path;
 /// - to-one relationships, with the ID of an object of the store;
-/// - the place in the ordered inverse relationship, by `RecordLayout.orderFieldName(of:)`.
+/// - the place in an ordered inverse relationship, under the name that
+///   `RecordLayout.orderFieldName(of:)` returns.
 ///
 /// A property that is not in the row gets the model's default value. A property that is null in the
 /// row is null.
@@ -44,8 +45,9 @@ public struct BatchInsertRequest {
     public var onConflict = ConflictRule.fail
     /// The author of the changes, for the store's history.
     public var author: String?
-    /// A replacement for ``rows`` whose rows can also set to-many relationships; nil to use
-    /// ``rows``.
+    /// A source of rows that can also set to-many relationships.
+    ///
+    /// The request reads this source instead of ``rows``; nil to read ``rows``.
     package var memberRows: (() -> () throws(StoreError) -> MemberRow?)?
     /// Returns a function that returns the next row, or nil at the end.
     package let rows: () -> () throws(StoreError) -> Row?

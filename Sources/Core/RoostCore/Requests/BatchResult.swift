@@ -40,9 +40,12 @@ public struct BatchResult: Hashable, Sendable {
     public let objectIDs: [ObjectID]?
     /// Other objects that got a new version; nil unless IDs were requested.
     ///
-    /// The request set or cleared a reference in these objects, or changed a property on which
-    /// their derived attributes or minimum and maximum counts depend. The list also contains
-    /// objects that derived attributes read through new references or links.
+    /// These are objects:
+    ///
+    /// - in which the request set or cleared a reference;
+    /// - whose derived attributes depend on a property that the request changed;
+    /// - that gained or lost objects in a relationship with a minimum or maximum count;
+    /// - that derived attributes of other objects read through new references or links.
     public let relatedObjectIDs: [ObjectID]?
 
     /// Creates a result with the content that `type` requests.

@@ -18,7 +18,8 @@
 public protocol BulkLoader: AnyObject {
     /// Adds records with the versions that they contain.
     ///
-    /// Loading is fastest one hierarchy after the other, each with ascending keys.
+    /// Loading is fastest if the caller adds one hierarchy after the other, each in ascending order
+    /// of keys.
     ///
     /// - Throws: `duplicateObject`, `constraintViolation` (here or in ``finish()``),
     ///   `modelMismatch`, `invalidRequest` for a key below 1 or an abstract entity, `noSpace`.
@@ -85,10 +86,10 @@ extension StoreError {
 /// let loader = try copy.bulkLoader(options)
 /// ```
 public struct BulkLoadOptions: Sendable {
-    /// The highest keys to count as used, by root entity, in addition to the keys of the loaded
-    /// objects.
+    /// The highest key that counts as used, by root entity.
     ///
-    /// A copy of a store then never reuses the key of a deleted object.
+    /// New keys are higher than this key and than the keys of all loaded objects. Pass the last
+    /// keys of the original, so that a copy of a store never reuses the key of a deleted object.
     public var lastKeys: [EntityName: Int64]
     /// A function that ``BulkLoader/finish()`` calls repeatedly, because finishing can take long.
     ///

@@ -97,7 +97,7 @@ extension ExternalChanges {
         }
         for entity in entities where entity.hasOtherMembers {
             sentences.append(
-                "Objects of \(entity.name) were inserted or deleted: it has \(entity.found), and \(entity.recorded) were recorded."
+                "Objects of \(entity.name) were inserted or deleted: the store has \(entity.found), and \(entity.recorded) were recorded."
             )
         }
         for relationship in relationships {

@@ -29,7 +29,8 @@ package struct ChangeConflicts {
 
     /// Adds an object that is missing, or whose stored version is not the version that was read.
     ///
-    /// If the stored object has another entity than the change, the object counts as deleted.
+    /// If the entity of the stored object differs from the entity of `item`, the object counts as
+    /// deleted.
     package mutating func append(
         _ item: PreparedChange.Item, version: UInt32, stored: RecordReader?, in change: PreparedChange, rank: Int
     ) {

@@ -73,9 +73,10 @@ public struct ChangeSet: Sendable {
     /// commit fails with code `conflict`, without ``StoreError/conflicts``. So two writers that
     /// read the same last place cannot both add the next place.
     public var lastPlaces: [LastPlace] = []
-    /// Objects that must exist after the commit, at any version, each with its own entity.
+    /// Objects that must exist after the commit, at any version.
     ///
-    /// If an object is missing, the commit fails with code `objectNotFound`, and
+    /// An object also counts as missing if its entity is not exactly the entity of the ID. If an
+    /// object is missing, the commit fails with code `objectNotFound`, and
     /// ``StoreError/missingObjects`` lists all missing objects. List the objects to which new
     /// references refer, so that no other writer can delete them first. An object that the change
     /// set inserts counts as existing; one that it deletes does not.
@@ -87,7 +88,7 @@ public struct ChangeSet: Sendable {
     package var origin: ObjectIdentifier?
     /// Whether the commit fails if a remaining object refers to a deleted object.
     ///
-    /// To-one references of every relationship count, in their state after the commit's updates.
+    /// The references of all to-one relationships count, as they are after the commit's updates.
     /// The error has code `deleteDenied`, and ``StoreError/denials`` has one denial for each
     /// deleted object and relationship.
     ///

@@ -225,8 +225,9 @@ package final class CommitFeed: Sendable {
 
     /// Reports finished commits whose predecessor is a commit of another process.
     ///
-    /// Does nothing while the predecessor may be an unfinished commit of this process, or if a look
-    /// can find the changes, unless too many commits are waiting.
+    /// Does nothing while the predecessor may be an unfinished commit of this process. Also does
+    /// nothing if a look can find the changes. If too many commits are waiting, reports them in
+    /// both cases.
     private static func tellGap(_ state: inout State) {
         guard !state.early.isEmpty, let known = state.known, state.openCount == 0 || state.early.count > mostEarly,
             !state.hasHistory || state.early.count > mostEarly
@@ -243,7 +244,7 @@ package final class CommitFeed: Sendable {
         state.early = [:]
     }
 
-    // MARK: Commits of others
+    // MARK: Commits of other processes
 
     /// The state of the feed before a look.
     package struct Ticket: Sendable {

@@ -7,7 +7,7 @@ extension PersistentStore {
     ///
     /// - `append` copies its argument and may return before the data is written. The error of a
     ///   write is thrown by a later call, at the latest by ``BulkLoader/finish()``.
-    /// - `options.checkCancellation` is called on the other thread.
+    /// - `options.checkCancellation` is called on the thread that writes.
     ///
     /// Use this loader if creating the records takes much of the time and a second processor is
     /// available. The loader combines small batches into full ones. Its memory is limited to seven

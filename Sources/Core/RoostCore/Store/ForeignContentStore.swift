@@ -1,7 +1,7 @@
 /// A store whose file or schema may have content of other programs.
 ///
-/// A copy of the store's objects lacks this content. Replacing the file with a copy would
-/// destroy it.
+/// A copy of the store's objects lacks this content. Replacing the file with such a copy would
+/// delete the content of other programs.
 package protocol ForeignContentStore: PersistentStore {
     /// Returns the content of other programs.
     func foreignContent() throws(StoreError) -> ForeignContent

@@ -42,7 +42,7 @@ package enum MetadataDocument {
     }
 
     private static func content(_ value: MetadataValue, depth: Int) throws(StoreError) -> JSONNode.Content {
-        // A value with a `$` key adds up to two levels.
+        // A value can take two levels, because a `$` key needs an object of its own.
         guard depth < JSONTokenizer.maximumDepth - 2 else {
             throw StoreError(
                 .limitExceeded, "User metadata nests deeper than \(JSONTokenizer.maximumDepth - 2) levels.")

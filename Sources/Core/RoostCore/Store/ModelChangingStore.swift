@@ -1,8 +1,8 @@
 /// A store that can change its model within its own file or schema, in one transaction, without
 /// touching unchanged content.
 ///
-/// Migrations in place use this protocol. A store type conforms if such a change is faster than a
-/// new store.
+/// Migrations in place use this protocol. A store type conforms if such a change is faster than
+/// writing a new store.
 package protocol ModelChangingStore: PersistentStore {
     /// Whether this store can change its model, unless its content prevents the change.
     var changesModels: Bool { get }

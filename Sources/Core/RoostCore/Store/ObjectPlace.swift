@@ -18,7 +18,9 @@ package struct ObjectPlace: Hashable, Comparable, Sendable {
 }
 
 extension ManagedObjectModel {
-    /// Returns the place of the object with this ID, which may have any entity of the hierarchy.
+    /// Returns the place of the object with this ID.
+    ///
+    /// The ID may have any entity of the object's hierarchy.
     ///
     /// - Throws: `unknownEntity`.
     package func place(of id: ObjectID) throws(StoreError) -> ObjectPlace {

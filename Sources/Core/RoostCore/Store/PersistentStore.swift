@@ -10,7 +10,8 @@
 /// - A store can be used from any number of threads at once. Snapshots never wait for a writer;
 ///   writers may wait for each other.
 /// - After ``close()``, every other call throws `closed`.
-/// - Opening a store and failed calls leave the stored objects unchanged.
+/// - Opening a store leaves the stored objects unchanged. So does a call that fails, except with
+///   code `outcomeUnknown`.
 ///
 /// A store with further abilities conforms to additional protocols, such as
 /// `IntegrityCheckingStore`. Programs call extensions of this protocol, which work for every
@@ -51,8 +52,9 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// - `conflict`: lists every object whose version is stale, that does not exist, or whose ID
     ///   has another entity than the object.
     /// - `constraintViolation`: lists every rejected object, once for each constraint, with another
-    ///   object that has the values. The other object is an object of the store that keeps these
-    ///   values, or else the first such object of the change set, updates before inserts.
+    ///   object that has the same unique values. That object is the stored object that keeps these
+    ///   values, if any. Otherwise it is the first object of the change set with these values,
+    ///   where updates come before inserts.
     /// - `duplicateObject`: an insert whose key is taken in its hierarchy.
     /// - `objectNotFound`, with ``StoreError/missingObjects``: links whose ends do not exist after
     ///   the change, and missing objects of ``ChangeSet/existing``.

@@ -150,7 +150,8 @@ public struct StoreOptions: Sendable, Adjustable {
     /// The caller publishes the store with ``PersistentStoreType/replace(_:with:overwriting:)`` or
     /// destroys it.
     public var isUnpublished: Bool = false
-    /// Whether the caller reads the whole store only once, one kind of content after the other.
+    /// Whether the caller reads the whole store only once, one whole list of records or links after
+    /// the other.
     ///
     /// This is a hint for a store that is opened read-only. A type that normally reads its whole
     /// file on opening may then read the file in pieces, and report damage only on reading the

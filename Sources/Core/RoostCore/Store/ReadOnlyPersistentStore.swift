@@ -1,9 +1,9 @@
 /// A store of a type that cannot write: every call that would change it throws `unsupported`.
 ///
-/// Use it for files of foreign formats. An implementation only opens stores and creates snapshots;
-/// see ``ScanningSnapshot``. The store's type is a ``ReadOnlyPersistentStoreType``. A type that
-/// *can* write implements `PersistentStore` instead. Its stores that are opened read-only throw
-/// `readOnly`.
+/// Use it for files of foreign formats. An implementation provides only the members that read, such
+/// as ``PersistentStore/snapshot()``; see ``ScanningSnapshot``. The store's type is a
+/// ``ReadOnlyPersistentStoreType``. A type that *can* write implements `PersistentStore` instead.
+/// Its stores that are opened read-only throw `readOnly`.
 public protocol ReadOnlyPersistentStore: PersistentStore {
     /// Throws code `closed` after ``PersistentStore/close()``.
     func requireOpen() throws(StoreError)

@@ -9,8 +9,8 @@
 public struct SaveNotice: Sendable {
     /// The maximum number of IDs in a notice for several commits.
     ///
-    /// A merged notice that would exceed this number lists no IDs and is not complete, unless its
-    /// last notice alone has all of these IDs.
+    /// A merged notice that would exceed this number lists no IDs and is not complete. Exception:
+    /// if the last of the merged notices contains all of the IDs, the merged notice lists them.
     public static let mostIDs = 10_000
 
     /// The store that was changed.
@@ -143,8 +143,8 @@ extension SaveNotice {
 ///
 /// Consecutive notices of one store are merged.
 ///
-/// - Complexity: Memory for at most ``SaveNotice/mostIDs`` IDs, or those of one larger notice, for
-///   each sequence of consecutive commits.
+/// - Complexity: For each sequence of consecutive commits, memory for at most
+///   ``SaveNotice/mostIDs`` IDs, or for the IDs of one larger notice.
 package struct WaitingNotices: Sendable {
     /// One original notice, or several merged ones.
     private enum Item: Sendable {

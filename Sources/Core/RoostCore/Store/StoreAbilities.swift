@@ -1,7 +1,6 @@
 // Optional abilities of stores. Programs call extensions of `PersistentStore`, which use the
-// ability of a conforming store and otherwise a default implementation. Requirements have other
-// names than these extensions, because an extension with the same name would satisfy the
-// requirement.
+// ability of a conforming store and otherwise a default implementation. An extension method never
+// has the name of a protocol requirement, because it would then satisfy the requirement.
 
 /// A store whose type checks the structure of its file, in addition to the checksums of records.
 public protocol StructureCheckingStore: PersistentStore {

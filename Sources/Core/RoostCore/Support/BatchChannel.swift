@@ -10,7 +10,7 @@ package final class BatchChannel: Sendable {
         /// The data that precedes all records: the keys that count as used, and the expected
         /// numbers of objects and links.
         case begin(lastKeys: [EntityName: Int64], objectCount: Int?, linkCount: Int?)
-        /// Records. A conversion sends records of one hierarchy in a message.
+        /// Records; in a conversion, all of one hierarchy.
         case records(RecordBatch)
         /// Links, all of one relationship.
         case links(LinkBatch)

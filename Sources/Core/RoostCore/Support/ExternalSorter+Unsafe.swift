@@ -207,9 +207,10 @@ package final class SortedEntryReader {
 /// One sorted run in a separate file, which is written once and read once.
 final class SortedRun {
     private let file: SpillFile
-    /// The depth of the merges that created the run.
+    /// The level of the run: 0 for entries from memory, 1 for merged runs of level 0, and so on.
     ///
-    /// Within a sorter, levels never increase from run to run.
+    /// Runs that are merged after the last entry also have level 0. Within a sorter, levels never
+    /// increase from run to run.
     let level: Int
     private var buffer: [UInt8] = []
     private var bufferByteCount = 256 << 10

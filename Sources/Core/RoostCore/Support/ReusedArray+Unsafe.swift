@@ -26,7 +26,7 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
     mutating func removeAll() { count = 0 }
 
     mutating func removeLast(_ count: Int) {
-        precondition(count >= 0 && count <= self.count, "fewer elements than to remove")
+        precondition(count >= 0 && count <= self.count, "cannot remove more elements than the array has")
         self.count -= count
     }
 

@@ -6,11 +6,11 @@ package enum DateText {
     /// The days from 0000-03-01 to 2001-01-01.
     private static let referenceDay = 730_791
 
-    /// Reads `yyyy-mm-dd`, or `yyyy-mm-ddThh:mm` with or without `:ss`, a fraction and a zone (`Z`,
-    /// `+hh:mm`); returns nil for any other text.
+    /// Reads `yyyy-mm-dd` or `yyyy-mm-ddThh:mm`; returns nil for any other text.
     ///
-    /// A space may replace the `T`. Without a zone, the time is UTC. Reading the output of
-    /// ``text(_:)`` returns the original number, bit for bit.
+    /// A time may continue with `:ss`, then a fraction of a second, such as `.25`. A time may end
+    /// with a zone (`Z` or `+hh:mm`). A space may replace the `T`. Without a zone, the time is UTC.
+    /// Reading the output of ``text(_:)`` returns the original number, bit for bit.
     package static func seconds(_ text: String) -> Double? {
         var reader = Reader(rest: Array(text.utf8)[...])
         guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), (1...12).contains(month),

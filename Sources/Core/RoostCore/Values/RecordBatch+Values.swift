@@ -3,8 +3,9 @@ internal import Foundation
 extension RecordBatch {
     /// Appends a record with decoded values.
     ///
-    /// Properties without a value in `values` are null. The value of an element makes its composite
-    /// present, unless `values` contains the composite too.
+    /// Properties without a value in `values` are null. A composite is present if one of its
+    /// elements has a value. If `values` contains the composite itself, only that entry determines
+    /// whether the composite is null.
     ///
     /// A name is an attribute, a to-one relationship, the dotted path of a composite's element, or
     /// ``RecordLayout/orderFieldName(of:)`` for the place in an ordered inverse.

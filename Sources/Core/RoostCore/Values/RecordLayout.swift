@@ -11,8 +11,10 @@ public final class RecordLayout: Sendable {
     public struct Field: Sendable, Hashable {
         /// The type of value in a field's slot.
         public enum Kind: UInt8, Sendable, CaseIterable {
-            /// A decimal, 20 bytes: mantissa (16 bytes), exponent (2), sign (1, with value 1 for
-            /// negative and 2 for NaN), zero (1).
+            /// A decimal, 20 bytes: mantissa (16 bytes), exponent (2), sign (1), and a byte that is
+            /// always 0.
+            ///
+            /// The sign is 1 for a negative number, 2 for NaN, and 0 for any other number.
             case decimal
             /// A UUID, 16 bytes in the order of its text.
             case uuid
@@ -23,8 +25,9 @@ public final class RecordLayout: Sendable {
             case polymorphicReference
             /// Any other to-one relationship, 8 bytes: the key.
             case reference
-            /// The place of the object in the ordered inverse relationship, 8 bytes; belongs to the
-            /// reference whose name precedes `#order`.
+            /// The place of the object in the ordered inverse of a to-one relationship, 8 bytes.
+            ///
+            /// The field's name is the relationship's name followed by `#order`.
             case order
             /// 8 bytes.
             case integer64
@@ -164,7 +167,10 @@ public final class RecordLayout: Sendable {
     /// Returns the field with this name, or nil.
     public func field(_ name: String) -> Field? { indexByName[name].map { fields[$0] } }
 
-    /// Returns the field with this name; throws `unknownProperty`, with a similar name, if any.
+    /// Returns the field with this name.
+    ///
+    /// - Throws: `unknownProperty` if the entity has no such field. The message suggests a similar
+    ///   name, if any.
     public func requireField(_ name: String) throws(StoreError) -> Field {
         guard let field = field(name) else {
             let hint = nearestName(to: name, among: fields.map(\.name)).map { "; did you mean '\($0)'?" } ?? "."

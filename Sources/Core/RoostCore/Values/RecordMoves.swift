@@ -1,5 +1,6 @@
-/// A plan for copying fields of one layout to fields of the same kinds in another layout, as ranges
-/// of bytes.
+/// A plan for copying ranges of bytes from records of one layout to records of another layout.
+///
+/// Each field is copied to a field of the same kind.
 ///
 /// Create a plan once for two layouts, and use it for many records. Call
 /// ``RecordBatch/beginRecord(_:key:version:startingWith:)``, then
@@ -23,7 +24,7 @@ package struct RecordMoves: Sendable {
 
     /// Tail fields that are adjacent in both layouts.
     package struct Tail: Sendable {
-        /// The position of the first field to set.
+        /// The position of the first field in the destination layout.
         package let firstField: Int
         /// The number of fields.
         package fileprivate(set) var count: Int
@@ -46,7 +47,7 @@ package struct RecordMoves: Sendable {
 
     /// Creates moves for pairs of fields of the same kind.
     ///
-    /// No field may be set twice.
+    /// Each field of the destination layout may occur in only one pair.
     package init(
         _ fields: [(from: RecordLayout.Field, to: RecordLayout.Field)], from: RecordLayout, to: RecordLayout
     ) {

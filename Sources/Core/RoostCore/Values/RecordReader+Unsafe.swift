@@ -2,9 +2,9 @@ internal import Foundation
 
 /// A view of one record's bytes, valid only inside the closure that receives it.
 ///
-/// The structure of the record (lengths, ends, entity) has been checked, so reading cannot exceed
-/// the bytes. Fields are addressed by ``RecordLayout/Field`` of ``layout``. Reading a null field
-/// returns zero, or no bytes.
+/// The structure of the record (length, entity, ends of the values in the tail) has been checked,
+/// so reading cannot exceed the bytes. Pass only fields of ``layout`` to the methods. Reading a
+/// null field returns zero, or no bytes.
 public struct RecordReader {
     /// The record's bytes.
     public let bytes: UnsafeRawBufferPointer
@@ -20,8 +20,8 @@ public struct RecordReader {
     /// The model of the record.
     @inlinable package var model: ManagedObjectModel { ManagedObjectModel(resolved: unownedModel) }
 
-    /// Creates a reader after checking the structure: header, entity, field count, ends of the
-    /// tail.
+    /// Creates a reader after checking the structure: header, entity, field count, and the ends of
+    /// the values in the tail.
     ///
     /// - Parameters:
     ///   - bytes: One whole record.
@@ -135,8 +135,10 @@ extension RecordReader {
         bytes[RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
     }
 
-    /// Returns the value of an integer field of any width, an order, a boolean as 0 or 1, or the
-    /// key of a reference or object ID; 0 for other kinds.
+    /// Returns the value of a field as an integer.
+    ///
+    /// The field may be an integer of any width, an order, or a boolean (0 or 1). For a reference
+    /// or an object ID, returns the key. For any other kind, returns 0.
     @inlinable
     public func integer(_ field: borrowing RecordLayout.Field) -> Int64 {
         switch field.kind {
@@ -217,7 +219,7 @@ extension RecordReader {
 
     /// Returns the field's decoded value.
     ///
-    /// For the marker field of a composite, returns the whole composite.
+    /// For a field of kind ``RecordLayout/Field/Kind/composite``, returns the whole composite.
     public func value(_ field: RecordLayout.Field) -> Value {
         guard !isNull(field) else { return .null }
         switch field.kind {
@@ -247,8 +249,8 @@ extension RecordReader {
     /// Returns the value of the property with this name; throws `unknownProperty`.
     public func value(_ name: String) throws(StoreError) -> Value { value(try layout.requireField(name)) }
 
-    /// Returns the values that are not null, by name: attributes, to-one relationships and their
-    /// places.
+    /// Returns the values that are not null, by name: attributes, to-one relationships, and places
+    /// in ordered inverse relationships.
     ///
     /// A composite is one value.
     ///

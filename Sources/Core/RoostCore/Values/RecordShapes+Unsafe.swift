@@ -1,6 +1,6 @@
-/// The data of a model for checking the structure of records, by entity number.
+/// The parts of a model's layouts that checking and reading a record need, by entity number.
 ///
-/// Every read of a record uses this data, so access works without reference counting.
+/// Every read of a record uses these parts, so access to them needs no reference counting.
 @usableFromInline
 final class RecordShapes: @unchecked Sendable {
     // Proof of Sendable: the shapes are written in `init`, before the object is shared, and freed
@@ -44,11 +44,11 @@ final class RecordShapes: @unchecked Sendable {
 extension ManagedObjectModel.Resolved {
     /// Returns the shape of an entity's records.
     ///
-    /// Traps if the model has no such entity, which is a programming error: the record has another
-    /// model.
+    /// Traps if the model has no such entity. This is a programming error, because the record then
+    /// belongs to another model.
     @inlinable
     func shape(_ entity: Int) -> RecordShapes.Shape {
-        precondition(entity < shapes.count, "the record follows another model than the batch or reader it is in")
+        precondition(entity < shapes.count, "the model of the record is not the model of its batch or reader")
         return shapes[entity]
     }
 }

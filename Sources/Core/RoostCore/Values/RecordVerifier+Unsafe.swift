@@ -60,8 +60,11 @@ package struct RecordVerifier {
         return shapes[entity].root == root ? nil : .otherHierarchy
     }
 
-    /// Returns a flaw that could make reading exceed the bytes: inconsistent lengths or ends, or
-    /// the fields of another entity.
+    /// Returns the first flaw that could make reading exceed the bytes; nil if the structure is
+    /// valid.
+    ///
+    /// Such a flaw is an unknown entity, a wrong field count or length, or a value in the tail that
+    /// ends before it starts.
     @inlinable @inline(__always)
     static func structuralFlaw(
         _ bytes: UnsafeRawBufferPointer, shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>

@@ -1,8 +1,8 @@
 extension RecordReader {
-    /// Runs `body` with the record's bytes, in which the version is `newVersion`.
+    /// Runs `body` with the bytes that the record has with the version `newVersion`.
     ///
-    /// If the record has another version, it is copied into `scratch`, whose memory is reused for
-    /// the next record.
+    /// If the record has another version, this method changes the version and the checksum in a
+    /// copy in `scratch`. The memory of `scratch` is reused for the next record.
     package func withBytes<Result, Failure: Error>(
         version newVersion: UInt32, scratch: inout [UInt8], _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {

@@ -53,7 +53,7 @@ public final class HeldFiles: Sendable {
 
     /// Removes and returns a saved handle on the file at `path`, or returns nil.
     ///
-    /// The handle has no locks of its own.
+    /// No lock is held through the handle itself.
     func takeHandle(_ path: String, forWriting: Bool, followingLinks: Bool) -> Int32? {
         guard entries.withLock({ !$0.isEmpty }),
             case .success(let status) = FileStatus.of(path, followingLinks: followingLinks)

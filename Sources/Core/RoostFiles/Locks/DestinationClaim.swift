@@ -58,7 +58,8 @@ package final class DestinationClaim: Sendable {
     /// Calling it again does nothing.
     package func release() {
         guard let file = file.withLock({ $0.take() }) else { return }
-        // If another caller holds the store's own lock, the lock file is still needed.
+        // The lock file stays if another caller holds the store's own lock, because that caller
+        // still needs the file.
         if !StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)),
             let lock = try? StoreLock.acquire(forStoreAt: storePath, mode: .exclusive, timeoutSeconds: 0)
         {

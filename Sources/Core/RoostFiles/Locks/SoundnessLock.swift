@@ -49,7 +49,8 @@ package final class SoundnessLock: Sendable {
     ///   - path: The store's path.
     ///   - timeoutSeconds: How long to wait for another opener's examination.
     /// - Returns: The lock, held.
-    /// - Throws: `busy` if another opener's examination takes longer; the errors of ``StoreLock``.
+    /// - Throws: `busy` if another opener's examination takes longer than `timeoutSeconds`; the
+    ///   errors of ``StoreLock``.
     package static func join(forStoreAt path: String, timeoutSeconds: Double) throws(StoreError) -> SoundnessLock {
         let file = try LockFile(forStoreAt: path, region: .sound, isWritable: true)
         var timeout = Timeout(seconds: timeoutSeconds)
@@ -72,8 +73,8 @@ package final class SoundnessLock: Sendable {
 
     /// Confirms that the store is sound, so that other openers can join.
     ///
-    /// - Throws: `busy` if another opener took the lock while this one changed its lock from
-    ///   exclusive to shared, which is possible only if the system cannot lock bytes separately.
+    /// - Throws: `busy` if another opener took the lock while this method changed it from exclusive
+    ///   to shared. This is possible only if the system cannot lock bytes separately.
     package func confirm() throws(StoreError) {
         var timeout = Timeout(seconds: timeoutSeconds)
         repeat {

@@ -208,11 +208,12 @@ extension StoreLock.Mode {
 
 /// The bytes of a lock file, each locked separately.
 enum Region: Int32 {
-    /// Shared while a store is open; exclusive to create or remove it.
+    /// Held in shared mode while a store is open, and exclusively to create or remove the store.
     case store = 0
     /// Held by the current writer.
     case writer = 1
-    /// Shared by the openers of a sound store; exclusive while an opener examines the store.
+    /// Shared by the openers of a sound store, or held exclusively by an opener that examines the
+    /// store.
     case sound = 2
     /// Held by the caller that creates a store at the path.
     case claim = 3

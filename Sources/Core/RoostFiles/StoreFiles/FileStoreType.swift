@@ -64,7 +64,7 @@ public protocol FileStoreType: PersistentStoreType {
     /// Examine the format, because files of other programs must not be changed. True by default.
     func canBeCompanion(_ file: CompanionFile) -> Bool
 
-    /// Whether a companion whose store does not exist contains nothing that a user could need.
+    /// Whether the content of a companion is of no use to a user if its store does not exist.
     ///
     /// A new store at the path removes or reuses expendable companions. A log is not expendable,
     /// because it may contain the last commits of a store that was moved. False by default.

@@ -76,8 +76,9 @@ extension StoreFile {
     /// ``FileStoreType/requireOwnCompanions(besideStoreAt:isKept:)`` checks whether a log or a
     /// journal belongs to this store.
     ///
-    /// The method opens and closes the files without a lock, which drops the POSIX locks of this
-    /// process on them. So call it only if this process does not have the store open.
+    /// The method opens and closes the files. Closing a file drops the POSIX locks that this
+    /// process has on the file. So call the method only if this process does not have the store
+    /// open.
     ///
     /// - Parameters:
     ///   - path: The path of the store's file. Not a symbolic link.
@@ -91,7 +92,7 @@ extension StoreFile {
             guard let status = try plainCompanion(suffix, ofStoreAt: path), status.byteCount > 0 else { continue }
             let file = CompanionFile(suffix: suffix, byteCount: status.byteCount, storePath: path)
             guard (type as? any FileStoreType)?.canBeCompanion(file) ?? true else {
-                throw foreign(path + suffix, what: "is not a file", ofStoreAt: path)
+                throw foreign(path + suffix, what: "has another format", ofStoreAt: path)
             }
         }
     }

@@ -17,8 +17,8 @@ extension StoreFile {
     ///   - forWriting: Whether the store will be written or replaced.
     ///   - acceptsLinks: Whether a reader accepts other names; see `StoreOptions.acceptsLinks`.
     ///     Has no effect on writers.
-    ///   - companions: The suffixes of files to remove with a name, such as
-    ///     `RoostCore.PersistentStoreType.companionSuffixes`.
+    ///   - companions: The suffixes of the companion files to remove together with an unused name,
+    ///     such as `RoostCore.PersistentStoreType.companionSuffixes`.
     /// - Returns: Whether the file has other names that do not remain from an interrupted
     ///   replacement. True only for a reader with `acceptsLinks`; another program may then change
     ///   the file at any time.
@@ -91,7 +91,8 @@ extension StoreFile {
     /// file.
     private static func isReplacementName(_ entry: String, of target: String) -> Bool {
         if temporarySibling(named: entry, of: target) == entry || isBackup(entry, of: target) { return true }
-        // A backup's file may have a temporary name of the original store.
+        // If the target is a backup, its file may still have a temporary name that was created for
+        // the original store.
         guard let original = original(ofBackup: target) else { return false }
         return temporarySibling(named: entry, of: original) == entry
     }
@@ -108,8 +109,8 @@ extension StoreFile {
         }
         for name in names() {
             let file = "\(directory)/\(name)"
-            // A name with a held lock is in use. A backup name has no lock, because it belongs to
-            // the store itself.
+            // A temporary name whose lock is held is in use. A backup name is another name of the
+            // store's own file and has no lock of its own.
             if isBackup(name, of: target) {
                 try? remove(file)
             } else {

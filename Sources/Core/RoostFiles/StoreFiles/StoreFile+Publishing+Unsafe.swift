@@ -107,8 +107,8 @@ extension StoreFile {
             try renameExclusively(temporary, target: target)
         }
         try syncDirectory(of: target)
-        // The file is published, so a failure here does not count. The next sweep removes a lock file
-        // that remains.
+        // The file is already published, so an error here is ignored. The next sweep removes a lock
+        // file that remains.
         try? remove(StoreLock.path(forStoreAt: temporary))
     }
 
@@ -158,14 +158,14 @@ extension StoreFile {
         }
     }
 
-    /// Copies the permissions of `target` to one of this user's files, and the owner and group if
-    /// this user may set them.
+    /// Copies the permissions of the file `target` to the file `temporary`.
     ///
-    /// If the group cannot be set, the file's group gets only the permissions of all users. Does
-    /// nothing if `target` does not exist.
+    /// Also copies the owner and the group, if this user may set them. If the group cannot be set,
+    /// the group of `temporary` gets only permissions that `target` gives to its group and to all
+    /// other users. Does nothing if `target` does not exist.
     ///
     /// - Parameters:
-    ///   - temporary: The file to change.
+    ///   - temporary: The file to change, which belongs to this user.
     ///   - target: The file to copy from.
     /// - Throws: `notAStore` if `target` is not a file; `permissionDenied`, `ioFailure`.
     package static func takePermissions(for temporary: String, from target: String) throws(StoreError) {
@@ -189,7 +189,7 @@ extension StoreFile {
                 // An owner with all bits set leaves the owner unchanged.
                 try !setOwner(file.descriptor, owner: .max, group: old.group)
             {
-                // The new group must not get the old group's permissions.
+                // The old group's permissions must not apply to another group.
                 permissions &= 0o707 | (permissions & 0o007) << 3
             }
             if new.permissions != permissions, retrying({ fchmod(file.descriptor, permissions) }) != 0 {
@@ -222,12 +222,12 @@ extension StoreFile {
         }
     }
 
-    /// Removes temporary siblings of `path` that remain from a crash: this user's files that are
-    /// not locked.
+    /// Removes temporary siblings of `path` that remain from a crash.
     ///
-    /// Also removes this user's spill files in the same directory, and backup names of the store's
-    /// own file. The next call retries files that cannot be removed. Nothing is removed while
-    /// another caller holds a `DestinationClaim` on `path`.
+    /// Removes only this user's files that are not locked. Also removes this user's spill
+    /// files in the same directory, and backup names of the store's own file. If a file cannot be
+    /// removed, the next call tries again. Nothing is removed while another caller holds a
+    /// `DestinationClaim` on `path`.
     ///
     /// - Parameters:
     ///   - path: The path of the store.
@@ -243,8 +243,8 @@ extension StoreFile {
         of path: String, companions: [String], holding claim: DestinationClaim?
     ) {
         guard claim == nil else { return removeTemporarySiblings(of: path, companions: companions) }
-        // Without a lock file, no claim can be held. Claiming would create a lock file.
-        guard hasEntry(at: StoreLock.path(forStoreAt: path)) else {
+        // Without its lock file, no claim can be held. Claiming would create the file.
+        guard hasEntry(at: resolvingLink(path) + Region.claim.suffix) else {
             return removeTemporarySiblings(of: path, companions: companions)
         }
         guard let claim = (try? DestinationClaim.attempt(path)) ?? nil else { return }

@@ -10,7 +10,7 @@ extension FetchRequest.Predicate {
     /// string can become a date (``DateText``), a UUID, a URI, data (base64) or an object
     /// (`"Album/5"`). A whole number can become the key of an object. Any number can become a
     /// decimal. A number that is compared with a float becomes the nearest 32-bit number if it has
-    /// at most nine digits, and a point or an exponent.
+    /// at most nine significant digits, and a point or an exponent.
     ///
     /// - Parameters:
     ///   - text: The predicate. Inside quotes, `%` and `$` are ordinary characters.

@@ -71,9 +71,11 @@ indirect enum PredicateLiteral {
     /// float.
     ///
     /// True for a number that has a point or an exponent, and at most nine digits before the
-    /// exponent. Nine significant digits identify every float. Other numbers are compared exactly.
+    /// exponent, without its leading zeros. Nine significant digits identify every float. Other
+    /// numbers are compared exactly.
     static func isMeantAsFloat(_ number: String) -> Bool {
-        number.contains { $0 == "." || $0 == "e" } && number.prefix { $0 != "e" }.count { $0.isNumber } <= 9
+        guard number.contains(where: { $0 == "." || $0 == "e" }) else { return false }
+        return number.prefix { $0 != "e" }.filter(\.isNumber).drop { $0 == "0" }.count <= 9
     }
 
     /// Whether two numbers have the same digits and the same power of ten.

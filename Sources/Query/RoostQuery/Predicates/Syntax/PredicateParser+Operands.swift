@@ -315,8 +315,9 @@ extension PredicateParser {
         let counts = function.argumentCounts
         guard counts.contains(arguments.count) else {
             let wanted = counts.count == 1 ? "\(counts.lowerBound)" : "at least \(counts.lowerBound)"
+            let noun = counts.lowerBound == 1 ? "argument" : "arguments"
             throw tokenizer.error(
-                at: place, message: "'\(function.rawValue)' takes \(wanted) arguments, not \(arguments.count).")
+                at: place, message: "'\(function.rawValue)' takes \(wanted) \(noun), not \(arguments.count).")
         }
         return Part(.function(function, arguments), depth: depth)
     }
