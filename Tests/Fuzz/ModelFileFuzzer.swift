@@ -32,5 +32,5 @@ public func fuzzModelFile(_ start: UnsafePointer<UInt8>, count: Int) -> CInt {
 /// Reads a model and writes it as a document, which must be read as the same model.
 private func use(_ read: () throws(StoreError) -> ManagedObjectModel) {
     guard let model = try? read() else { return }
-    guard (try? ManagedObjectModel(document: model.document())) == model else { fatalError("not inverse") }
+    guard (try? ManagedObjectModel(document: model.document())) == model else { fatalError("reads back differently") }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program that writes the fuzzer's first files into a directory: `seeds DIRECTORY`.
+/// The program `seeds DIRECTORY`, which writes the fuzzer's initial inputs into a directory.
 @main
 enum ModelFileSeeds {
     static func main() throws {
@@ -16,39 +16,41 @@ enum ModelFileSeeds {
     private static func decimal(_ a: inout ArchiveWriter) -> TestPlist {
         a.object(
             "NSDecimalNumberPlaceholder",
-            [
+            fields: [
                 ("NS.mantissa", .data([10] + [UInt8](repeating: 0, count: 15))), ("NS.mantissa.bo", .int(1)),
                 ("NS.exponent", .int(3)), ("NS.length", .int(1)), ("NS.negative", .bool(false)),
             ])
     }
 
-    /// Returns a model with one attribute, whose default value is a decimal.
+    /// Returns the archive of a model with one attribute, whose default value is a decimal.
     private static func small() -> [UInt8] {
         var a = ArchiveWriter()
         let value = decimal(&a)
         let attribute = a.object(
             "NSAttributeDescription",
-            [
+            fields: [
                 ("NSPropertyName", a.string("a")), ("NSAttributeType", .int(400)), ("NSIsOptional", .bool(true)),
                 ("NSDefaultValue", value),
             ])
         let properties = a.dictionary([("a", attribute)])
-        let entity = a.object("NSEntityDescription", [("NSEntityName", a.string("E")), ("NSProperties", properties)])
+        let entity = a.object(
+            "NSEntityDescription", fields: [("NSEntityName", a.string("E")), ("NSProperties", properties)])
         let entities = a.dictionary([("E", entity)])
-        let root = a.object("NSManagedObjectModel", [("NSEntities", entities)])
+        let root = a.object("NSManagedObjectModel", fields: [("NSEntities", entities)])
         return a.archive(root)
     }
 
-    /// Returns the call of a function with a list of constants.
+    /// Returns an archived function call with a list of constants and a key path as arguments.
     private static func expression() -> [UInt8] {
         var a = ExpressionArchive()
         let number = decimal(&a.writer)
         let constants = [a.constant(object: number), a.constant(.string("text")), a.constant(.date(1.5))]
         let list = a.writer.list(constants)
-        let aggregate = a.writer.object("NSAggregateExpression", [("NSCollection", list)])
+        let aggregate = a.writer.object("NSAggregateExpression", fields: [("NSCollection", list)])
         let source = a.variable("source")
         let path = a.keyPath("country.name", of: source)
-        let root = a.function("destinationInstancesForSourceRelationshipNamed:", of: source, [aggregate, path])
+        let root = a.function(
+            "destinationInstancesForSourceRelationshipNamed:", of: source, arguments: [aggregate, path])
         return a.writer.archive(root)
     }
 
@@ -69,8 +71,8 @@ enum ModelFileSeeds {
     private static func mapping() -> [UInt8] {
         var file = MappingFileText()
         let data = Data(expression()).base64EncodedString()
-        let attribute = file.attribute("a", [("valueexpressiondata", data)])
-        file.entity("E", "E", number: 1, attributeMappings: [attribute])
+        let attribute = file.attribute("a", attributes: [("valueexpressiondata", data)])
+        file.entity(from: "E", to: "E", number: 1, attributeMappings: [attribute])
         return file.bytes
     }
 

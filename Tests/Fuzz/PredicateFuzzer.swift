@@ -11,12 +11,12 @@ public func fuzzPredicate(_ bytes: UnsafePointer<UInt8>, count: Int) -> CInt {
     if let predicate = try? FetchRequest.Predicate(format: text) {
         guard let printed = try? predicate.format(), let again = try? FetchRequest.Predicate(format: printed),
             again == predicate
-        else { fatalError("not inverse: \(text)") }
+        else { fatalError("reads back as another predicate: \(text)") }
     }
     if let predicate = try? FetchRequest.Predicate(text, for: "Thing", model: model) {
         guard let printed = try? predicate.format(for: "Thing", model: model),
             let again = try? FetchRequest.Predicate(printed, for: "Thing", model: model), again == predicate
-        else { fatalError("not inverse for an entity: \(text)") }
+        else { fatalError("reads back as another predicate for an entity: \(text)") }
     }
     _ = try? FetchRequest.Predicate(format: text, "a.b", 1, [1.5])
     _ = try? FetchRequest.Expression(format: text)
