@@ -8,7 +8,7 @@
 /// The state of a benchmark between its rounds.
 typedef struct lmdb_session {
     lmdb_store store;
-    /// The number of the next inserted track.
+    /// The ID of the next track to insert.
     int64_t next_id;
 } lmdb_session;
 
@@ -97,7 +97,7 @@ static int look_up_albums(baseline_run *run, const lmdb_store *store, MDB_txn *t
 
 static int index_lookup(baseline_run *run) { return read_inside(run, look_up_albums); }
 
-/// Counts the tracks whose titles are in a range, in the order of the index.
+/// Reads the tracks whose titles are in a range, in the order of the index.
 static int look_up_range(
     baseline_run *run, const lmdb_store *store, MDB_txn *transaction, MDB_cursor *cursor, char *lower, const char *upper
 ) {

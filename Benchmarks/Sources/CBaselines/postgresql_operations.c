@@ -11,7 +11,7 @@ typedef struct postgresql_session {
     PGconn *connection;
     album *albums;
     track *tracks;
-    /// The number of the next inserted track.
+    /// The ID of the next track to insert.
     int64_t next_id;
     /// The number of the next commit.
     uint64_t commit;

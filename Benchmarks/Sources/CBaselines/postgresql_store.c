@@ -1,4 +1,4 @@
-/// The tables that Roost creates on a PostgreSQL server, written and read with libpq.
+/// Tables like those of a Roost store on a PostgreSQL server, written and read with libpq.
 #ifdef BASELINES_POSTGRESQL
 
 #include "postgresql_store.h"
@@ -181,7 +181,7 @@ int postgresql_send_all(baseline_run *run, PGconn *connection, const object_sink
 
 // MARK: Loading
 
-/// The number of buffered bytes from which on rows are sent.
+/// The buffered rows are sent when they have at least this number of bytes.
 #define CHUNK (256 << 10)
 
 int postgresql_begin_copy(baseline_run *run, postgresql_copy *copy, PGconn *connection, const char *sql) {

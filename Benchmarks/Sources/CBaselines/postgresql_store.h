@@ -1,4 +1,4 @@
-/// The tables that Roost creates on a PostgreSQL server, written and read with libpq.
+/// Tables like those of a Roost store on a PostgreSQL server, written and read with libpq.
 #ifndef POSTGRESQL_STORE_H
 #define POSTGRESQL_STORE_H
 
@@ -35,7 +35,8 @@ int postgresql_execute(baseline_run *run, PGconn *connection, const char *sql);
 /// Removes the tables.
 int postgresql_remove(baseline_run *run, PGconn *connection);
 
-/// Creates the tables again, and loads them by COPY in one transaction; creates the index last.
+/// Replaces the tables by empty ones. Then loads them by COPY and creates the index, in one
+/// transaction.
 int postgresql_load(
     baseline_run *run, PGconn *connection, const album *albums, int64_t album_count, const track *tracks,
     int64_t track_count);

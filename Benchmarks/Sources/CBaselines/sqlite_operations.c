@@ -6,7 +6,7 @@
 /// The state of a benchmark between its rounds.
 typedef struct sqlite_session {
     sqlite3 *database;
-    /// The number of the next inserted track.
+    /// The ID of the next track to insert.
     int64_t next_id;
 } sqlite_session;
 

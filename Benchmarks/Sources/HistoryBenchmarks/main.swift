@@ -63,44 +63,47 @@ final class Side {
         let time = ContinuousClock.now - start
         microseconds.append(Double(time.components.attoseconds) / 1e12 + Double(time.components.seconds) * 1e6)
     }
-
-    var median: Double { microseconds.sorted()[microseconds.count / 2] }
 }
 
-let directory = FileManager.default.temporaryDirectory.appendingPathComponent("roost-history-\(UUID().uuidString)").path
-try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
-defer { try? FileManager.default.removeItem(atPath: directory) }
-var isOverLimit = false
-for type in ["sqlite", "lmdb"] {
-    let sides = [
-        try Side(type, in: directory, recordsHistory: false), try Side(type, in: directory, recordsHistory: true),
-    ]
-    // Fills both stores first, so that no commit to an empty file is measured.
-    for side in sides { for _ in 0..<20 { try side.commit("insert", count: 1000) } }
-    for count in [1, 100, 1000] as [Int64] {
-        var medians: [String: [[Double]]] = [:]
-        let rounds = count == 1 ? 300 : count == 100 ? 100 : 30
-        var times: [String: [[Double]]] = [:]
-        for round in 0..<rounds {
-            for operation in ["insert", "update", "delete"] {
-                for index in round % 2 == 0 ? [0, 1] : [1, 0] {
-                    sides[index].microseconds = []
-                    try sides[index].commit(operation, count: count)
-                    times[operation, default: [[], []]][index] += sides[index].microseconds
+/// Prints the times of both stores of each type, and returns whether a ratio is above the limit.
+func compare() throws -> Bool {
+    let name = "roost-history-\(UUID().uuidString)"
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent(name).path
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    var isOverLimit = false
+    for type in ["sqlite", "lmdb"] {
+        let sides = [
+            try Side(type, in: directory, recordsHistory: false), try Side(type, in: directory, recordsHistory: true),
+        ]
+        // Fills both stores first, so that no commit to an empty file is measured.
+        for side in sides { for _ in 0..<20 { try side.commit("insert", count: 1000) } }
+        for count in [1, 100, 1000] as [Int64] {
+            let rounds = count == 1 ? 300 : count == 100 ? 100 : 30
+            var times: [String: [[Double]]] = [:]
+            for round in 0..<rounds {
+                for operation in ["insert", "update", "delete"] {
+                    for index in round % 2 == 0 ? [0, 1] : [1, 0] {
+                        sides[index].microseconds = []
+                        try sides[index].commit(operation, count: count)
+                        times[operation, default: [[], []]][index] += sides[index].microseconds
+                    }
                 }
             }
+            let medians = times.mapValues { $0.map { list in [list.sorted()[list.count / 2]] } }
+            for operation in ["insert", "update", "delete"] {
+                guard let pair = medians[operation]?.compactMap(\.first), pair.count == 2 else { continue }
+                let quotient = pair[1] / pair[0]
+                if quotient > limit { isOverLimit = true }
+                print(
+                    String(
+                        format: "%@/%@-%d  %.0f µs  with history %.0f µs  %.2f%@", type, operation, Int(count),
+                        pair[0], pair[1], quotient, quotient > limit ? "  above \(limit)" : ""))
+            }
         }
-        medians = times.mapValues { $0.map { list in [list.sorted()[list.count / 2]] } }
-        for operation in ["insert", "update", "delete"] {
-            guard let pair = medians[operation]?.compactMap(\.first), pair.count == 2 else { continue }
-            let quotient = pair[1] / pair[0]
-            if quotient > limit { isOverLimit = true }
-            print(
-                String(
-                    format: "%@/%@-%d  %.0f µs  with history %.0f µs  %.2f%@", type, operation, Int(count), pair[0],
-                    pair[1], quotient, quotient > limit ? "  above \(limit)" : ""))
-        }
+        for side in sides { try side.store.close() }
     }
-    for side in sides { try side.store.close() }
+    return isOverLimit
 }
-exit(isOverLimit ? 1 : 0)
+
+exit(try compare() ? 1 : 0)

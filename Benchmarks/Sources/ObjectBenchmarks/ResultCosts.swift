@@ -2,8 +2,9 @@ internal import Foundation
 internal import Roost
 
 extension ObjectCosts {
-    /// Measures updates of fetched results after changes, and repeated fetches, in nanoseconds per
-    /// event.
+    /// Measures how fast fetched results follow changes, and how fast a repeated fetch is.
+    ///
+    /// The times are in nanoseconds for each event.
     func results() throws -> [Line] {
         let context = layer.container.makeContext()
         let shown = min(count, 100_000)
@@ -13,7 +14,7 @@ extension ObjectCosts {
         var window = request
         (window.request.fetchLimit, window.request.fetchOffset) = (50, count / 2)
         var reported = 0
-        /// Measures the handling of an event with `changed` objects, but not their changes.
+        /// Measures how long a result takes to follow `changed` changed objects, without the changes.
         func follow(_ changed: Int, in request: Fetch<Album>, sections: String? = nil) throws -> Double {
             let controller = try FetchedResultsController(request, in: context, sections: sections)
             controller.onChange = { reported += $0.updated.count + $0.moved.count + $0.inserted.count }
@@ -55,9 +56,9 @@ extension ObjectCosts {
         guard reported > 0, totals.count == count else { return [] }
         return [
             Line(name: "event: result of all rows, first fetch", nanoseconds: first, limit: nil),
-            Line(name: "event: one of all rows changed, followed", nanoseconds: one, limit: 50_000),
+            Line(name: "event: one of all rows changed, result updated", nanoseconds: one, limit: 50_000),
             Line(name: "event: the same in sections", nanoseconds: sections, limit: 50_000),
-            Line(name: "event: 1 000 of all rows changed, followed", nanoseconds: many, limit: 5_000_000),
+            Line(name: "event: 1 000 of all rows changed, result updated", nanoseconds: many, limit: 5_000_000),
             Line(name: "event: one row changed, IDs fetched again", nanoseconds: again, limit: nil),
             Line(name: "event: one row changed, objects fetched again", nanoseconds: objects, limit: nil),
             Line(name: "event: a window of 50 with an offset, and totals", nanoseconds: number, limit: nil),

@@ -72,7 +72,7 @@ struct Bench {
             })
         print("time of one object, from \(grouped(1000)) tracks on\n")
         print(scalingTable(results.operations, sizes: sizes))
-        print("processor time of each further object, up to this many tracks\n")
+        print("processor time of each additional object, from the previous number of tracks to this one\n")
         print(growthTable(results.operations, sizes: sizes), terminator: "")
         return try finish(results)
     }
@@ -81,7 +81,7 @@ struct Bench {
         let sizes = options.sizes(from: 10_000)
         let operations = try options.operations(standard: ["sqlite-lmdb", "lmdb-sqlite"])
         var table = SizeTable(sizes: sizes, summaryTitle: "most")
-        for operation in operations {
+        for operation in operations where !isSkipped(operation) {
             var peaks: [Int?] = []
             for size in sizes {
                 runner.scale.trackCount = size
@@ -102,10 +102,7 @@ struct Bench {
             machine: .current, commit: Machine.commit, rounds: options.scale.rounds, operations: [], failures: [])
         var runner = runner
         for (operation, scale) in operations {
-            if operation.group == BenchmarkServer.type, let absence = BenchmarkServer.absence {
-                print("skipped: \(operation.name): \(absence)")
-                continue
-            }
+            if isSkipped(operation) { continue }
             runner.scale = scale
             do {
                 results.operations.append(try runner.measure(operation))
@@ -114,6 +111,13 @@ struct Bench {
             }
         }
         return results
+    }
+
+    /// Returns whether the server of the operation is missing, and prints the reason if it is.
+    private func isSkipped(_ operation: Operation) -> Bool {
+        guard operation.group == BenchmarkServer.type, let absence = BenchmarkServer.absence else { return false }
+        print("skipped: \(operation.name): \(absence)")
+        return true
     }
 
     /// Prints failures, writes the requested files, and returns the exit code.

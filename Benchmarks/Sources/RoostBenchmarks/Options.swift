@@ -12,22 +12,22 @@ struct Options {
         bench --profile=roost|baseline NAME [--rounds=N] [--objects=N]
         bench --list
 
-          NAME              operations to run ("sqlite/scan"), groups ("sqlite-lmdb") or kinds ("scan"); all without one
+          NAME              operations to run ("sqlite/scan"), groups ("sqlite-lmdb") or kinds ("scan"); default: all
           --quick           a tenth of the objects and three rounds
-          --rounds=N        rounds of each side that count; 5
+          --rounds=N        measured rounds of each side; default: 5
           --objects=N       tracks in every store, instead of each operation's own number
           --json=FILE       also write the results as JSON
           --markdown=FILE   also write the table as Markdown
           --svg=FILE        also write a chart
-          --directory=DIR   where stores are made; .build/bench in the current directory
+          --directory=DIR   where stores are made; default: .build/bench in the current directory
           --scaling         time per object from 1 000 tracks on, ten times as many each step: scans, loads, conversions,
                             migrations
           --memory          private memory of conversions and migrations from 10 000 tracks on, ten times as many each step
-          --largest=N       the last step of these two; 1 000 000
+          --largest=N       the largest number of tracks for --scaling and --memory; default: 1 000 000
           --profile=SIDE    run one side in this process, for a profiler
           --list            print the names of all operations
 
-        Exit codes: 0 measured, 1 something could not be measured or did not do the same, 2 wrong usage.
+        Exit codes: 0 all measured, 1 an operation could not be measured or its sides did different work, 2 another error.
         """
 
     enum Mode {
@@ -85,7 +85,7 @@ struct Options {
 
     /// Returns the operations that ``names`` selects.
     ///
-    /// Without names, uses those in `standard`, and without these, returns all operations.
+    /// Without names, `standard` selects the operations. If it is empty too, all are returned.
     ///
     /// Throws for an unknown name.
     func operations(standard: [String] = []) throws -> [Operation] {

@@ -7,9 +7,9 @@
     // Measures durable commits of 1, 2, 4 and 8 threads to one store on a PostgreSQL server, and
     // compares them with a C program that writes the same rows.
     //
-    // Each commit increments a counter or inserts an object. Both programs alternate, and the order
-    // of each pair of runs is reversed. The median of the pairs' ratios counts, because other work of
-    // the machine often affects both runs of a pair, but not all pairs.
+    // Each commit increments a counter or inserts an object. The programs run in pairs, and each
+    // pair reverses the order of the previous one. The median of the pairs' ratios counts, because
+    // other work of the machine often affects both runs of a pair, but not all pairs.
 
     /// The minimum rate of Roost, as a fraction of C's rate.
     let limit = 0.8

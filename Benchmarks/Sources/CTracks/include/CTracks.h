@@ -60,9 +60,9 @@ int64_t tracks_random_key(uint64_t index, int64_t count);
 /// The buffer size for each text of `tracks_title_range`.
 #define TRACK_TITLE_LIMIT 64
 
-/// Returns element `index` of a fixed, scattered sequence of title ranges, from `lower` to before
-/// `upper`. Each range has the titles that begin with the first two words of some track's title.
-/// Both texts end with a zero.
+/// Returns element `index` of a fixed, scattered sequence of title ranges. Each range has the
+/// titles that begin with the first two words of some track's title. It includes `lower` and
+/// excludes `upper`. Both texts end with a zero.
 void tracks_title_range(uint64_t index, int64_t track_count, char *lower, char *upper);
 
 /// Returns element `index`, which must be below `count`, of a fixed permutation of the numbers from

@@ -9,8 +9,8 @@ typedef struct writers_run {
     /// The parameters of the connections.
     const char *parameters;
     int thread_count;
-    /// The number of commits of each thread, which alternately increments one of its counters and
-    /// inserts an object.
+    /// The number of commits of each thread, which must be even. A thread alternately increments
+    /// one of its counters and inserts an object.
     int64_t commit_count;
     /// The error message if a function did not return 0.
     char error[400];

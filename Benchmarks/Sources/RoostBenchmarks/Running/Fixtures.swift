@@ -19,9 +19,8 @@ struct Fixtures {
             return path
         }
         try place.clear()
-        let worker = try WorkerProcess([
-            "make-fixture", side.rawValue, type, form.rawValue, "\(trackCount)", path,
-        ])
+        let worker = try WorkerProcess(
+            ["make-fixture", side.rawValue, type, form.rawValue, "\(trackCount)", path], includesErrors: true)
         try worker.waitForSuccess()
         return path
     }

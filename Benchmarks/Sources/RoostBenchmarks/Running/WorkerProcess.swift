@@ -8,12 +8,15 @@ final class WorkerProcess {
     private var received = Data()
 
     /// Starts this program once more, as a worker.
-    init(_ arguments: [String]) throws {
+    ///
+    /// If `includesErrors` is true, the worker's output includes its error messages.
+    init(_ arguments: [String], includesErrors: Bool = false) throws {
         guard let program = Bundle.main.executablePath else { throw BenchmarkError("This program has no path.") }
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = arguments
         process.standardInput = input
         process.standardOutput = output
+        if includesErrors { process.standardError = output }
         try process.run()
     }
 
@@ -39,12 +42,15 @@ final class WorkerProcess {
 
     /// Waits for the end of a worker that was started for one task.
     ///
-    /// Throws the worker's output as an error unless the exit code is 0.
+    /// Throws the worker's output as an error unless the exit code is 0. The worker must have been
+    /// created with `includesErrors`.
     func waitForSuccess() throws {
         try input.fileHandleForWriting.close()
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw BenchmarkError(text) }
+        guard process.terminationStatus == 0 else {
+            throw BenchmarkError(text.trimmingCharacters(in: .whitespacesAndNewlines))
+        }
     }
 
     private func readLine() throws -> Data {

@@ -18,7 +18,7 @@ final class ConversionSubject: Subject {
         schema = try TrackSchema()
     }
 
-    /// Creates the source if it can only be in memory.
+    /// Creates the source if it is a store in memory.
     ///
     /// A conversion opens other sources itself.
     func open() throws {

@@ -1,9 +1,10 @@
 internal import Roost
 internal import RoostCore
 
-/// The work of a migration of the tagged workload beyond the changes that the models imply.
+/// The work of a measured migration, in addition to the changes that follow from the two models.
 ///
-/// The models imply the new name of the title and the wider play count.
+/// The models of the tagged and the migrated workload differ in the name of a track's title, in the
+/// type of its play count, and in new properties and a new entity.
 enum MigrationKind: String, Sendable, CaseIterable {
     /// No additional work: one pass.
     case inferred
@@ -60,7 +61,7 @@ final class CaptionPolicy: EntityMigrationPolicy {
         }
     }
 
-    /// Returns the caption of an object whose title is the named attribute.
+    /// Returns the caption of an object; `title` is the name of the attribute with its title.
     static func caption(_ object: some CaptionedObject, title: String) -> String {
         let text = object.string(title) ?? ""
         switch object.entity {

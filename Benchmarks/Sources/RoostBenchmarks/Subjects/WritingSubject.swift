@@ -36,6 +36,8 @@ final class WritingSubject: Subject {
         }
     }
 
+    func madeChecksum() throws -> UInt64? { try store.map { try Proof.checksum(of: $0) } }
+
     private func distinctTrack(_ index: Int) -> ObjectID {
         ObjectID(TrackSchema.trackEntity, key: Tracks.distinctKey(index, count: workload.trackCount))
     }

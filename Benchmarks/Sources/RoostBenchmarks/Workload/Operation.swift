@@ -16,7 +16,7 @@ struct Operation: Sendable {
         case shared(String)
         /// A shared file that also has an index over the titles of tracks.
         case indexed(String)
-        /// A shared file that also has tags, which Roost created for both sides.
+        /// A shared file that also has tags. Roost creates it for both sides.
         case tagged(String)
         /// A copy of a shared file for each round, because the operation changes it.
         case copied(String)
@@ -66,7 +66,7 @@ struct Operation: Sendable {
         }
     }
 
-    /// The name on the command line: the backend or the pair, a slash, and the action.
+    /// The name on the command line: the backend or the pair of backends, a slash, and the action.
     let name: String
     let title: String
     let unit: Unit
@@ -92,7 +92,10 @@ struct Operation: Sendable {
     var makesFile: Bool { madeType != nil && !isProvenBySubject }
 
     /// Whether each side computes the checksum of its own store, because the store is not a file.
-    var isProvenBySubject: Bool { madeType == "memory" || madeType == BenchmarkServer.type }
+    var isProvenBySubject: Bool {
+        // A store that is changed and was not copied from a file is in memory.
+        madeType == "memory" || madeType == BenchmarkServer.type || (madeType == nil && source == .anew)
+    }
 
     /// The type of the store whose content must be equal on both sides after a round, if any.
     ///

@@ -13,8 +13,9 @@ enum Tracks {
     /// Returns element `index` of a permutation of the numbers from 1 to `count`.
     static func distinctKey(_ index: Int, count: Int) -> Int64 { tracks_distinct_key(UInt64(index), Int64(count)) }
 
-    /// Returns element `index` of a scattered sequence of ranges of titles: from the first text to
-    /// before the second.
+    /// Returns element `index` of a scattered sequence of ranges of titles.
+    ///
+    /// A range includes `lower` and excludes `upper`.
     static func titleRange(_ index: Int, trackCount: Int) -> (lower: String, upper: String) {
         var lower = [CChar](repeating: 0, count: Int(TRACK_TITLE_LIMIT))
         var upper = lower

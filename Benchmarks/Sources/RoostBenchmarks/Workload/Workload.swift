@@ -38,8 +38,8 @@ protocol Subject: AnyObject {
     /// - Returns: The outcome, which is equal on both sides.
     /// - Throws: Errors of the operation; ``BenchmarkError`` after a wrong result.
     func run(proving: Bool) throws -> Outcome
-    /// Returns the sum of the checksums of all objects in the store that a round created in memory
-    /// or on a server; nil without one.
+    /// Returns the sum of the checksums of all objects in the store that a round created or changed
+    /// in memory, or created on a server; nil without one.
     func madeChecksum() throws -> UInt64?
     /// Releases everything that a round created, except files.
     func clean() throws
