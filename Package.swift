@@ -484,7 +484,8 @@ let package = Package(
                 "TestSamples",
             ],
             swiftSettings: strict),
-        // The SQL engine on a database with only the required members, and the second process of its checks.
+        // An SQL backend with only the required members of the SQL engine's protocols. Its checks start PlainSQLPeer as
+        // their second process.
         .target(
             name: "PlainSQL",
             dependencies: [
@@ -509,7 +510,8 @@ let package = Package(
             dependencies: [
                 "Roost", "RoostConformance", "RoostCore", "RoostGraph", "SortedFile",
             ], swiftSettings: strict),
-        // The process that counts what operations cost. Its functions replace those of the C library.
+        // CostChild is the process that counts what operations cost. In it, functions of CallCounter replace functions
+        // of the C library and SQLite.
         .target(name: "CallCounter", path: "Tests/CallCounter"),
         .executableTarget(
             name: "CostChild",
@@ -529,8 +531,9 @@ let package = Package(
                 "Roost", "RoostConformance", "RoostCore", "RoostMigration", "RoostStores",
             ],
             path: "Tests/CrashChild", swiftSettings: strict),
-        // The process whose changes of files CrashTests record. Its functions replace those of the C library. It is not a dependency
-        // of CrashTests, whose process would get these functions too. It is built with everything else and found beside the tests.
+        // CrashTests start CrashLabChild, in which functions of CrashRecorder replace functions of the C library and
+        // record its changes of files. CrashTests do not depend on it, because their own process would get these
+        // functions too. They find the program beside the tests, because every build includes it.
         .target(name: "CrashRecorder", path: "Tests/CrashRecorder"),
         .executableTarget(
             name: "CrashLabChild",
@@ -595,8 +598,8 @@ if let only = Context.environment["ROOST_ONLY"] {
     package.products = []
 }
 
-// `ROOST_OPTIMIZED=1` also optimizes debug builds of the libraries that stores and contexts consist of. Their build takes longer,
-// but tests save more time. An optimized build of the other libraries would take as long as it saves.
+// `ROOST_OPTIMIZED=1` also optimizes debug builds of the libraries that stores and contexts consist of. Their build
+// takes longer, but the tests save more time. Optimizing the other libraries would cost as much build time as it saves.
 if Context.environment["ROOST_OPTIMIZED"] != nil {
     let flags = [
         "-O", "-whole-module-optimization", "-num-threads", "2", "-disable-batch-mode", "-assert-config", "Debug",
@@ -611,8 +614,8 @@ if Context.environment["ROOST_OPTIMIZED"] != nil {
     }
 }
 
-// `ROOST_UNOPTIMIZED="RoostConformance RoostMigration"` does not optimize these libraries in release builds whose programs hardly
-// use them. The optimized build of the suite takes a quarter of the time of `make demo`.
+// `ROOST_UNOPTIMIZED="RoostConformance RoostMigration"` turns off the optimization of these libraries in release
+// builds, for programs that hardly use them. Optimizing RoostConformance would take a quarter of `make demo`.
 if let names = Context.environment["ROOST_UNOPTIMIZED"]?.split(separator: " ").map(String.init) {
     for target in package.targets where names.contains(target.name) {
         target.swiftSettings?.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))

@@ -4,7 +4,8 @@
 // instructions, separated by tabs.
 import Foundation
 
-/// The limits of instructions, and the versions of the programs that affect them.
+/// The maximum counts of instructions, and the versions of the tools and libraries that they were
+/// recorded with.
 struct Limits: Codable {
     var recordedWith: [String] = []
     /// The maximum instructions per object, by subject and operation.
@@ -100,7 +101,8 @@ for (subject, operations) in counted.sorted(by: { $0.key < $1.key }) {
         guard let mine = operations[door], let theirs = operations[contract], mine > theirs * (1.05 + slack) else {
             continue
         }
-        problems.append("\(subject), \(door): \(Int(mine)) instructions, and \(contract): \(Int(theirs)).")
+        problems.append(
+            "\(subject), \(door): \(Int(mine)) instructions, over 5 % more than the \(Int(theirs)) of '\(contract)'.")
     }
 }
 guard problems.isEmpty else {

@@ -5,8 +5,8 @@
 // unless their comment says that they are hot, and files of more than 600 lines.
 import Foundation
 
-/// Pairs of names of the first two parameters that need no labels, because labels would only
-/// lengthen the call.
+/// The names of the first two parameters, for functions that need no labels because labels would
+/// only lengthen the call.
 let pairs: Set<[String]> = [
     ["key", "value"], ["code", "message"], ["status", "message"],
     // Two values of the same kind that are compared, combined or exchanged.
@@ -75,7 +75,7 @@ func parameters(_ text: Substring) -> [Substring] {
     for place in text.indices {
         switch text[place] {
         case "(", "[", "{": depth += 1
-        // `Array<Int>`, not `1 << 20`.
+        // Counts `<` as a bracket in `Array<Int>`, but not in `1 << 20`.
         case "<" where before.isLetter: depth += 1
         case ")", "]", "}": depth -= 1
         case ">" where before != "-" && depth > 0: depth -= 1
@@ -128,7 +128,7 @@ func violations(in path: String) throws -> [String] {
             let isClosure = index == given.count - 1 && given[index].contains("->")
             return !isClosure && !given[index].contains("...")
         }
-        // A requirement has the access of its protocol, without a modifier.
+        // A protocol's requirement has no access modifier, because it has the access of the protocol.
         let modifiers = match.output.1.split(whereSeparator: \.isWhitespace)
         let isOpen =
             modifiers.contains { ["open", "public", "package"].contains($0) }
@@ -147,8 +147,8 @@ func violations(in path: String) throws -> [String] {
     return found
 }
 
-/// Returns the number of lines of the function whose parameters end at `parameters`, or nil without
-/// a body.
+/// Returns the number of lines of the function whose parameters end at `parameters`, or nil if the
+/// function has no body.
 func lineCount(in text: String, after parameters: String.Index) -> Int? {
     guard let start = text[parameters...].firstIndex(of: "{") else { return nil }
     let between = text[parameters..<start]

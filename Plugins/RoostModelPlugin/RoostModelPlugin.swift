@@ -98,8 +98,8 @@ struct ModelBuild {
     extension RoostModelPlugin: XcodeBuildToolPlugin {
         func createBuildCommands(context: XcodePluginContext, target: XcodeTarget) throws -> [Command] {
             let compiler = try context.tool(named: "roost-model-compiler").url
-            // Xcode also generates classes from a bundle if its model has that setting. The compiler refuses
-            // such a model.
+            // Xcode itself generates the classes of entities whose 'Codegen' is not 'Manual/None'. The compiler
+            // refuses a model with such an entity.
             return try ModelBuild(
                 compiler: compiler, output: context.pluginWorkDirectoryURL, targetName: target.displayName,
                 isForXcode: true

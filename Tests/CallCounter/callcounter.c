@@ -1,5 +1,6 @@
-// Functions that replace those of the C library and SQLite: the dynamic linker finds them first.
-// Each counts its calls or bytes, and calls the real function.
+// These functions replace functions of the C library and SQLite, because they are part of the
+// executable, where the dynamic linker searches first. Each counts its calls or bytes, and calls
+// the real function.
 
 #if defined(__linux__)
 #define _GNU_SOURCE
@@ -23,7 +24,7 @@ struct callcounter_counts callcounter_read(void) {
 __attribute__((noinline)) void callcounter_begin(void) { __asm__ volatile(""); }
 __attribute__((noinline)) void callcounter_end(void) { __asm__ volatile(""); }
 
-// Sanitizers replace the same functions, so nothing is counted with them.
+// Sanitizers replace the same functions, so nothing is counted in a build with a sanitizer.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SANITIZED 1

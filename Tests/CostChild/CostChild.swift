@@ -180,7 +180,9 @@ struct CostChild {
         }
     }
 
-    /// Loads links between albums with ten scattered tags each and tags with a hundred albums each.
+    /// Loads links between albums and tags, in both orders.
+    ///
+    /// Each album has ten scattered tags, and each tag has a hundred albums.
     private static func links(_ typeName: String, count: Int, in directory: URL) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Album", relationships: [.toMany("tags", to: "Tag", inverse: "albums")]),

@@ -209,8 +209,10 @@ struct GraphCosts {
         try withExtendedLifetime(albums) { try store.close() }
     }
 
-    /// Prints the sizes of a fault with its entry in the context, of an object without its record,
-    /// and of a few objects of a scan.
+    /// Prints the memory of a fault, of an object without its record, and of the few objects that
+    /// remain after a scan.
+    ///
+    /// The memory of a fault includes its entry in the context.
     func memory() throws {
         let filling = container.makeContext()
         try insert(62_000, into: filling)
@@ -235,7 +237,8 @@ struct GraphCosts {
         var recordBytes = 0
         try store.forEach(FetchRequest("Album")) { record in recordBytes += record.withReader { $0.bytes.count } }
         let count = Double(ids.count)
-        // If only one object of a page of rows is kept, its row stays in memory, but not the page.
+        // The context moves the rows of nearly empty pages to other pages. So the few kept objects
+        // need little memory.
         let scanning = container.makeContext()
         var (kept, position) = ([Album](), 0)
         let before = callcounter_bytes_in_use()

@@ -58,7 +58,7 @@ private struct MemoryPeak {
 
     var bytes: Int { max(0, Self.bytes("VmHWM:") - start) }
 
-    /// Returns a number of bytes of the process; 0 if the system does not report it.
+    /// Returns a size from the status of the process, in bytes; 0 if the system does not report it.
     private static func bytes(_ name: String) -> Int {
         guard let status = FileManager.default.contents(atPath: "/proc/self/status") else { return 0 }
         for line in String(decoding: status, as: UTF8.self).split(separator: "\n") where line.hasPrefix(name) {

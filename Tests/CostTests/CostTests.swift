@@ -123,7 +123,7 @@ struct CostTests {
     }
 
     @Test(
-        "loading links sorted by the inverse end writes less than four times the bytes of sorting by the owning end",
+        "a load of links sorted by the inverse end writes less than four times as much as one sorted by the owning end",
         arguments: ["sqlite", "lmdb"])
     func linksInAnyOrder(_ type: String) throws {
         let counted = try count(["links", type, "1000000"])

@@ -8,18 +8,19 @@ import RoostMigration
 /// The child process of the crash lab: it runs the recorded operations and checks the files that a
 /// power cut could have left.
 ///
-/// - `CrashLabChild build <type> <path> <n>` creates a store of `n` transactions and keeps it open,
-///   or closes it for `-n`. With the argument `history`, the store records a history. The process
-///   writes `digest <digest>` and then `built` to standard output, and waits until standard input
-///   ends or it is killed.
+/// - `CrashLabChild build <type> <path> <n>` creates a store of `n` transactions and keeps it open.
+///   With `-n`, it closes the store. With the argument `history`, the store records a history. The
+///   process writes `digest <digest>` and then `built` to standard output, and waits until standard
+///   input ends or it is killed.
 /// - `run <operation> <directory> <source type> <store type>` performs an operation of `CrashLab`
 ///   on `store` and writes the mark `ack` when it is done. At its end, even after an error, it
 ///   prints `calls <n>`, `reports <n>` and `questions <n>`: the numbers of calls in which a fault
-///   can occur, of reports, and of questions to policies. The argument `cancel <n>` ends it at
-///   report n, `failure <n>` at question n.
+///   can occur, of progress reports, and of questions to policies. With the argument `cancel <n>`,
+///   report n cancels the operation. With `failure <n>`, the policy fails at question n.
 /// - `check` takes the operation, both types and the digests of the old store, the new store and
-///   the source. It reads lines `<what> <directory>`: 1 accepts only the new store, 2 only the old
-///   one, 0 both. It answers each with `ok <names>`, separated by slashes, or with the problem.
+///   the source. It reads lines `<what> <directory>`. `<what>` is 1 if only the new store is
+///   correct, 2 if only the old one is, and 0 if both are. It answers each line with `ok <names>`,
+///   the names separated by slashes, or with the problem.
 /// - `fail` takes the operation and both types. It reads lines
 ///   `<directory> <classes> <number> <action> <sticky>`, runs the operation in each directory with
 ///   that fault, and answers `0 <calls>` or `3 <calls> <error>`.
@@ -107,8 +108,9 @@ private struct Operation {
         case commitWithHistory
     }
 
-    /// The digests of `store` before the operation (several if separated by commas) and after it,
-    /// and of `source`, if any.
+    /// The digests of `store` before and after the operation, and of `source`.
+    ///
+    /// `old` is a list of digests, separated by commas. `source` is `-` without a source store.
     struct Digests {
         let old: String
         let new: String
@@ -182,7 +184,8 @@ private struct Operation {
             policies: [
                 "headings": { HeadingPolicy(interruption) }, "numbers": { NumberPolicy(interruption) },
             ])
-        // With this limit, only 16 runs of associations stay in memory; more go to a file.
+        // With this limit, at most 16 runs of consecutive associations stay in memory. More go to a
+        // file.
         options.associationByteCount = 0
         return options
     }

@@ -7,8 +7,8 @@ import RoostMigration
 /// The model of the lab's stores in three versions, with the migrations between them.
 ///
 /// The model is small, because each written page adds states to check. It has to-one and to-many
-/// relationships, an index, a uniqueness constraint, and values with and without pages of their
-/// own.
+/// relationships, an index and a uniqueness constraint. Some values need pages of their own, and
+/// others do not.
 enum CrashVersions {
     private static let entities: [EntityDescription] = [
         EntityDescription(
@@ -98,7 +98,9 @@ enum CrashVersions {
     }
 }
 
-/// An early end of an operation: a cancellation at a report, or a policy that fails at a question.
+/// An early end of an operation: a cancellation at a progress report, or an error of a policy.
+///
+/// A question is a point in a policy where the policy can fail.
 final class Interruption: Sendable {
     enum Kind: String { case cancel, failure }
 
@@ -108,7 +110,9 @@ final class Interruption: Sendable {
     private let number: Int
     private let counts = Mutex((reports: 0, questions: 0))
 
-    /// Creates an interruption at a report or question, counted from 1; with nil, it only counts.
+    /// Creates an interruption at a report or question, counted from 1.
+    ///
+    /// If `kind` is nil, reports and questions are only counted.
     init(_ kind: Kind?, at number: Int) { (self.kind, self.number) = (kind, number) }
 
     /// The numbers of reports and questions so far.

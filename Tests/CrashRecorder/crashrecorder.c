@@ -189,7 +189,7 @@ static void enter(void) {
     inside = 1;
 }
 
-// Ends a recorded call and returns its result, with its errno.
+// Ends a recorded call, sets its errno and returns its result.
 static long leave(long result, int code, int action) {
     if (action == crashrecorder_kill_after) die();
     inside = 0;
@@ -267,7 +267,7 @@ static ssize_t record_write(int file, const struct iovec *parts, int count, off_
     off_t offset = has_place && (flags & O_APPEND) == 0 ? place : lseek(file, 0, (flags & O_APPEND) ? SEEK_END : SEEK_CUR);
     size_t size = 0;
     for (int part = 0; part < count; part++) size += parts[part].iov_len;
-    // One piece, so that the trace has exactly the written bytes.
+    // All parts are written as one piece, so that the trace has exactly the written bytes.
     char *bytes = malloc(size + 1);
     if (bytes == NULL) abort();
     size_t filled = 0;

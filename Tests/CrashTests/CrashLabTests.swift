@@ -34,10 +34,13 @@ struct CrashLabTests {
             }.filter { wanted.isEmpty || $0.testDescription.contains(wanted) }
         }()
 
+        /// The seed of ``some``, and of the failing calls in them.
+        static let faultSeed = seed(named: "ROOST_CRASH_SEED")
+
         /// All cases if `ROOST_CRASH_FAULTS` is set, and otherwise a random third of them.
         static let some: [Case] = {
             guard CrashLabTests.limit("ROOST_CRASH_FAULTS", usually: 0) == 0 else { return all }
-            let first = Int.random(in: 0..<3)
+            let first = Int(faultSeed % 3)
             return all.indices.filter { $0 % 3 == first }.map { all[$0] }
         }()
 
@@ -95,7 +98,7 @@ struct CrashLabTests {
         lab.discard(counted)
         func numbers(_ count: Int?) throws -> [Int] {
             let last = try #require(count) - 1
-            return limit == nil ? (0...8).map { 1 + last * $0 / 8 } : [1 + Int(seed) % (last + 1)]
+            return limit == nil ? (0...8).map { 1 + last * $0 / 8 } : [1 + Int(seed % UInt64(last + 1))]
         }
         let endings =
             try numbers(counted.reportCount).map { CrashLab.Ending.cancel($0) }
@@ -191,7 +194,7 @@ struct CrashLabTests {
         "after a failing system call, an operation succeeds or reports an error, and the store is whole",
         arguments: Case.some)
     func faults(_ subject: Case) throws {
-        let seed = seed(named: "ROOST_CRASH_SEED")
+        let seed = Case.faultSeed
         var random = SeededGenerator(seed: seed)
         let limit = Self.limit("ROOST_CRASH_FAULTS", usually: 4)
         let lab = try subject.lab()

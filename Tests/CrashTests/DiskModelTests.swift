@@ -82,6 +82,8 @@ struct DiskModelTests {
         // Writing the data again makes them durable.
         let again = failed + [record(.written, data: "new"), record(.synced, at: "a")]
         #expect(contents(of: "a", under: model, after: again, from: [old]) == ["new"])
+        let durable = failed + [record(.written, data: "now", isDurable: true)]
+        #expect(contents(of: "a", under: model, after: durable, from: [old]) == ["now"])
     }
 
     @Test("each block of an unflushed file may be old or new, and all its names show the same blocks")

@@ -5,12 +5,12 @@ import Testing
 
 /// A test that writes missing fixtures of the current format versions.
 ///
-/// Run it with `ROOST_WRITE_FIXTURES=1` before merging a new version of a format, and commit the
-/// files. Existing files are never overwritten.
+/// Run it with `ROOST_WRITE_FIXTURES=1` in the change that introduces a new version of a format,
+/// before it is merged, and commit the files. Existing files are never overwritten.
 @Suite("Kept files")
 struct KeptFileWriter {
     @Test(
-        "missing fixtures of the current file formats are written",
+        "missing fixtures of the current format versions are written",
         .enabled(if: ProcessInfo.processInfo.environment["ROOST_WRITE_FIXTURES"] != nil))
     func write() throws {
         let model = try KeptContent.model()

@@ -8,7 +8,7 @@ enum KeptFiles {
     static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("Fixtures").path
 
-    /// The digest of the content, as the program of format 2 computed it.
+    /// The digest of the kept content, as a program that wrote format version 2 computed it.
     static let digest = "1848815c460f5110-44-33"
 
     /// The directories that hold stores, with their type and version.

@@ -60,7 +60,7 @@ struct KeptFormatTests {
         let location = try kept.copy(to: folder)
         let store = try kept.kind.open(location, options: StoreOptions(model: try KeptContent.model()))
         try expectKeptContent(store)
-        // The last key of each hierarchy counts as used.
+        // The highest key of a hierarchy counts as used, so the next key of Tag is 91.
         let key = try store.reserveKeys(1, for: "Tag").lowerBound
         #expect(key == 91)
         var changes = ChangeSet(model: store.model)
@@ -83,7 +83,7 @@ struct KeptFormatTests {
         try again.close()
     }
 
-    @Test("a store of an older program that was not closed has the commits of its log", arguments: unclosed)
+    @Test("an unclosed store of an older program opens with the commits in its log", arguments: unclosed)
     func leftoverLog(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy("unclosed", to: folder)
@@ -142,7 +142,7 @@ struct KeptFormatTests {
         try store.close()
     }
 
-    @Test("model and mapping documents of older programs read as the same models and mappings")
+    @Test("model and mapping documents of older programs give the expected models and mappings")
     func documents() throws {
         let model = try ManagedObjectModel(document: try KeptFiles.bytes("model-1/model.roostmodel.json"))
         #expect(try model == KeptContent.model())

@@ -24,7 +24,7 @@ struct NewerFormatTests {
     }
 
     private func raised(_ bytes: [UInt8], of kept: KeptStore) throws -> [UInt8] {
-        // This program also reads the next version, which marks stores that require features.
+        // The version after the kept version marks stores that require features. This program reads both versions.
         let next = kept.version + 2
         switch kept.type {
         case "sqlite":

@@ -62,7 +62,7 @@
             self.connection = connection
         }
 
-        // A cursor may be released after its snapshot; closing the snapshot has reset the statement.
+        // A statement can outlive its snapshot. Closing the snapshot has then already reset the statement.
         deinit { if !connection.isOver { connection.base.recycle(base) } }
 
         func bind(_ value: SQLValue, at position: Int) throws(StoreError) {

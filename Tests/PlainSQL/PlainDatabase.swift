@@ -41,7 +41,7 @@
             try begin { (connection) throws(StoreError) in
                 _ = try check.verify()
                 try connection.run("BEGIN")
-                // The first read fixes the view.
+                // The transaction sees the state of the file at its first read.
                 _ = try connection.integer("SELECT count FROM _roost_tallies LIMIT 1")
             }
         }
@@ -132,7 +132,7 @@
         static func connect(to path: String, options: StoreOptions) throws(StoreError) -> SQLiteConnection {
             let connection = try SQLiteConnection.plain(
                 at: path, isReadOnly: options.isReadOnly, timeoutSeconds: options.timeoutSeconds)
-            // Tests kill only processes, so commits need no sync.
+            // Tests kill processes, but never the system, so commits need no sync.
             if !options.isReadOnly { try connection.execute("PRAGMA synchronous = OFF") }
             return connection
         }

@@ -122,10 +122,10 @@
             try connection.close()
         }
 
-        /// Returns the answer of SQLite's type, which has the same companions.
+        /// Returns what SQLite's store type returns, because the companion files are the same.
         package func canBeCompanion(_ file: CompanionFile) -> Bool { SQLiteStoreType().canBeCompanion(file) }
 
-        /// Returns the answer of SQLite's type, which has the same companions.
+        /// Returns what SQLite's store type returns, because the companion files are the same.
         package func isExpendable(_ file: CompanionFile) -> Bool { SQLiteStoreType().isExpendable(file) }
 
         /// Moves the log of an unclosed store into its file, and removes companions.

@@ -3,7 +3,7 @@
     import RoostConformance
     import RoostPostgreSQL
 
-    // A writer process, or a process that follows the commands of a check.
+    // Without the arguments of a writer process, the program follows the commands of a conformance check.
     if let writers = WriterProcess(arguments: CommandLine.arguments.dropFirst()) { exit(writers.run()) }
     exit(ConformancePeer.main([PostgreSQLStoreType()]))
 #endif

@@ -90,7 +90,7 @@
                     """##)
         }
 
-        @Test("@Model on a subclass overrides members and continues the superclass's slots")
+        @Test("@Model on a subclass overrides class members and numbers slots after the superclass's slots")
         func subclass() throws {
             let text = "@Model(isAbstract: true) open class Band: Artist { var size: Int32? }"
             let result = try Compiler.members(text)
@@ -140,7 +140,7 @@
             ).source
         }
 
-        @Test("a property of the model gets accessors by its position")
+        @Test("@Model gives a property accessors for the slot at the property's position")
         func attributes() throws {
             #expect(try attribute(" var rating: Double?", in: Self.source) == "@_ModelProperty(slot: 2)")
             #expect(try attribute("var kind: Kind = .studio", in: Self.source) == "@_ModelProperty(slot: 9)")
@@ -189,7 +189,7 @@
         }
 
         @Test(
-            "a line that ends inside a comment, with LF, CR LF or CR, ends before the next token",
+            "a token begins a line if the comment before it contains a line end: LF, CR LF or CR",
             arguments: ["\n", "\r\n", "\r"])
         func commentAcrossLines(lineEnd: String) {
             let tokens = SwiftLexer.tokens(of: Array("a /* x\(lineEnd)y */ b".utf8))
@@ -197,7 +197,7 @@
         }
 
         @Test(
-            "an operator is not the beginning of a regular expression that ends in a later line",
+            "two slashes in different lines do not enclose a regular expression",
             arguments: ["\n", "\r\n", "\r"])
         func slashesInTwoLines(lineEnd: String) {
             let tokens = SwiftLexer.tokens(of: Array("(/)\(lineEnd)b / c".utf8))
@@ -220,7 +220,7 @@
             #expect(!result.source.contains(#"\Box.ratio"#) && !result.source.contains(#"\Box.found"#))
         }
 
-        @Test("accessors in a subclass add the slots of its superclass")
+        @Test("an accessor in a subclass adds the superclass's number of slots to its own slot")
         func laterAccessors() throws {
             var compiler = Compiler()
             let code = try compiler.expand(

@@ -181,10 +181,9 @@ struct ResultsListTests {
     }
 
     @Test("a difference of results that is applied to another list does not trap")
-    func wrongList() {
+    func wrongList() throws {
         var list = ResultsList(isOneSection: true)
-        let model = try? Self.model()
-        guard let model else { return }
+        let model = try Self.model()
         let change = list.apply(
             (1...5).map { key in
                 ResultsRowChange(

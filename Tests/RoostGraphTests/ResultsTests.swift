@@ -55,6 +55,18 @@ struct ResultsTests {
         #expect(code { _ = try ResultsTotals(Fetch<Track>(), sums: ["none"], in: context) } == .unknownProperty)
     }
 
+    @Test("objects with 0 and -0 are in one section, before and after an update")
+    func signedZeros() throws {
+        let model = try ManagedObjectModel(entities: [EntityDescription("Row", attributes: [.double("number")])])
+        let context = try PersistentContainer(.memory, model: model).makeContext()
+        try context.insert("Row")["number"] = .double(-0.0)
+        let controller = try FetchedResultsController(FetchRequest("Row"), in: context, sections: "number")
+        try context.insert("Row")["number"] = .double(0.0)
+        context.processPendingChanges()
+        #expect(controller.sections.map(\.name) == ["0.0"])
+        #expect(controller.sections.first?.count == 2)
+    }
+
     @Test("results of requests that exclude pending changes follow only saves")
     func savedOnly() throws {
         let context = try container().makeContext()

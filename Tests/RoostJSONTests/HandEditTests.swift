@@ -85,7 +85,9 @@ struct Slip: Sendable, CustomTestStringConvertible {
         Slip(
             "a last key of an unknown entity", replacing: "\"lastKeys\": {", with: "\"lastKeys\": {\"Boook\": 1, ",
             "did you mean 'Book'"),
-        Slip("a negative last key", replacing: "\"lastKeys\": {", with: "\"lastKeys\": {\"Tagg\": -1, ", "Tagg"),
+        Slip(
+            "a negative last key", replacing: "\"lastKeys\": {\"Author\": 3", with: "\"lastKeys\": {\"Author\": -3",
+            "the last key of 'Author' is not a whole number from 0"),
         Slip(
             "metadata with an unknown tag", replacing: "\"place\":\"shelf\"", with: "\"place\": {\"$what\": 1}",
             "metadata", "line "),

@@ -38,7 +38,14 @@ private struct Numbers {
 /// `internalInconsistency`, but must not trap.
 @Suite("Random damage to JSON stores")
 struct RandomDamageTests {
-    private let seed = UInt64.random(in: 1...999_999)
+    private let seed: UInt64
+
+    /// `ROOST_SEED` repeats a run.
+    init() {
+        seed = ProcessInfo.processInfo.environment["ROOST_SEED"].flatMap { UInt64($0) } ?? .random(in: 1...999_999)
+        // After a trap, only this line shows the seed.
+        print("random damage: ROOST_SEED=\(seed)")
+    }
 
     /// Opens and checks the store, and accepts any store error except `internalInconsistency`.
     private func read(_ bench: Bench, readOnly: Bool = true) throws {
@@ -47,7 +54,7 @@ struct RandomDamageTests {
             defer { try? store.close() }
             _ = try checkStore(store)
         } catch let error as StoreError {
-            #expect(error.code != .internalInconsistency, "seed \(seed): \(error)")
+            #expect(error.code != .internalInconsistency, "ROOST_SEED=\(seed): \(error)")
         }
     }
 

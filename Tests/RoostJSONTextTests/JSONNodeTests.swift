@@ -40,7 +40,7 @@ struct JSONNodeTests {
         let bytes = Array("{\"é\": [1,\n  \"x\"]}".utf8)
         let node = try JSONNode(bytes)
         guard case .object(let members) = node.content, case .array(let items) = members[0].value.content else {
-            Issue.record("another tree: \(node)")
+            Issue.record("unexpected tree: \(node)")
             return
         }
         #expect(members[0].keyOffset == 1)
@@ -85,7 +85,7 @@ struct JSONNodeTests {
     }
 
     @Test(
-        "a JSON value that is not a number has no double",
+        "in a JSON tree, only numbers in range and the strings for infinity and NaN have a double",
         arguments: ["\"12\"", "\"nan\"", "\"NaN:1\"", "\"NaN:+ff8000000000001\"", "true", "1e999"])
     func hasNoDouble(_ text: String) throws { #expect(try JSONNode(Array(text.utf8)).content.double == nil) }
 
@@ -103,7 +103,7 @@ struct JSONNodeTests {
         ("/*/ */1/***/", "1"), ("{}//", "{}"), ("[1/**/,/* */]", "[1]"), ("{\"a\":'é\"'}", #"{"a":"é\""}"#),
     ]
 
-    @Test("JSON5 is read in chunks of any size and written as JSON", arguments: json5)
+    @Test("JSON5 is read in chunks of any size and written as JSON, except infinity and NaN", arguments: json5)
     func readsJSON5(_ text: String, as expected: String) throws {
         #expect(try compact(text, acceptsJSON5: true) == expected)
         #expect(failure(text, acceptsJSON5: false) != nil)

@@ -34,7 +34,7 @@ struct ArticleTests {
         #expect(page.contains("## Files to commit"))
     }
 
-    @Test("the article about model classes shows the class with hooks of the Notes example")
+    @Test("the article about model classes quotes the Notes example's class with hooks")
     func hooks() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

@@ -86,7 +86,7 @@ struct CompilerCommandTests {
         #expect(access.code == 1)
     }
 
-    @Test("roost-model-compiler --single-file --quiet writes one file of a Core Data bundle silently")
+    @Test("roost-model-compiler --single-file --quiet writes one file for a Core Data bundle and prints nothing")
     func bundle() throws {
         try writeBundle()
         let result = try run("Notes.xcdatamodeld", "--output", "out", "--single-file", "--quiet")
@@ -110,7 +110,7 @@ struct CompilerCommandTests {
     }
 
     @Test(
-        "roost-model-compiler refuses a compiled model and names the source instead",
+        "roost-model-compiler refuses a compiled model and names the source file type to use instead",
         arguments: ["Notes.mom", "All.momd"])
     func compiled(path: String) throws {
         try directory.write("bplist00", to: "Notes.mom")
@@ -158,7 +158,7 @@ struct CompilerCommandTests {
     }
 
     @Test(
-        "roost-model-compiler links no library of a store",
+        "roost-model-compiler does not link SQLite, LMDB or zlib",
         .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/ldd")))
     func libraries() throws {
         let process = Process()

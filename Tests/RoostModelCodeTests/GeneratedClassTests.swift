@@ -154,7 +154,7 @@ struct GeneratedClassTests {
     }
 
     @Test(
-        "handwritten classes can have hooks, and find the names of their properties",
+        "handwritten classes can have hooks, and return the property names of key paths",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"))
     func handwrittenClasses() throws {
         let program = """
@@ -242,7 +242,7 @@ struct GeneratedClassTests {
     }
 
     @Test(
-        "a generated class finds the names of its own and of inherited properties",
+        "a generated class returns the property names of key paths to its own and inherited properties",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"))
     func propertyNames() throws {
         let program = """

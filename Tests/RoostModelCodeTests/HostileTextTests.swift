@@ -10,7 +10,7 @@ struct HostileTextTests {
         "`", "*/", "/*", "//", "\u{0}", "\u{2028}", "\u{202E}", "\u{FEFF}", "'", "\t", "#if", "\"#", "\\u{41}",
     ]
 
-    /// Returns a model with `text` wherever it accepts any text.
+    /// Returns a model with `text` in every place where a model accepts any text.
     private func model(_ text: String) throws -> ManagedObjectModel {
         var title = AttributeDescription.string("title")
         title.defaultValue = .string(text)
@@ -23,7 +23,7 @@ struct HostileTextTests {
     }
 
     @Test(
-        "the document in generated code is the model, whatever its texts contain",
+        "the document in generated code decodes to the same model, whatever its texts contain",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"))
     func documents() throws {
         let model = try model(Self.texts.joined())
@@ -54,7 +54,7 @@ struct HostileTextTests {
     }
 
     @Test(
-        "a value class of a transformable attribute that is not a type is refused",
+        "a transformable attribute whose value class is not a Swift type is refused",
         arguments: [
             "Int = 5; let x", "[Int", "Int]", "A B", "() -> Int", "A.", "<A>", "A<", "", "1", "A?", "A\n", "[A:]",
         ]

@@ -16,7 +16,7 @@ struct NameTests {
         "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "unowned",
         "unsafe", "using", "var", "weak", "where", "while", "willSet", "yield", "Any",
     ]
-    /// Names that generated code and the classes of Roost use, without being properties of
+    /// Names that generated code and the classes of Roost use, except for the properties of
     /// `ManagedObject`.
     static let usedNames = [
         "text", "data", "date", "double", "float", "bool", "int16", "int32", "int64", "uuid", "decimal", "reference",
@@ -25,9 +25,9 @@ struct NameTests {
         "validate", "willSave", "fetch", "delete", "String", "Int16", "AnyKeyPath", "ManagedObject", "String_", "slot",
         "at", "place",
     ]
-    /// The properties of `ManagedObject` whose names a model can have.
+    /// The properties of `ManagedObject` whose names a model accepts and the generator refuses.
     static let members = ["context", "hasPersistentChangedValues", "version", "dynamic", "hashValue"]
-    /// The properties of `ManagedObject` whose names no model can have.
+    /// The properties of `ManagedObject` whose names every model refuses.
     static let reserved = [
         "objectID", "entity", "isFault", "isInserted", "isUpdated", "isDeleted", "hasChanges", "description",
     ]

@@ -46,7 +46,7 @@ struct SwiftCompiler {
         let directory = try TemporaryDirectory()
         var files: [String] = [stub]
         for (number, text) in texts.enumerated() {
-            // The module's source is compiled together with the code, so nothing can be imported.
+            // The code is compiled in one module with the stub, so it must not import Roost.
             try directory.write(text.replacingOccurrences(of: "\nimport Roost\n", with: "\n"), to: "\(number).swift")
             files.append(directory.file("\(number).swift"))
         }

@@ -6,7 +6,7 @@
     @testable import RoostExpansion
     @testable import RoostModelCode
 
-    @Suite("Models of types")
+    @Suite("Models made from @Model types")
     struct ModelTypeTests {
         enum OneSide {
             @Model final class Album: ManagedObject {
@@ -54,14 +54,14 @@
             }
         }
 
-        @Test("an inverse that one side names is set on the other, also in a superclass")
+        @Test("an inverse that only one side names is also set on the other side, even in a superclass")
         func inverses() throws {
             let model = try ManagedObjectModel(types: [OneSide.Artist.self, OneSide.Album.self, OneSide.Party.self])
             let party = try model.requireEntity("Party").declaration
             #expect(party.relationships.map(\.inverseName) == ["artist"])
         }
 
-        @Test("a model of types without a class that they refer to names the missing class")
+        @Test("making a model from types throws an error that names a missing class")
         func missing() {
             let error = #expect(throws: StoreError.self) { try ManagedObjectModel(types: [OneSide.Album.self]) }
             #expect(error?.code == .invalidModel && error?.message.contains("'Artist'") == true)

@@ -55,7 +55,7 @@
         var owner: Owner? { get set }
     }
 
-    /// The members of a class of the third level, inherited ones included.
+    /// The own and inherited members of a class at the third level of a hierarchy.
     protocol BossClass: ManagedObjectClass {
         associatedtype Base: ManagedObjectClass
         associatedtype Colleague: ManagedObjectClass

@@ -90,7 +90,9 @@
         "@Model and the compiler",
         .enabled(if: Compiler.found != nil, "swiftc, the modules or the macro were not found"))
     struct RealCompilerTests {
-        /// Returns classes with members of all kinds; they use earlier and later classes.
+        /// Returns code of classes with all kinds of members.
+        ///
+        /// The classes refer to each other.
         private static func valid(_ access: String) -> String {
             """
             import Foundation
@@ -158,7 +160,7 @@
             #expect(found.isEmpty, "\(found)")
         }
 
-        /// Members with an error in the line that ends with `// here`, and a part of its message.
+        /// Wrong members, each with a part of the error message for the line with `// here`.
         private static let wrong: [(String, String)] = [
             ("var x = make() // here", "Write the type of 'x'"),
             ("var é: String // ä\n    let y: Int16 // here", "is a 'var'"),

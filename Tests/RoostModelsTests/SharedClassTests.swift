@@ -95,7 +95,7 @@
                         "A", thing.ident, Cover(colors: []), [:]
                     )
                     (thing.code, thing.maybeIdent, thing.cover, thing.place) = (nil, nil, nil, nil)
-                    // Mandatory attributes without a default.
+                    // Mandatory attributes without a default still have no value.
                     let error = #expect(throws: StoreError.self) { try context.save() }
                     #expect(
                         error?.failures.map(\.property).compactMap { $0 }.sorted() == [
@@ -120,7 +120,7 @@
             return thing
         }
 
-        @Test("relationships of model classes keep both sides, their order and their rules", arguments: Way.all)
+        @Test("relationships of model classes update inverses, keep their order and enforce rules", arguments: Way.all)
         func relationships(_ way: Way) throws {
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in

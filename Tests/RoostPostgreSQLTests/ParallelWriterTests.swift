@@ -342,7 +342,8 @@
             // While the transaction below runs, the server keeps the locks of all later
             // transactions.
             let (threads, rounds) = (4, 400)
-            let finished = Mutex(0)
+            // The number of finished rounds, and whether all writers have ended.
+            let progress = Mutex((rounds: 0, isOver: false))
             let isRunning = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
                 do {
@@ -351,13 +352,14 @@
                     defer { connection.close() }
                     try connection.query("BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM _roost_tallies")
                     isRunning.signal()
-                    // Ends the transaction after the writers have waited for a second.
+                    // Ends the transaction after the writers have waited for a second, or have ended.
                     var (last, checks) = (-1, 0)
                     while checks < 20 {
                         usleep(50_000)
-                        let now = finished.withLock { $0 }
-                        checks = now == last && now > 0 ? checks + 1 : 0
-                        last = now
+                        let now = progress.withLock { $0 }
+                        if now.isOver { break }
+                        checks = now.rounds == last && now.rounds > 0 ? checks + 1 : 0
+                        last = now.rounds
                     }
                 } catch {
                     Issue.record("The other transaction failed: \(error)")
@@ -368,9 +370,10 @@
             onThreads(threads) { number in
                 for round in 0..<rounds {
                     try increment(Int64((round * 7 + number * 50) % 200 + 1), in: store)
-                    finished.withLock { $0 += 1 }
+                    progress.withLock { $0.rounds += 1 }
                 }
             }
+            progress.withLock { $0.isOver = true }
             let snapshot = try store.snapshot()
             var sum: Int64 = 0
             for key in 1...counters {

@@ -66,9 +66,8 @@
 
         func violations() throws -> [Violation] {
             var violations: [Violation] = []
-            // Whether the open transaction of each session has changed tables or rows, or is
-            // read-only.
-            var open: [String: (definition: Bool, data: Bool, isReadOnly: Bool)] = [:]
+            // Whether the open transaction of each session has changed tables or rows.
+            var open: [String: (definition: Bool, data: Bool)] = [:]
             // Most texts occur thousands of times, so each is analyzed once.
             var known: [String: [Part]] = [:]
             for (session, text) in try statements() {
@@ -78,7 +77,7 @@
                 for part in parts {
                     for reason in part.refusals { refuse(reason) }
                     switch part.effect {
-                    case .begins(let isReadOnly): open[session] = (false, false, isReadOnly)
+                    case .begins: open[session] = (false, false)
                     case .ends: open[session] = nil
                     case .changesTables: open[session]?.definition = true
                     case .changesRows: open[session]?.data = true
@@ -95,8 +94,7 @@
         /// One statement of a logged text, which can have several.
         private struct Part {
             enum Effect {
-                case begins(isReadOnly: Bool)
-                case ends, changesTables, changesRows
+                case begins, ends, changesTables, changesRows
             }
 
             /// The effect on the open transaction.
@@ -109,9 +107,8 @@
                 refusals = forbidden.filter { sql.contains($0.0) }.map(\.1)
                 switch String(sql.prefix { $0.isLetter }) {
                 case "BEGIN":
-                    let isReadOnly = sql.contains("READ ONLY")
-                    effect = .begins(isReadOnly: isReadOnly)
-                    if !isReadOnly, !sql.contains("SERIALIZABLE") {
+                    effect = .begins
+                    if !sql.contains("READ ONLY"), !sql.contains("SERIALIZABLE") {
                         refusals.append("a transaction that is not serializable")
                     }
                 case "COMMIT", "ROLLBACK": effect = sql.contains("TO SAVEPOINT") ? nil : .ends

@@ -37,7 +37,7 @@ struct ConfigurationTests {
         #expect(error { _ = try none.openStore() }?.code == .notFound)
     }
 
-    @Test("an unreadable configuration is an error with the file or variable that named it")
+    @Test("the error for an unreadable configuration names the file or ROOST_CONFIG")
     func unreadable() throws {
         let folder = try Folder()
         func refused(_ file: String?, environment: [String: String] = [:]) -> String {
@@ -259,13 +259,13 @@ struct ConfigurationTests {
             #expect(error?.code == .invalidConfiguration)
             #expect(error?.message.contains("ROOST_STORE") == true && error?.message.contains(hint) == true)
         }
-        // The same holds without a file.
+        // The variable also works without a configuration file.
         let alone = try RoostConfiguration(workingDirectory: "/", environment: ["ROOST_STORE": store.description])
         #expect(try alone.storeDescription().location == store)
         #expect(alone.settings.map(\.key) == ["default"])
     }
 
-    @Test("a configuration's only store is the default, and one of several is not")
+    @Test("a configuration with one store uses it by default; a configuration with several has no default")
     func defaults() throws {
         let folder = try Folder()
         #expect(try folder.configuration("{stores: {a: {type: 'memory'}}}").defaultStoreName == "a")

@@ -38,7 +38,7 @@ final class Folder: Sendable {
     }
 }
 
-/// The types whose stores can be written.
+/// The types whose stores can be written and need no server.
 let writableTypes = StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }.map(\.name)
 /// The writable types whose stores are files.
 let fileTypes = StoreRegistry.standard.all

@@ -111,7 +111,7 @@ struct HardLinkTests {
         }
     }
 
-    @Test("writers refuse a hard-linked store, unchanged, until one name is removed", arguments: fileTypes, Use.writes)
+    @Test("writers refuse to change a hard-linked store until one name is removed", arguments: fileTypes, Use.writes)
     func writing(type: String, use: Use) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
@@ -161,7 +161,7 @@ struct HardLinkTests {
         try again.close()
     }
 
-    @Test("a bulk load notices a hard link that was made after it began", arguments: fileTypes)
+    @Test("a bulk load fails if the store gets a hard link during the load", arguments: fileTypes)
     func linkDuringLoad(type: String) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
@@ -234,7 +234,7 @@ struct HardLinkTests {
         #expect(error { try insert(into: writer) }?.code == .hasOtherNames)
         try third.close()
         try unlink(other)
-        // The writer still has its locks, so another opener may not remove its files.
+        // Closing the readers did not release the writer's locks, so no other opener removes the store's files.
         try insert(into: writer)
         try writer.close()
         #expect(try folder.names().filter { !$0.hasSuffix(".lock") } == ["a"])
@@ -310,7 +310,7 @@ struct HardLinkTests {
         let location = try store(type, in: folder)
         let sibling = StoreFile.temporarySibling(of: location.path)
         try StoreFile.addName(sibling, toFileAt: location.path)
-        // The name is in use, so it cannot be removed, as for a user without permission.
+        // The lock marks the name as in use. So the name cannot be removed, as if the permission were missing.
         let lock = try StoreLock.acquire(forStoreAt: sibling, mode: .exclusive, timeoutSeconds: 0)
         let reader = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
         #expect(try count(reader) == 1)
@@ -335,7 +335,7 @@ struct HardLinkTests {
             if compacts {
                 _ = try StoreMaintenance(registry: .standard).compact(location, options: conversion)
             } else {
-                // With a backup, so that a new file replaces the old one for every type.
+                // For every type, a migration that keeps a backup replaces the old file with a new one.
                 _ = try MigrationManager(registry: .standard).migrateInPlace(
                     location, model: try model("title"),
                     options: MigrationOptions(conversion: conversion, allowsLoss: true).with { $0.keepsBackup = true }

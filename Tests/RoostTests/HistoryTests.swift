@@ -5,7 +5,7 @@ import RoostMigration
 import RoostStores
 import Testing
 
-@Suite("Histories of stores as a whole")
+@Suite("History in conversions, backups and other operations on stores")
 struct HistoryTests {
     private let folder: Folder
     private let model: ManagedObjectModel
@@ -35,7 +35,7 @@ struct HistoryTests {
 
     /// Creates a store with three transactions.
     ///
-    /// The last one deletes an object with a marked value.
+    /// The last transaction deletes an object whose `code` the history preserves.
     private func makeStore(_ type: String) throws -> Store {
         let store = try Store.open(location(type), model: model, options: recording)
         try store.insert("Track", rows: [["title": "Blue", "code": "secret-1"], ["title": "Carey"]])
@@ -69,7 +69,7 @@ struct HistoryTests {
         try await store.close()
     }
 
-    @Test("everything that is committed after a view comes after its history token", arguments: types)
+    @Test("a view's history token precedes every transaction that commits after the view begins", arguments: types)
     func view(type: String) throws {
         let store = try makeStore(type)
         let (titles, token) = try store.read { view in

@@ -109,7 +109,7 @@ struct NonStoreTests {
             StoreLocation(type: place.type, path: source.file("source"))
         )
         if place.kind == .nothing, [.replacing, .convertingOver, .backingUpOver].contains(use) {
-            // A store may be created there.
+            // Nothing exists at the path, so these uses can create a store there.
             return try attempt(use, on: location, source: good)
         }
         #expect(error { try attempt(use, on: location, source: good) } != nil)

@@ -4,7 +4,7 @@ import RoostCore
 import Testing
 
 /// Two writers at once never give two objects the same place in an ordered relationship.
-@Suite("Places that batches give in ordered relationships")
+@Suite("Places that batch requests give to objects in ordered relationships")
 struct OrderedPlaceTests {
     private static let tracks = RelationshipName("Album", name: "tracks")
     private static let album = ObjectID("Album", key: 1)
@@ -50,8 +50,8 @@ struct OrderedPlaceTests {
         let count = 25
         DispatchQueue.concurrentPerform(iterations: 2) { _ in
             do {
-                // A JSON store has one writer at a time, and a store in memory is shared by its
-                // name.
+                // Only one writer at a time can open a JSON store, and all openings of a store in memory
+                // share its content. So both threads use the first opening of these stores.
                 let store = ["sqlite", "lmdb"].contains(type) ? try StoreRegistry.standard.open(location) : first
                 for _ in 0..<count { _ = try store.execute(BatchInsertRequest("Track", rows: [Self.row, Self.row])) }
                 if store !== first { try store.close() }
@@ -70,7 +70,8 @@ struct OrderedPlaceTests {
         var large = Self.row
         large["title"] = .string(String(repeating: "x", count: 40_000))
         var number = 0
-        // With 20 MB, the rows that are read first get their places before the load begins.
+        // With 20 MB, the insert becomes a bulk load. The rows read before the load already have
+        // places, and the inner insert takes the same places.
         _ = try store.execute(
             BatchInsertRequest("Track") { (row) throws(StoreError) in
                 number += 1

@@ -35,8 +35,9 @@ struct PageTests {
         text.split(separator: "\n").filter { !$0.hasPrefix("import ") }.joined().filter { !$0.isWhitespace }
     }
 
-    /// Returns the blocks of Swift on a page, except files of packages, which `Tests/strangers`
-    /// builds and runs.
+    /// Returns the Swift code blocks of a page, except blocks that are whole files of a package.
+    ///
+    /// `Tests/strangers` builds and runs those files.
     private static func blocks(_ text: String) -> [String] {
         text.components(separatedBy: "```swift\n").dropFirst().enumerated().compactMap { index, part in
             let before = text.components(separatedBy: "```swift\n")[index]
@@ -92,7 +93,7 @@ struct PageTests {
         }
     }
 
-    @Test("the error of a commit with a conflict has the code that docs/errors.md shows")
+    @Test("the Swift code in docs/errors.md handles the error of a commit with a conflict")
     func conflict() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Album", attributes: [.string("title")])])
         let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: model)

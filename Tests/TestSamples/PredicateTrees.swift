@@ -4,7 +4,7 @@ internal import RoostQuery
 
 /// A generator of random predicates and expressions of every kind of node.
 ///
-/// They have the shape of parsed text: an AND or OR has two parts or more.
+/// The predicates have the shape of parsed predicates: an AND or OR has at least two parts.
 package struct PredicateTrees {
     package typealias P = FetchRequest.Predicate
     package typealias E = FetchRequest.Expression

@@ -192,14 +192,14 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         }
     }
 
-    /// The number of repetitions of a transaction that the timeout does not limit.
+    /// The number of times that a failed transaction may be repeated even after the timeout.
     private static let minimumRepetitionCount = 20
 
     /// Runs a transaction, and repeats it if it failed because of concurrent writes.
     ///
-    /// Repeats until the store's timeout, but at least ``minimumRepetitionCount`` times. The limit
-    /// is a time, because a slow program would use up any number of attempts if many commits change
-    /// one row. If `codes` is given, repeats only after errors with one of these codes.
+    /// Repeats until the store's timeout, but at least ``minimumRepetitionCount`` times. A limit on
+    /// the number alone is not enough: while many commits change one row, a slow program can fail
+    /// any number of times. If `codes` is given, repeats only after errors with one of these codes.
     private func repeating<Result>(
         after codes: Set<StoreError.Code>?, _ transaction: (_ isRepeated: Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

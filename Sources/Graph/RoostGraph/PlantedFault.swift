@@ -180,7 +180,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case overlooksLastingIDs
     /// Results miss that changes were discarded.
     case overlooksDiscarded
-    /// Objects that may have changed are reported as changed.
+    /// Objects that may have changed are always reported as changed.
     case reportsUntouched
     /// Results do not see the changes of their own context.
     case overlooksOwnChanges

@@ -16,7 +16,7 @@ struct ModelNames {
     /// The value of ``classKey`` for a handwritten class.
     static let handwritten = "handwritten"
 
-    /// The members of `ManagedObject` whose names a class's property cannot have.
+    /// The names that a class's property cannot have, because members of `ManagedObject` have them.
     ///
     /// Models already refuse some of these names. A property may have the name of a method. It may
     /// also have the name `id`, and then hides the member of `ManagedObjectClass`.

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The generated code of one property of a class.
 struct PropertyCode {
-    /// The parts of the names of a stored value's accessors.
+    /// The type of an attribute's value, and the parts of the names of its accessors.
     private struct Access {
         var type: String
         /// The name of the getter of a mandatory or always optional value.

@@ -4,8 +4,8 @@
     /// Derives an entity from a class.
     ///
     /// Stored properties become properties of the model. Properties with simple types, `Codable`
-    /// types or enumerations with raw values are attributes. Properties whose types are classes of
-    /// objects, `ToMany` or `OrderedToMany` are relationships. A property's initial value is its
+    /// types or enumerations with raw values are attributes. Properties whose type is a `@Model`
+    /// class, `ToMany` or `OrderedToMany` are relationships. A property's initial value is its
     /// default.
     ///
     /// ```swift
@@ -44,8 +44,8 @@
     /// ```
     ///
     /// - Parameters:
-    ///   - type: The attribute type if it differs from the property's: `.uri`, or `.transformable`
-    ///     for `Data`.
+    ///   - type: The attribute type, if the property's type would give another one: `.uri` for a
+    ///     `String`, or `.transformable` for `Data`.
     ///   - renamingIdentifier: The name of the attribute in earlier versions of the model.
     ///   - minimum: The minimum number or date.
     ///   - maximum: The maximum number or date.

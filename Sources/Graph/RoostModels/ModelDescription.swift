@@ -46,8 +46,8 @@
         ///   - entity: The name of the entity.
         ///   - superclass: The superclass, if it has an entity.
         ///   - properties: The class's own properties.
-        ///   - paths: The key paths of the properties, only for a class without subclasses and
-        ///     superclass.
+        ///   - paths: The key paths of the properties if the class is final and has no superclass
+        ///     with an entity; otherwise empty.
         public init(
             _ entity: String, superclass: (any ModelClass.Type)? = nil, properties: [ModelProperty],
             paths: [any AnyKeyPath & Sendable] = []

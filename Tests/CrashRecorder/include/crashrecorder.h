@@ -9,8 +9,9 @@
 // The environment variables are:
 //   CRASHRECORDER_ROOT    the directory; without it nothing is recorded and nothing fails
 //   CRASHRECORDER_TRACE   the file for the records, in the order of the calls
-//   CRASHRECORDER_FAULT   "<classes> <number> <action> <sticky>": the action, an errno or one of the actions below, for the number-th
-//                         call (from 1) of one of the classes and, with sticky 1, for every later call
+//   CRASHRECORDER_FAULT   "<classes> <number> <action> <sticky>": the fault of call <number> (from 1) of these
+//                         classes. The action is an errno or one of the actions below. With sticky 1, every
+//                         later call of the classes has the fault too.
 //
 // A record, little-endian without gaps: kind (1 byte), flags (1), lengths of two paths (2 each), length of the data (4), offset (8),
 // inode (8), the paths relative to the directory, the data.

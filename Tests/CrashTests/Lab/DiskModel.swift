@@ -56,21 +56,23 @@ final class DiskNode {
 
     /// Makes all pending changes durable.
     func flush() {
-        for change in pending {
-            change.apply(to: &durable)
-            switch change {
-            case .write(let offset, let data): forgetLost(offset..<offset + data.count)
-            case .resize(let size): forgetLost(size..<Int.max)
-            }
-        }
+        for change in pending { makeDurable(change) }
         pending = []
     }
 
     /// Makes one write durable, without earlier writes.
     func flush(_ write: Change) {
-        write.apply(to: &durable)
+        makeDurable(write)
         write.apply(to: &current)
         if !pending.isEmpty { pending.append(write) }
+    }
+
+    private func makeDurable(_ change: Change) {
+        change.apply(to: &durable)
+        switch change {
+        case .write(let offset, let data): forgetLost(offset..<offset + data.count)
+        case .resize(let size): forgetLost(size..<Int.max)
+        }
     }
 
     /// Applies a failed flush: sizes become durable, and contents may or may not have been written.

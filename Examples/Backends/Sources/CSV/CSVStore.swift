@@ -36,7 +36,7 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
             model.entities[0].attributes.map(\.name).sorted() == columns.sorted(),
             model.entities[0].attributes.allSatisfy({ CSVRows.types.contains($0.type) })
         else {
-            throw StoreError(.modelMismatch, "The model does not fit the columns of '\(location.path)'; give none.")
+            throw StoreError(.modelMismatch, "The model does not fit the columns of '\(location.path)'; omit it.")
         }
         return CSVStore(type: self, location: location, model: model, columns: columns)
     }

@@ -75,7 +75,9 @@ struct ConflictsChapter {
         print("\(view.mergePolicy.name): \(employee.salary)")
     }
 
-    /// Saves a new department with the name of a stored department, which then replaces it.
+    /// Saves a new department with the name of a stored department.
+    ///
+    /// The stored department replaces the new one.
     private func unify() throws {
         let view = stack.view
         let stored: Department = try view.insert()

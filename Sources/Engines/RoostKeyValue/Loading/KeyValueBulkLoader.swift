@@ -190,7 +190,7 @@ final class KeyValueBulkLoader: BulkLoader {
         }
     }
 
-    /// Raises the highest key of the place's hierarchy, and ``lastPlace``, up to the given place.
+    /// Raises the highest key of the hierarchy and ``lastPlace``, if the given place is higher.
     private func note(_ place: ObjectPlace) {
         guard place.root >= 0 else { return }
         if (lastPlace.root, lastPlace.key) < (place.root, place.key) { lastPlace = place }

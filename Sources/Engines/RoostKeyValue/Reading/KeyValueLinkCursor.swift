@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// The links in one range of a space, in the order of their keys.
 ///
-/// A key contains the link's place in the list of the first object. The value is the link's place
-/// in the list of the second object. References have no value.
+/// An entry's key contains two objects and the link's place in the list of the first object. The
+/// value is the link's place in the list of the second object. References have no value.
 final class LinkStream {
     private let cursor: any KeyValueCursor
     private let space: KeySpace

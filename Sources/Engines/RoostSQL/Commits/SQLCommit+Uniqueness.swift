@@ -1,10 +1,10 @@
 internal import RoostCore
 
 extension SQLCommit {
-    /// Throws `constraintViolation` if objects have unique values of other objects; the error names
-    /// all these objects.
+    /// Throws `constraintViolation` if unique values of the change set belong to other objects.
     ///
-    /// If an inserted key also exists in the store, throws `duplicateObject` instead.
+    /// The error names all such objects. If the store also contains an inserted key, throws
+    /// `duplicateObject` instead.
     mutating func checkConstraints() throws(StoreError) {
         var violations: [ConstraintViolation] = []
         for constraint in schema.constraints {

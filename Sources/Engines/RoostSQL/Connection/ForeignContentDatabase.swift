@@ -2,8 +2,8 @@ package import RoostCore
 
 /// A database whose file may have tables and indexes of other programs.
 package protocol ForeignContentDatabase: SQLDatabase {
-    /// Returns the tables that `schema` does not contain, and the additional indexes on the tables
-    /// that it contains.
+    /// Returns the tables that are not in `schema`, and the indexes of other programs on the tables
+    /// of `schema`.
     func foreignContent(besides schema: SQLSchema) throws(StoreError) -> ForeignContent
 }
 

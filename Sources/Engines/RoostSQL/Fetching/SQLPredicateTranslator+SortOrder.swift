@@ -26,8 +26,8 @@ extension SQLPredicateTranslator {
             let isAscending = descriptor.isAscending
             switch term.kind {
             case .double, .float, .date:
-                // Only the plain terms can use an index, but they give an irregular NaN the wrong
-                // position.
+                // Only the plain ORDER BY terms can use an index, but they give an irregular NaN the
+                // wrong position.
                 let isPlain = try indexedColumn(names).map { (column, table) throws(StoreError) in
                     try isRegular(column, table)
                 }

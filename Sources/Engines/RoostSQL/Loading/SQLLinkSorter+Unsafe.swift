@@ -14,7 +14,7 @@ final class SQLLinkSorter {
 
     /// The highest link that was returned, by relationship number.
     ///
-    /// Initially, the keys are 0, which precede all links because stored keys are 1 or more.
+    /// The initial value is (0, 0), which precedes all links, because keys are 1 or more.
     private var last: [Ends]
     private let sorter: ExternalSorter
 

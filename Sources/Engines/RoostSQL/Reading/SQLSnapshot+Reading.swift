@@ -14,7 +14,7 @@ extension SQLSnapshot {
             }
         }
         let (plan, sql) = (schema.reading[entity.number], schema.reading.scanSQL(entity.number))
-        // Keys are 1 or more.
+        // All keys are at least 1, so a scan after key 0 reads all records.
         let scan = SQLScan(restSQL: sql.rest, nextKeySQL: sql.nextKey, lastKey: max(0, id?.key ?? 0))
         let lease =
             if let id { try lease(sql.rest, values: [.integer(id.key)]) } else { try lease(sql.all, values: []) }
@@ -57,8 +57,7 @@ extension SQLSnapshot {
         guard case .links(let owner, let isFlipped) = relationship.storage, let table = schema.linkTables[owner] else {
             throw StoreError(
                 .invalidRequest,
-                "Relationship '\(relationship.name)' stores no links: it follows from references in the records of a to-one relationship."
-            )
+                "Relationship '\(relationship.name)' stores no links: references in records represent it.")
         }
         let (dialect, columns) = (schema.dialect, SQLLinkColumns(isFlipped: isFlipped))
         var condition = ""
@@ -102,8 +101,8 @@ extension SQLSchema {
     /// Returns a SELECT of the links of a to-many relationship from the object whose key is
     /// parameter 1: source, target, order, inverse order.
     ///
-    /// Rows are in the relationship's order if it has one, otherwise in key order, which an index
-    /// can provide.
+    /// Rows are in the relationship's order if it has one, otherwise in key order. An index can
+    /// provide the key order without sorting.
     /// - Parameters:
     ///   - relationship: The relationship.
     ///   - source: The entity of the object; nil if the object is known to exist. An object that
@@ -147,9 +146,9 @@ extension SQLSchema {
 
 /// The columns of a link table, seen from one end.
 struct SQLLinkColumns {
-    /// The column of the place among the links of a source.
+    /// The column with a link's position among the links of the same source.
     ///
-    /// It is quoted, because its name is an SQL keyword.
+    /// The name is quoted, because it is an SQL keyword.
     static let order = "\"order\""
 
     let source: String

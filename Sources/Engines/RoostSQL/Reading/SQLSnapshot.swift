@@ -11,8 +11,8 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
     private var connection: (any SQLConnection)?
     /// The statements that cursors use.
     ///
-    /// Closing the snapshot takes them from the cursors, because the connection will have other
-    /// users.
+    /// Closing the snapshot returns them to the connection, even if cursors are still open, because
+    /// the connection will have other users.
     private var leases: [ObjectIdentifier: SQLLease] = [:]
     /// The statements that look up one record, by entity number.
     ///
@@ -20,8 +20,9 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
     private var lookups: [SQLLookup?]
     /// The last used lookup, because most calls need the same lookup again.
     private var lastLookup: SQLLookup?
-    /// The statements that read the links of one object, by relationship number, and the entity
-    /// that each was last created for.
+    /// The SQL that reads the links of one object, by relationship number.
+    ///
+    /// Each entry is valid only for objects of the entity with the number `source`.
     private var linkQueries: [(source: Int, sql: String)?]
 
     /// The model of the store.

@@ -30,8 +30,8 @@ struct SQLIndexDrafts {
         guard let first = columns.first,
             known.insert(Draft(table: table.name, scope: scope, columns: columns)).inserted
         else { return }
-        // A dialect without partial indexes gets an index of all rows. A load then searches for
-        // duplicate values.
+        // Without partial indexes, an index with a scope contains all rows, so it cannot be unique. A load then
+        // searches for duplicate values.
         let condition = dialect.hasPartialIndexes ? scope : nil
         if condition == nil { leadingColumns[position].insert(first.quotedName) }
         allColumns[position].formUnion(columns.map(\.quotedName))
@@ -51,7 +51,9 @@ struct SQLIndexDrafts {
                     isUnique: isUnique && (scope == nil || dialect.hasPartialIndexes), condition: condition)))
     }
 
-    /// Adds the indexes of to-one relationships, each with its place if the inverse is ordered.
+    /// Adds an index for each to-one relationship.
+    ///
+    /// If the inverse is ordered, the index also contains the object's position in it.
     mutating func addReferences(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for entity in model.entities {
             let table = tables[tableOfEntity[entity.number]]

@@ -227,7 +227,7 @@ public enum SQLMetadata {
         _ name: String, connection: any SQLConnection, storeName: String, formatVersion: Int
     ) throws(StoreError) -> SQLValue? {
         let hasChecksum = formatVersion >= 3
-        // The name is one of the constants in this file.
+        // The name is a constant in this file, so it needs no escaping.
         let sql = "SELECT value\(hasChecksum ? ", checksum" : "") FROM _roost_metadata WHERE name = '\(name)'"
         return try connection.withStatement(sql) { (statement) throws(StoreError) -> SQLValue? in
             guard try statement.step() else { return nil }

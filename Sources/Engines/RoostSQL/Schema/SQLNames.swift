@@ -38,7 +38,7 @@ struct SQLNames {
         guard isReserved(base) else { return base.isEmpty ? "x" : base }
         let prefixed = Self.prefix(of: "x_" + base, byteCount: byteCount)
         guard isReserved(prefixed) else { return prefixed }
-        // The end of the name is reserved.
+        // A prefix does not help if the dialect reserves names by their ends.
         return Self.prefix(of: prefixed, byteCount: byteCount - 2) + "_x"
     }
 
@@ -49,7 +49,8 @@ struct SQLNames {
 
     /// Returns the bytes with ASCII letters in lower case.
     ///
-    /// Databases treat names with equal results as equal, independently of the Unicode version.
+    /// If the results for two names are equal, databases may treat the names as equal. The result
+    /// does not depend on a Unicode version.
     private static func folded(_ name: String) -> [UInt8] {
         name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }

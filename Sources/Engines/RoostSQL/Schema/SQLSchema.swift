@@ -83,14 +83,18 @@ public final class SQLSchema: Sendable {
     let reading: SQLReading
     /// The statements that read and write a row of the tallies.
     let tallySQL: (select: String, update: String)
-    /// The statements that add to 1, 2, … rows of the tallies; empty if rows are replaced.
+    /// The statements that add to several rows of the tallies; empty if commits replace the rows.
+    ///
+    /// The first statement adds to one row, the second to two rows, and so on.
     let tallyInserts: [String]
     /// The statements that read and write the last key of a root entity.
     let lastKeySQL: (select: String, set: SQLUpsert)
     /// The property columns that are the first column of an index of all rows, by table.
     let indexedColumns: [Set<String>]
 
-    /// Whether the store records its changes, which is the only feature.
+    /// Whether the store records its changes in a history.
+    ///
+    /// The history is the only feature that a store can require.
     package var hasHistory: Bool { formatVersion >= Self.featureVersion }
 
     /// The number of commits that can write at once.
@@ -168,10 +172,10 @@ public final class SQLSchema: Sendable {
         }
     }
 
-    /// Returns the names for the tables and indexes of a model, none of them in use yet.
+    /// Returns a source of names for the tables and indexes of a model.
     ///
-    /// Names of system tables are reserved, also those of tables that the history or a backend may
-    /// add later. Format 2 reserves only the names of the given tables.
+    /// The source never returns the name of a system table, not even of one that the history or a
+    /// backend may add later. In format 2, it excludes only the names of the given tables.
     private static func names(
         beside systemTables: [Item], dialect: any SQLDialect, formatVersion: Int
     ) -> SQLNames {
@@ -179,7 +183,7 @@ public final class SQLSchema: Sendable {
             dialect: dialect, taken: systemTables.map(\.name), reservedPrefix: formatVersion >= 3 ? "_roost_" : nil)
     }
 
-    /// Returns the indexes for constraints, references, fetch indexes and the other ends of links.
+    /// Returns the indexes for constraints, references, fetch indexes, and links by their targets.
     private static func indexDrafts(
         _ model: ManagedObjectModel, tables: (objects: [SQLTable], ofEntity: [Int], links: [LinkTable?]),
         constraints: [Constraint], start: SQLIndexDrafts

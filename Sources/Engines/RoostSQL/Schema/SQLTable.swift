@@ -292,8 +292,8 @@ package struct SQLRowColumns: Sendable {
     package static let systemColumnCount = 4
 
     /// - Parameters:
-    ///   - positions: The position among these columns, by position in the table; nil for an
-    ///     omitted column.
+    ///   - positions: The position of each property column of the table among the property columns
+    ///     of the statement; nil for an omitted column.
     ///   - fields: The columns of the fields in the table, by entity number.
     ///   - model: The model of the records.
     ///   - checksum: The rule by which `_checksum` is computed.
@@ -383,7 +383,8 @@ package final class SQLUpdatePlan: Sendable {
     package let columns: SQLRowColumns
     /// The UPDATE statement of the columns without an index in one row.
     ///
-    /// Its parameters are those of an INSERT, but the entity must be that of the row.
+    /// Its parameters are those of an INSERT. It updates the row only if the row has the given
+    /// entity.
     package let updateSQL: String
 
     /// - Parameters:

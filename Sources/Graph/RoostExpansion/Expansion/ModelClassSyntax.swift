@@ -24,8 +24,9 @@
 
         /// Whether `@Model` adds members to the class.
         ///
-        /// False if the declaration is not a class, has no superclass or is generic. ``properties``
-        /// omits properties with problems, because members for them would cause further errors.
+        /// False if the declaration is not a class, has no superclass or is generic. Problems of
+        /// properties do not count: ``properties`` omits these properties, because members for them
+        /// would cause further errors.
         let canExpand: Bool
 
         var isFinal: Bool { syntax.head.modifiers.contains("final") }
@@ -101,7 +102,8 @@
 
     /// A parser of string literals without escapes and interpolations.
     enum StringLiteral {
-        /// Returns the value of such a literal, or nil for any other expression.
+        /// Returns the value of a string literal without escapes and interpolations, or nil for any
+        /// other expression.
         static func value(of text: String) -> String? {
             guard text.count >= 2, text.first == "\"", text.last == "\"" else { return nil }
             let value = text.dropFirst().dropLast()

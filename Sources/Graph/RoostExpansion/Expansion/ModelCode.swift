@@ -114,8 +114,8 @@
 
         /// Returns the code of the function that finds the name of a property by its key path.
         ///
-        /// A key path of an inherited property has the subclass as its root. So the function uses
-        /// the key paths of the class on which it is called.
+        /// The root of a key path can be a subclass of the class that declares the property. So the
+        /// function compares with key paths of the class on which it is called.
         private func propertyName(_ kind: String) -> String {
             let inherited = model.superclass == nil ? "" : " ?? super.propertyName(of: keyPath)"
             let cases = model.properties.map {

@@ -50,7 +50,7 @@
                 ["Attribute", "Relationship", "Unique", "Index", "Transient"].contains($0.name)
             }
 
-            // Such variables are not part of the model, so they get no accessors.
+            // Computed, static and lazy variables, and constants with a value, are not part of the model.
             let isLeftAlone =
                 variable.accessors == .computed
                 || head.modifiers.contains(where: { ["static", "class", "lazy"].contains($0) })

@@ -106,8 +106,7 @@
                 if text == "@" {
                     head.attributes.append(readAttribute())
                 } else if text == "class" {
-                    // In `class var`, `class` is a modifier, because another word of a declaration
-                    // follows.
+                    // The word `class` is a modifier if another modifier or an introducer follows, as in `class var`.
                     guard let next = self.text(at: index + 1),
                         Self.introducers.contains(next) || Self.modifiers.contains(next)
                     else { return head }

@@ -256,9 +256,9 @@
 
         // MARK: Regular expressions
 
-        /// Whether an expression can begin here.
+        /// Whether an expression can begin at the position.
         ///
-        /// If not, a slash is an operator.
+        /// If so, a slash can begin a regular expression; otherwise, the slash is an operator.
         private var mayBeginExpression: Bool {
             guard let previous else { return false }
             switch previous.kind {
@@ -270,9 +270,9 @@
             }
         }
 
-        /// Skips a regular expression that ends on its line.
+        /// Skips a regular expression, which must end on the line where it begins; returns true.
         ///
-        /// For an operator, skips one byte and returns false.
+        /// If the slash is an operator, skips only the slash and returns false.
         private mutating func takeRegularExpression() -> Bool {
             let start = position
             position += 1

@@ -26,7 +26,8 @@ extension ManagedObjectContext {
     ///   updated when this context reports changes.
     /// - The child keeps this context alive and belongs to the same isolation.
     ///
-    /// - Parameter name: A name for the child. The undo step of a save has the same name.
+    /// - Parameter name: A name for the child, and for the undo steps of this context that contain
+    ///   the child's saves.
     /// - Returns: The child.
     public func makeChild(_ name: String? = nil) -> ManagedObjectContext {
         ManagedObjectContext(childOf: self, name: name)
@@ -43,7 +44,7 @@ extension ManagedObjectContext {
         parentToken = parent.observe { [weak self] change in
             guard let self, !self.isSaving else { return }
             _ = core.latching { () throws(StoreError) in
-                // Results of the child are updated at the end of the parent's event.
+                // `takeOverChanges` does not update the child's results. The end of the parent's event updates them.
                 try takeOverChanges(
                     inserted: change.inserted.map(\.objectID),
                     updated: (change.updated + change.refreshed).map(\.objectID),

@@ -66,7 +66,7 @@ final class ParentSnapshot: GraphProvidingSnapshot {
     func close() {}
 }
 
-/// The objects of a parent, as its children's predicates and faults read them.
+/// The graph from which predicates and faults of a child read the parent's objects.
 private final class ParentGraph: ObjectGraph {
     private let parent: ManagedObjectContext
     private let reader: EventReader

@@ -74,7 +74,7 @@ public struct ClassShape: Sendable {
 }
 
 extension ClassShape.Property {
-    /// Returns the field or relationship of an entity for the property.
+    /// Returns the slot for this property, with its field or relationship in an entity.
     ///
     /// - Throws: `invalidModel` if the entity does not have the expected property.
     func slot(in entity: ManagedObjectModel.Entity, of type: ManagedObject.Type) throws(StoreError) -> EntityInfo.Slot {

@@ -25,10 +25,10 @@ final class EntityInfo: Sendable {
     /// The fields of all to-one relationships.
     let referenceFields: [RecordLayout.Field]
     let referenceRanges: [Range<Int>]
-    /// The fields with the object's position in the object to which a to-one relationship refers, by
-    /// relationship number.
+    /// The fields with the object's positions in ordered relationships, by the numbers of their
+    /// to-one inverses.
     ///
-    /// Only a to-one relationship whose inverse is ordered has such a field.
+    /// The entry is nil for any other relationship.
     let places: [RecordLayout.Field?]
     /// The fields with positions in ordered relationships.
     let placeFields: [RecordLayout.Field]
@@ -97,7 +97,9 @@ final class EntityInfo: Sendable {
         return true
     }
 
-    /// Replaces keys in the references of a row (default: only temporary keys).
+    /// Replaces keys in the references of a row.
+    ///
+    /// If `areTemporary` is true, replaces only temporary keys.
     func replaceKeys(
         _ new: [ObjectPlace: Int64], in row: UnsafeMutableRawPointer, model: ManagedObjectModel,
         areTemporary: Bool = true

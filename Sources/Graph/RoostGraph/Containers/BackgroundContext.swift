@@ -96,7 +96,9 @@ public final class ContextExecutor: SerialExecutor {
             while let next = takeJob() { next.job.runSynchronously(on: next.executor.asUnownedSerialExecutor()) }
         }
 
-        /// Returns the next job, or lets the next added job start a thread and returns nil.
+        /// Returns the next job, or nil if no job waits.
+        ///
+        /// After nil, the next added job starts a thread.
         private func takeJob() -> (job: UnownedJob, executor: ContextExecutor)? {
             state.withLock { state in
                 state.hasThread = !state.jobs.isEmpty

@@ -252,8 +252,8 @@ public final class PersistentContainer: Sendable {
 
     /// Closes all stores.
     ///
-    /// Contexts then throw `closed`. If a context has read from a store, the store stays in use
-    /// until the context's event and pin end or the context is reset.
+    /// Contexts then throw `closed`. A store from which a context has read stays in use until the
+    /// context's event and pin have ended, or until the context is reset.
     ///
     /// - Throws: The first error from closing. All stores are closed even after an error.
     public func close() throws(StoreError) {

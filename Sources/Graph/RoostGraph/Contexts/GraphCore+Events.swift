@@ -275,7 +275,7 @@ extension GraphCore {
             model.entities[relationship.source].name,
             where: .isIn(relationship.name.name, values: list))
         let reader = try openReader()
-        // `awakeFromFetch` can end the event.
+        // `awakeFromFetch` can end the event, so a `FetchCursor` keeps the snapshot open.
         let cursor = FetchCursor(
             try reader.snapshot(ofEntity: relationship.source).fetch(request), reader: reader, core: self)
         var batch = RecordBatch(model: model)

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 extension GraphCore {
-    /// The maximum number of rows whose destinations are read together with a fault.
+    /// The maximum number of following rows whose references are read together with a fault.
     private static let companyCount = 256
     /// The number of rows in ``readAhead`` above which the next read first drops all of them.
     private static let readAheadCount = 16_384
@@ -74,10 +74,10 @@ extension GraphCore {
         try read(keys, root: root)
     }
 
-    /// Appends the keys to which the rows after `company.row` in its page refer through the same
-    /// field.
+    /// Appends the keys of objects that the program probably reads after the fault.
     ///
-    /// Skips keys whose rows were already read.
+    /// In the page of `company.row`, the rows after this row refer to these objects through
+    /// `company.field`. Skips keys whose rows were already read.
     private func appendCompany(
         of company: (fault: ObjectPlace, row: UnsafeRawPointer, field: RecordLayout.Field, entity: Int),
         to keys: inout [Int64]

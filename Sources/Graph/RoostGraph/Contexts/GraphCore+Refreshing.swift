@@ -6,8 +6,8 @@ internal import RoostCore
 extension GraphCore {
     /// Resets an object's changed references to their committed destinations.
     ///
-    /// Skips relationships without an inverse, and updates the inverses of the others. Returns the
-    /// references that delete rules had cleared; the caller must clear them again.
+    /// Skips relationships without an inverse. Updates the inverses of the reset references.
+    /// Returns the references that delete rules had cleared; the caller must clear them again.
     func takeBackReferences(of object: ManagedObject) -> [(relationship: Int, key: Int64)] {
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
             let committed = PrivateRow.committed(row)

@@ -264,7 +264,7 @@ final class GraphCore {
         makeOrphan(entity, key: key, type: table.type(entity))
     }
 
-    /// Returns a new object of a class that is in no context and has no values.
+    /// Returns a new object of the given class, in no context and without values.
     func makeOrphan<Object: ManagedObject>(_ entity: Int, key: Int64, type: Object.Type) -> Object {
         let orphanage = stores == nil ? self : orphanage
         let object = type.init(
@@ -344,9 +344,9 @@ final class GraphCore {
         return true
     }
 
-    /// Gives an object a private copy of its row, because the row is being saved.
+    /// Replaces an object's row with a private copy, if the row is being saved.
     ///
-    /// The copy gets the committed row of the row being saved.
+    /// Changes then do not affect the save.
     private func leaveFlight(_ object: ManagedObject) {
         guard let row = object.row, row == object.extra?.rowInFlight else { return }
         let copy = privateRows.copy(row, byteCount: Int(object.byteCount))

@@ -42,7 +42,7 @@ struct IsolationCheck {
         IsolationCheck(owner: .thread(pthread_self(), name: name))
     }
 
-    /// Stops the program in any other isolation.
+    /// Stops the program if the caller runs outside of the context's isolation.
     func check(_ context: String?) {
         switch owner {
         case .mainActor:

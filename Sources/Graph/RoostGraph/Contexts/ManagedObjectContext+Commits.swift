@@ -11,7 +11,7 @@ extension ManagedObjectContext {
 
 /// The sequences to which a context adds its commits.
 ///
-/// Programs keep them alive.
+/// Only the programs that read the sequences keep them alive.
 final class CommitSequences {
     private struct Weak {
         weak var source: NoticeSource?

@@ -105,7 +105,7 @@ extension ManagedObjectContext {
         if seen == previous {
             seenGenerations[position] = next
         } else if base.storeSet.stores[position].addsGenerations {
-            // Overlapping commits start at the same generation, so the differences are added.
+            // Several overlapping commits can start at the same generation, so each commit's difference is added.
             seenGenerations[position] = seen.adding(from: previous, to: next)
         }
     }
@@ -145,8 +145,9 @@ extension ManagedObjectContext {
 }
 
 extension GraphCore {
-    /// Discards the stored members of all to-many relationships in memory, but not the pending
-    /// differences.
+    /// Discards the members that were read from the store, for all to-many relationships.
+    ///
+    /// Keeps the pending differences.
     func forgetBases() {
         for object in registry.all() { forgetBases(of: object) }
     }

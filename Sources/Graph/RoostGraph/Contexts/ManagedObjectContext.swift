@@ -73,7 +73,7 @@ public final class ManagedObjectContext {
     /// The generation of each store up to which the context has merged commits, or nil if unknown
     /// or if the store has no generations.
     var seenGenerations: [Generation?]
-    /// The token of the parent's observation.
+    /// The token of this child's observation of its parent.
     var parentToken: ObservationToken?
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
     /// The sequences of commits that programs read.
@@ -337,7 +337,7 @@ public final class ManagedObjectContext {
         else { return }
         _ = core.latching { () throws(StoreError) in
             for notice in inbox.take() {
-                // The objects of an incomplete notice are unknown, and are read again below.
+                // An incomplete notice does not list its objects, so all objects are read again below.
                 guard notice.isComplete else { continue }
                 try takeOverChanges(inserted: notice.inserted, updated: notice.updated, deleted: notice.deleted)
                 commits.put(notice)

@@ -4,8 +4,8 @@ internal import RoostStores
 /// A cursor over the records of a fetch, which stays usable if the program uses the context between
 /// two batches.
 ///
-/// The program can end the event, save and merge. So the cursor keeps the event's snapshots open,
-/// and then replaces outdated records of later batches.
+/// Meanwhile, the program can end the event, save and merge. So the cursor keeps the event's
+/// snapshots open. After such a change, it replaces outdated records in later batches.
 final class FetchCursor: RecordCursor {
     private let base: any RecordCursor
     /// The reader of the event, which closes its snapshots when it is deallocated.
@@ -54,8 +54,9 @@ final class FetchCursor: RecordCursor {
 }
 
 extension GraphCore {
-    /// A number that grows with each save, merge and refresh, which make rows that were read before
-    /// outdated.
+    /// A number that grows with each save, merge and refresh.
+    ///
+    /// If the number has grown since a row was read, the row may be outdated.
     var updateCount: Int { commitCount + refreshCount }
 
     /// Closes the reader of the current event before a merge, a refresh or a reset.

@@ -179,8 +179,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns the object for the ID of an object that may have left the context by a save or a
-    /// reset.
+    /// Returns the object, or a new instance if a save or a reset removed the object from the
+    /// context.
     ///
     /// Returns nil if the object was deleted.
     private func present(_ object: ManagedObject) throws(StoreError) -> ManagedObject? {
@@ -352,10 +352,10 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 extension ManagedObjectContext {
     /// Returns the objects of a request, and reads them on a thread of Roost.
     ///
-    /// If the context is pinned or a child, the request is executed in the caller's isolation. The
-    /// same happens if the request includes unsaved changes, and the context has any before or
-    /// after the read. If the context saves, merges or refreshes objects during the read, the
-    /// request is executed again in the caller's isolation.
+    /// If the context is pinned or a child, the request is executed in the caller's isolation. It
+    /// is also executed there if it includes unsaved changes, and the context has unsaved changes
+    /// before or after the read. If the context saves, merges or refreshes objects during the read,
+    /// the request is executed again in the caller's isolation.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(

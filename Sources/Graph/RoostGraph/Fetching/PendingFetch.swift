@@ -4,9 +4,9 @@ internal import RoostStores
 
 /// A fetch that includes unsaved changes.
 ///
-/// The changes form one change set, as in a save. The code that compares a store's records with a
-/// request also compares the changed records, on a graph with the changes applied (`ChangedGraph`).
-/// So a predicate has the same meaning in the store and in the context.
+/// The changes form one change set, as in a save. The code that matches a store's records against a
+/// request also matches the changed records. It reads related objects from a graph with the changes
+/// applied (`ChangedGraph`). So a predicate has the same meaning in the store and in the context.
 struct PendingFetch {
     private let checked: CheckedFetchRequest
     private let entity: ManagedObjectModel.Entity
@@ -130,9 +130,9 @@ struct PendingFetch {
     }
 }
 
-/// A visitor of the changed records, and of a cursor's records of unchanged objects.
+/// A visitor that merges the changed records with a cursor's records of unchanged objects.
 ///
-/// Keys ascend if the cursor's keys ascend.
+/// If the cursor's keys ascend, the visited keys ascend too.
 private final class PendingRecords: RecordVisitor {
     private let records: RecordBatch
     private let changedKeys: Set<Int64>

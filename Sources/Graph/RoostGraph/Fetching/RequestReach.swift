@@ -9,7 +9,7 @@ struct RequestReach {
     /// The roots of the hierarchies of related objects.
     let followedRoots: Set<Int>
     /// The numbers of the relationships that the request follows, or nil if a path may begin at an
-    /// object other than the compared one.
+    /// object other than the evaluated object.
     let followed: [Int]?
 
     init(_ request: FetchRequest, entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
@@ -41,7 +41,7 @@ private struct PathNames {
     /// Whether a path continues from an object whose entity is unknown.
     private var startsAnywhere = false
 
-    /// Whether all paths begin at the compared object.
+    /// Whether all paths begin at the evaluated object.
     var isRooted: Bool { !startsAnywhere && entities.isEmpty }
 
     func followedRoots(in model: ManagedObjectModel) -> Set<Int> {

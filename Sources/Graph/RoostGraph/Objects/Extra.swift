@@ -68,8 +68,8 @@ struct Members {
     mutating func add(_ key: Int64, isOrdered: Bool) {
         let isMember = knows(key) ?? false
         if isOrdered, removed.contains(key) { movedToEnd.insert(key) }
-        // If the members were not read, it is unknown whether a removed key is stored. While a
-        // key's removal is being saved, the key must count as added.
+        // Adding a removed key again restores the stored state only if the key is known to be stored
+        // and no save is removing it. Otherwise, the key counts as added.
         if removed.remove(key) == nil || !baseKeys.contains(key) || inFlight?.removed.contains(key) ?? false {
             if !isMember { added.insert(key) }
         }
@@ -240,7 +240,7 @@ struct Members {
         let new = keys.filter { !known.contains($0) }
         guard !new.isEmpty else { return list }
         let wanted = Set(new)
-        // For each key, the new keys that directly follow it.
+        // For each key of `list`, the new keys that follow it in `other` before the next key of `list`.
         var followers: [Int64: [Int64]] = [:]
         var start: [Int64] = []
         var last: Int64?

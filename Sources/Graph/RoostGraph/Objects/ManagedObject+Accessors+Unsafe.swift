@@ -1,9 +1,9 @@
 public import Foundation
 public import RoostCore
 
-// The accessors that generated classes and classes with `@Model` call. Most have two forms: with
-// constant offsets, for generated classes of entities without superentity and subentities, and with
-// a slot of the class (``ClassShape``).
+// The accessors that generated classes and classes with `@Model` call. Most have two forms. One
+// takes constant offsets, for generated classes of entities without superentity and subentities.
+// The second form takes a slot of the class (``ClassShape``).
 //
 // SAFETY of the whole file: when a container opens, it compares the offsets with the records'
 // layout, and each row has that layout.

@@ -3,7 +3,9 @@ public import RoostCore
 // Relationship accessors for generated classes, and access by name.
 
 extension ManagedObject {
-    /// Returns the number of the relationship at a slot of the class, or nil without one.
+    /// Returns the number of the relationship at a slot of the class, or nil if the slot has none.
+    ///
+    /// If the slot has no stored property, the method also stores an error.
     private final func relationship(_ slot: Int) -> Int? {
         let slots = info.slots
         if slots.indices.contains(slot), let number = slots[slot].relationship { return number }

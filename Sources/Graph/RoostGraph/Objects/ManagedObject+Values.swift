@@ -7,9 +7,9 @@ extension ManagedObject {
     /// The value of a property by name.
     ///
     /// The value of a to-one relationship is the ID of its destination. If the name is unknown or
-    /// the value has the wrong type, the next save, fetch or count throws an error. Setting a
-    /// property of an object that has left its context has no effect. ``value(_:)`` and
-    /// ``setValue(_:for:)`` throw the error immediately.
+    /// the value has the wrong type, the next save, fetch or count throws an error. ``value(_:)``
+    /// and ``setValue(_:for:)`` throw this error immediately. Setting a property of an object that
+    /// has left its context has no effect.
     public final subscript(_ name: String) -> Value {
         get { core.latching { () throws(StoreError) in try value(name) } ?? .null }
         set { _ = core.latching { () throws(StoreError) in try assign(newValue, name: name) } }
@@ -220,10 +220,10 @@ extension ManagedObject {
 
     // MARK: Changes
 
-    /// Returns the current values that differ from the saved ones, by stored property.
+    /// Returns the current values that differ from the saved values, by property name.
     ///
-    /// The result contains attributes and to-one relationships. For a new object, it contains all
-    /// values except null.
+    /// The result contains stored attributes and to-one relationships. For a new object, it
+    /// contains all values except null.
     public final func changedValues() -> [String: Value] {
         guard state.contains(.privateRow), let row else { return [:] }
         return differences(of: row, count: Int(byteCount), from: PrivateRow.committed(row), current: true)

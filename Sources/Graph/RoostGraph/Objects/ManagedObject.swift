@@ -155,7 +155,7 @@ open class ManagedObject {
         return !RowAccess.haveEqualContent(
             row, leftCount: Int(byteCount), right: committed, rightCount: tail.byteCount(committed))
     }
-    /// The number of times the object was written, as last read or saved; 0 for a new object.
+    /// The object's number of writes when the context last read or saved it; 0 for a new object.
     public final var version: UInt32 {
         if flags.contains(.inserted) { return 0 }
         let row = firedRow

@@ -21,9 +21,9 @@ extension ManagedObjectContext {
     /// - An observation covers one property of one object: an attribute (transient or stored), a
     ///   relationship, or ``ManagedObject/isDeleted``. A setter reports before and after it writes.
     /// - Other changes are reported at the end of the call that causes them. These are changes of
-    ///   inverses, delete rules, merges, rollback, undo and redo. Properties whose value remains
-    ///   the same are not reported. A rollback reads nothing. It reports each to-many
-    ///   relationship of a changed object if it was read.
+    ///   inverses, and changes by delete rules, merges, rollback, undo and redo. Properties whose
+    ///   value remains the same are not reported. A rollback reads nothing, so for each changed
+    ///   object, it reports all to-many relationships that were read or changed.
     /// - All properties of an object are reported if it is deleted, leaves the context or becomes a
     ///   fault.
     /// - SwiftUI needs no other setup. An object is `Observable`, so SwiftUI updates a view when a

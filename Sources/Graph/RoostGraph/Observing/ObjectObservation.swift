@@ -14,7 +14,7 @@ final class ObjectObservation {
     /// The unreported changes of an object.
     private struct Pending {
         let object: ManagedObject
-        // Stored, because the object may leave the context before its changes are reported.
+        // Kept here for an object that leaves the context before the report; see `forget(_:)`.
         let registrar: ObservationRegistrar
         var properties: Set<ObservedProperty> = []
         /// Whether all properties may have changed.
@@ -56,8 +56,8 @@ final class ObjectObservation {
     /// Reports that a setter wrote a property.
     func didSet(_ object: ManagedObject, property: ObservedProperty) {
         let id = ObjectIdentifier(object)
-        // The change was also recorded when the row or members changed. Remove the record, so that the change is not
-        // reported again.
+        // The change of the row or of the members also added the property to `pending`. Remove it there, so that it is
+        // not reported again.
         if let position = positions[id] { pending[position].properties.remove(property) }
         registrars[id]?.didSet(object, keyPath: keyPaths[property])
     }

@@ -264,9 +264,9 @@ extension GraphCore {
 
     /// Returns the members of a relationship, and whether all of them could be read.
     ///
-    /// An error becomes the pending error. If the keys were read before, the result has an object
-    /// for each key, because a collection must have as many elements as its count. The objects for
-    /// unreadable members have no values and are in no context.
+    /// An error becomes the pending error. If the keys can be read, but not all objects, the result
+    /// still has an object for each key. A collection must have as many elements as its count. The
+    /// objects for unreadable members have no values and are in no context.
     func latchingMembers<Member: ManagedObject>(
         of owner: ManagedObject, relationship: Int
     ) -> (objects: [Member], isComplete: Bool) {
@@ -306,10 +306,10 @@ extension GraphCore {
         return member(makeMember(key, root: root, destination: destination), destination: destination)
     }
 
-    /// Returns an object as an object of a class.
+    /// Casts an object to the class `Member`.
     ///
-    /// If it has another class, the result is an object without values, and the pending error says
-    /// so.
+    /// If the object has another class, the result is an object without values that is in no
+    /// context. The pending error then names the class.
     private func member<Member: ManagedObject>(_ object: ManagedObject, destination: Int) -> Member {
         if let member = object as? Member { return member }
         latch(StoreError(.invalidRequest, "\(object.objectID) is not an object of the class \(Member.self)."))

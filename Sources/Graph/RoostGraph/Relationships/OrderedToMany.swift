@@ -86,7 +86,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 
     /// The member at a position.
     ///
-    /// If it cannot be read, an object without values that is in no context.
+    /// If the member cannot be read, the result is an object without values that is in no context.
     public subscript(position: Int) -> Element {
         get {
             switch storage {
@@ -179,7 +179,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> Result
     ) rethrows -> Result? {
         guard var objects = readElements else {
-            // The closure needs a buffer of the list's count, but must not change the relationship.
+            // The closure needs a buffer with as many elements as the list, but must not change the relationship.
             var available = elements
             return try available.withContiguousMutableStorageIfAvailable(body)
         }

@@ -82,7 +82,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
     public func index(after index: Int) -> Int { index + 1 }
     /// The member at a position.
     ///
-    /// If it cannot be read, an object without values that is in no context.
+    /// If the member cannot be read, the result is an object without values that is in no context.
     public subscript(position: Int) -> Element {
         switch storage {
         case .list(let objects): return objects[position]

@@ -139,7 +139,7 @@ final class FollowedResult: ResultsFollower {
     /// - Parameters:
     ///   - changes: The changes. Rows that move past the last row of the window are changed to rows
     ///     that leave it.
-    ///   - missing: The keys of objects that are not in the result.
+    ///   - missing: The keys of changed objects that no longer exist or do not match the predicate.
     /// - Returns: `.some` with the maximum number of rows to keep (nil for all), or nil if the
     ///   window must be fetched again.
     private func followedLimit(_ changes: inout [ResultsRowChange], missing: [Int64]) -> Int?? {

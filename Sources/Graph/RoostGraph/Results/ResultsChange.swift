@@ -70,15 +70,15 @@ public struct ResultsChange: Hashable, Sendable {
     public internal(set) var deletedSections: [Int] = []
     /// The new indexes of the sections that are not in the old result, ascending.
     public internal(set) var insertedSections: [Int] = []
-    /// The objects that left the result, by old place.
+    /// The objects that left the result, sorted by old place.
     public internal(set) var deleted: [Item] = []
-    /// The objects that entered the result, by new place.
+    /// The objects that entered the result, sorted by new place.
     public internal(set) var inserted: [Item] = []
-    /// The objects that moved relative to other objects, by new place.
+    /// The objects that moved relative to other objects, sorted by new place.
     ///
     /// Their values may also have changed.
     public internal(set) var moved: [Move] = []
-    /// The objects that changed without moving relative to other objects, by new place.
+    /// The objects that changed without moving relative to other objects, sorted by new place.
     public internal(set) var updated: [Move] = []
     /// The whole new result, if it replaces differences; otherwise nil.
     ///

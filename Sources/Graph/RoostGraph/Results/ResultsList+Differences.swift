@@ -260,8 +260,8 @@ struct ResultsDifference {
 
     /// Returns the indexes in ``displaced`` of rows that did not move.
     ///
-    /// A row stayed only if the number of undisplaced rows before it is unchanged. Of rows with
-    /// equal numbers, those of a longest ascending run of old positions stayed.
+    /// A row stayed only if the number of undisplaced rows before it is unchanged. Of the rows with
+    /// the same number, a longest sequence with the same order in both lists stayed.
     private func staying(_ newSerials: [UInt32]) -> Set<Int> {
         struct Gap: Hashable {
             let section: Int

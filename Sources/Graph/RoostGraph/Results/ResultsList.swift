@@ -150,7 +150,7 @@ package struct ResultsList: Sendable {
         guard isAfterLast(row) else { return insert(row, former: [:]) }
         if let last = sections.indices.last, isOneSection || sections[last].name == row.section {
             let chunk = sections[last].chunks.count - 1
-            // Chunks are not filled, so that later insertions do not split them.
+            // A chunk is filled to three quarters, so that later insertions do not split it at once.
             if chunk < 0 || sections[last].chunks[chunk].entries.count >= Chunk.mostRows * 3 / 4 {
                 insertChunk(Chunk(), at: chunk + 1, in: last)
             }

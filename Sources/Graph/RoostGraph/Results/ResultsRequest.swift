@@ -78,7 +78,7 @@ struct ResultsRequest {
     ///   - noted: Objects of the request's hierarchy, by key.
     ///   - context: The context.
     ///   - body: Receives the record of each object that matches.
-    /// - Returns: The keys of the other objects.
+    /// - Returns: The keys of the given objects that no longer exist or do not match.
     /// - Throws: Errors from reading and comparing.
     func examine(
         _ noted: [Int64: ResultsNote], context: ManagedObjectContext,
@@ -158,6 +158,8 @@ struct ResultsRequest {
         case .string(let text), .uri(let text): text
         case .decimal(let number): "\(number)"
         case .date(let date): "\(date.timeIntervalSinceReferenceDate)"
+        // -0 and 0 are equal in a sort order, so they get the same name.
+        case .double(let number): "\(number + 0)"
         default: "\(value)"
         }
     }

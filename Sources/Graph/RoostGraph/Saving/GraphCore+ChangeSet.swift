@@ -169,7 +169,7 @@ extension GraphCore {
             ChangeSet.Reference(object.objectID, version: RowAccess.version(row)))
     }
 
-    /// Adds the destinations of a row that are not destinations of its committed row.
+    /// Collects the destinations of the references that differ from the committed row.
     private func collectNewReferences(
         _ object: ManagedObject, row: UnsafeRawPointer, info: EntityInfo, found: inout Set<ObjectID>
     ) {

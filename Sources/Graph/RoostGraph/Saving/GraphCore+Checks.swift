@@ -10,8 +10,8 @@ extension GraphCore {
     /// Returns the objects that changed since ``beginRound()``, in the order of their first change.
     func endRound() -> [ManagedObject] {
         let found = touched.filterUncounted { $0.state.contains(.touched) }
-        // An object that also changed before the round is in the list twice. The later entry is the
-        // round's.
+        // An object that also changed before the round is in the list twice. The later entry belongs
+        // to the round.
         var objects: [ManagedObject] = found.reversed().filter { $0.state.remove(.touched) != nil }
         objects.reverse()
         objects.forEachUncounted { $0.state.insert(.touched) }

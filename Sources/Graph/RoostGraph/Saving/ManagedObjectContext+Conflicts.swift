@@ -68,7 +68,7 @@ extension ManagedObjectContext {
     ) throws(StoreError) {
         let former = decisions.map { core.pairPartners(of: $0.0) }
         for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict: conflict) }
-        // Merge these objects after the decisions, because merging an object also reads and merges
+        // Merge the objects without a decision last, because merging an object also reads and merges
         // its one-to-one partners. Records that only the model's rules changed need no merge,
         // because the next attempt reads them again.
         for (object, conflict) in agreed where !object.flags.contains(.orphan) {
@@ -194,7 +194,7 @@ extension ManagedObjectContext {
         // A custom policy gets the values of the stored objects.
         _ = try reader.read()
         // Make all decisions, check all values and read all rows before the first change. A failure then changes
-        // nothing. A new object with the values of two stored objects becomes the first one.
+        // nothing. If a new object has unique values of two stored objects, the first stored object replaces it.
         var decided: Set<ManagedObject> = []
         var replaced: [(object: ManagedObject, survivor: ManagedObject)] = []
         var contents: [(object: ManagedObject, values: [String: Value])] = []
@@ -472,7 +472,7 @@ extension GraphCore {
         leave(pairs.map(\.object))
     }
 
-    /// Makes an object refer to the survivors of pairs.
+    /// Replaces an object's references to new objects with references to the stored objects.
     ///
     /// - Parameters:
     ///   - other: An object with changes.

@@ -102,7 +102,7 @@ extension ManagedObjectContext {
                 } catch {
                     core.endFlight(outcome.pending)
                     round += 1
-                    guard round < Self.mostConflictRounds else { throw Self.naming(saved, in: error) }
+                    guard round < Self.mostConflictRounds else { throw Self.naming(saved, in: naming(error)) }
                     do throws(StoreError) { try prepareAgain(after: error) } catch {
                         throw Self.naming(saved, in: error)
                     }
@@ -142,7 +142,7 @@ extension ManagedObjectContext {
     private func prepareAgain(after error: StoreError) throws(StoreError) {
         core.closeReader()
         let isResolved = try core.withoutUndo { () throws(StoreError) -> Bool in
-            // `withoutUndo` makes these objects count as unchanged, so the next report would not include them.
+            // Record the changed objects here, because `withoutUndo` then marks them as unchanged.
             defer { if core.undoStack != nil { core.noteSaveChanges(knownInserts: core.observedInserts) } }
             return try resolve(error)
         }
@@ -313,8 +313,12 @@ extension ManagedObjectContext {
                 try prepareAgain(after: error)
             }
         }
-        guard let outcome = try prepareCommit(position) else { return nil }
-        return outcome.with(try store.commit(outcome.changes))
+        do throws(StoreError) {
+            guard let outcome = try prepareCommit(position) else { return nil }
+            return outcome.with(try store.commit(outcome.changes))
+        } catch {
+            throw naming(error)
+        }
     }
 
     /// Returns the error; if objects are missing, its message also names an object that refers to
@@ -342,7 +346,7 @@ extension ManagedObjectContext {
 
     // MARK: After the commit
 
-    /// Updates the lists of changes after a commit, unless the save ends anyway.
+    /// Updates the lists of changes after a commit, except after the commit to the last store.
     ///
     /// The next store may refuse its changes, and the program may change objects during its commit.
     private func dropSaved(at position: Int) {
@@ -372,8 +376,8 @@ extension ManagedObjectContext {
         noteGeneration(at: position, from: receipt.previousGeneration, to: receipt.generation)
         let isHeard = base.hub.hasReceivers(except: inbox) || !saveObservers.isEmpty || !commits.isEmpty
         guard receipt.hasChanges, isHeard, !isPlanted(.postsNoNotice) else { return }
-        // The model's rules added the remaining updates, of derived attributes that depend on
-        // changed objects.
+        // The model's rules added the remaining updates. Their objects have derived attributes that
+        // depend on changed objects.
         let updates = outcome.changes.updates
         var others = (pending.updated.count..<max(updates.count, pending.updated.count)).map { updates.id(at: $0) }
         let changed = (pending.updated.all + pending.unwritten.all).map(\.objectID)

@@ -36,7 +36,8 @@ extension GraphCore {
     ///
     /// The steps that result from a step precede the next step.
     ///
-    /// - Returns: The objects that ``reread(_:)`` returns, from the steps with `isReported`.
+    /// - Returns: The objects whose rows changed, and unchanged objects whose rows are missing.
+    ///   They come only from steps with `isReported`.
     /// - Throws: Errors from reading.
     @discardableResult
     func perform(_ steps: [MergeStep]) throws(StoreError) -> [ManagedObject] {

@@ -3,8 +3,9 @@ internal import RoostStores
 
 /// The objects that a save changed after its first report to observers.
 ///
-/// These are changes by hooks, by merging with other contexts' saves, and of derived attributes.
-/// They are reported after the commit, because an observer's changes must also be validated.
+/// Hooks, merges with other contexts' saves and derived attributes cause such changes. They are
+/// reported after the commit. An earlier report would let an observer change objects after
+/// validation.
 struct SaveChanges {
     /// The changed objects, which can be in the list several times.
     var objects: [ManagedObject] = []

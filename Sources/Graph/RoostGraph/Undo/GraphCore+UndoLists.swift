@@ -1,9 +1,10 @@
 internal import RoostCore
 
-// The members and the order of relationships, which depend on exchanged rows and links.
+// Undo and redo of relationships: to-many members and their order, and one-to-one pairs.
 
 extension GraphCore {
-    /// Updates a list according to the row of a possible member.
+    /// Adds `member` to a list of `owner` if it is present and its row refers to `owner`; otherwise
+    /// removes it.
     func settleMember(
         _ member: ManagedObject, field: RecordLayout.Field, of owner: (entity: Int, key: Int64), list: Int,
         rest: inout ExchangeRest

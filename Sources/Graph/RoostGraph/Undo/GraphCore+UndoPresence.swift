@@ -115,9 +115,10 @@ extension GraphCore {
             .filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
     }
 
-    /// Returns the members of relationships that may still refer to removed objects.
+    /// Returns the members of the relationships of removed objects, because the members may still
+    /// refer to these objects.
     ///
-    /// These references were set by other contexts, or while undo was disabled.
+    /// Other contexts, or changes while undo was disabled, may have set these references.
     func connections(
         of objects: [ManagedObject]
     ) -> [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)] {
@@ -125,7 +126,7 @@ extension GraphCore {
         for object in objects {
             for relationship in object.info.relationships
             where relationship.declaration.deleteRule != .noAction {
-                // Relationships that are stored in the object's own row are already updated.
+                // `joinLists` updates the to-many inverse of a to-one relationship.
                 guard let inverse = relationship.inverse,
                     relationship.isToMany || !model.relationships[inverse].isToMany
                 else { continue }
@@ -150,7 +151,8 @@ extension GraphCore {
         }
     }
 
-    /// Records the members of objects that are being removed, for the return of the objects.
+    /// Records the members of objects that are being removed, so that the opposite step can restore
+    /// the members.
     func keepContents(
         _ connections: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)],
         in record: UndoRecord

@@ -115,8 +115,8 @@ extension GraphCore {
         }
     }
 
-    /// Exchanges a row whose links differ, or whose object has derived attributes or another
-    /// special state.
+    /// Exchanges a row whose links differ from those of the present row, or whose object has
+    /// derived attributes or another special state.
     private func exchangeSlowly(
         _ object: ManagedObject, image: inout UndoRecord.RowImage, info: EntityInfo, rest: inout ExchangeRest
     ) {

@@ -4,8 +4,8 @@ internal import RoostSystem
 /// The state of objects before one event, for undoing the event.
 ///
 /// Applying a record exchanges its content with the state of the objects, so the same record serves
-/// for redo. The record is then applied in reverse order, so that several notes about one object
-/// are applied correctly.
+/// for redo. Undo applies the notes from last to first, and redo from first to last, because
+/// several notes can concern the same object.
 ///
 /// SAFETY: a record counts as one use of each of its rows, and keeps their objects alive.
 final class UndoRecord {
@@ -139,8 +139,9 @@ final class UndoRecord {
         UnsafeRawPointer(image).assumingMemoryBound(to: Unmanaged<ManagedObject>.self).pointee
     }
 
-    /// Requests the memory of the objects and rows that the loop over images reads soon, because
-    /// many objects and rows do not fit into the caches.
+    /// Prefetches the objects and rows that the loop over images reads soon.
+    ///
+    /// The caches cannot hold all objects and rows of a large record.
     @inline(__always)
     private func prefetch(
         _ images: UnsafeMutableBufferPointer<RowImage>, around index: Int, readsRows: Bool

@@ -25,7 +25,7 @@ package import RoostCore
 /// their own.
 ///
 /// - Complexity: An event keeps one copy of the row of each object that it changes. Undo exchanges
-///   rows, and reads only faults and, after a save, relationships.
+///   rows. It reads the store only for faults and, after a save, for relationships.
 public final class UndoStack {
     private struct Step {
         var records: [UndoRecord] = []
@@ -340,8 +340,9 @@ public final class UndoStack {
         begin(core)
     }
 
-    /// Makes undo preserve changes that were made while undo was disabled, like changes of other
-    /// contexts.
+    /// Makes undo preserve changes that were made while undo was disabled.
+    ///
+    /// Undo preserves changes of other contexts in the same way.
     private func keepChanges(_ record: UndoRecord) {
         context?.core.outsideCount += 1
         for image in record.rows {

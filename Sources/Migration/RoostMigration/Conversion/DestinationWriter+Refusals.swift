@@ -171,7 +171,8 @@ extension DestinationWriter {
 }
 
 extension DestinationWriter {
-    /// Returns the document limit of a new destination, or nil if `source` cannot exceed it.
+    /// Returns the size limit if a new destination is a document; nil if it has no limit or
+    /// `source` cannot exceed the limit.
     func documentLimit(
         _ source: any PersistentStore
     ) throws(StoreError) -> DocumentLimit? {

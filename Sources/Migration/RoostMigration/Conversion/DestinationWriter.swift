@@ -123,8 +123,8 @@ package struct DestinationWriter: Sendable {
         let start = clock.now
         let memory = PrivateMemory()
         let copied = try source.fill(store, by: self, memory: memory)
-        // The notices are read after the copy: if the source is unreadable, the copy's error names
-        // the damaged record.
+        // If the source is unreadable, the copy's error names the damaged record. So the notices are
+        // read after the copy.
         let notices = try source.notices()
         try options.cancellation?.check()
         var dangling = copied.dangling

@@ -16,7 +16,7 @@ public struct MigrationManager: Sendable {
     /// Creates a manager for the store types of `registry`.
     public init(registry: StoreRegistry) { self.registry = registry }
 
-    /// Copies and verifies all content of one store into another of any type.
+    /// Copies all content of one store into another of any type, and verifies the copy.
     ///
     /// Streams batches with bounded memory. Reading and writing overlap on two threads. Preserves
     /// object IDs, versions, links with their positions, the store's UUID, the user metadata and

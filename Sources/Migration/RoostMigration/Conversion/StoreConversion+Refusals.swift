@@ -17,7 +17,8 @@ extension StoreConversion {
         return try destinationWriter.refusals()
     }
 
-    /// Returns the reasons to refuse a destination of `model` that depend on the opened source.
+    /// Checks a destination with the model `model` against the opened source, and returns the
+    /// reasons to refuse the destination.
     func refusals(of source: any PersistentStore, for model: ManagedObjectModel) throws(StoreError) -> [StoreError] {
         if let refusal = try destinationWriter.refusals(for: model).first { return [refusal] }
         guard let available = try destinationWriter.bytesAvailable() else { return [] }

@@ -42,7 +42,7 @@ extension MigrationManager {
         return try writer.write(metadata)
     }
 
-    /// Loads and verifies a dump in a new store.
+    /// Loads a dump into a new store, and verifies the store.
     ///
     /// All or nothing, unless the destination is an open store. A complete dump from
     /// ``dump(_:entities:cancellation:to:)`` becomes a store with the same content, object IDs,

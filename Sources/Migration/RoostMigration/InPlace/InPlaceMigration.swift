@@ -38,7 +38,8 @@ struct InPlaceMigration: Sendable {
             StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
             claim.release()
         }
-        // Finds refusals, and stores that need no migration, before blocking other programs.
+        // Refusals, and stores that need no migration, are found here, before other programs are
+        // blocked.
         guard try steps(from: metadata) != nil else {
             try settleLeftovers(type, path: path)
             return try nothing(type)

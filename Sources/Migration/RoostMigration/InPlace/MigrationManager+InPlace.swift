@@ -25,13 +25,15 @@ extension MigrationManager {
     /// one transaction. The requirements are:
     ///
     /// - At least half of the objects and links stay unchanged.
-    /// - One step in one pass reaches the model, and the step has no stage with handlers.
+    /// - One migration step reaches the model. The step reads the source in one pass, and has no
+    ///   stage with handlers.
     /// - Neither a backup nor ``ConversionOptions/acceptsChanges`` is requested.
     ///
     /// The unchanged tables are read and compared, but not written. No other program can have the
     /// store open meanwhile. A file retains gaps from the rebuilt tables. Tables and views of other
     /// programs remain; on a server, indexes and rights that those programs added to rebuilt tables
-    /// are lost. ``MigrationReport/path`` and ``MigrationPlan/path`` name the chosen path.
+    /// are lost. ``MigrationReport/path`` and ``MigrationPlan/path`` show whether the migration
+    /// uses one transaction or a new store.
     ///
     /// - Parameters:
     ///   - location: The store.

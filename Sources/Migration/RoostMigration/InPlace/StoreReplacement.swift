@@ -9,7 +9,8 @@ package import RoostFiles
 /// prevents every open, even by the caller. The caller therefore reads the old file at a second
 /// path, which has its own lock. A backup is another hard link to the old file, made durable before
 /// the replacement. At any time, the store's path refers to the old file or to the new one. After a
-/// crash before the replacement, the next cleanup recognizes the backup as a second hard link.
+/// crash before the replacement, the backup is still a second hard link to the store's file, and
+/// the next cleanup removes it.
 package struct StoreReplacement: Sendable {
     let type: any PersistentStoreType
     /// The path of the store's file.
@@ -63,8 +64,8 @@ package struct StoreReplacement: Sendable {
     /// - Returns: The path of the backup, or nil.
     /// - Throws: `busy` if a program that does not use Roost's locks has the store open or changed
     ///   it; `permissionDenied` if the new file would not belong to the old owner; `unsupported`
-    ///   without hard links; errors of `make`. After an error, the store is unchanged, except that
-    ///   with `ioFailure` the new store may already have replaced it without being durable.
+    ///   without hard links; errors of `make`. After an error other than `ioFailure`, the store is
+    ///   unchanged. After `ioFailure`, the new store may have replaced it, but may not be durable.
     package func run(
         _ make: (_ old: StoreLocation, _ new: StoreLocation) throws(StoreError) -> Bool
     ) throws(StoreError) -> String? {

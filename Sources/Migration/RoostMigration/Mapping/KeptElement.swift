@@ -11,8 +11,8 @@ package struct KeptElement: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - source: The model of the existing objects.
-    ///   - mappings: The mapping models in order, starting from `source`, without policies and
-    ///     predicates, such as inferred models.
+    ///   - mappings: The mapping models in order, starting from `source`. They must not have
+    ///     policies or predicates; inferred models have neither.
     /// - Returns: The elements, with their names in `source`, excluding abstract entities and
     ///   computed attributes.
     package static func all(of source: ManagedObjectModel, after mappings: [MappingModel]) -> Set<KeptElement> {

@@ -17,16 +17,16 @@ enum MappingDocument {
 extension MappingModel {
     /// Reads a mapping document (`*.roostmapping.json`, see MAPPING-FORMAT.md).
     ///
-    /// Accepts JSON5. Use ``problems(from:to:)`` to check the mapping model against two models.
+    /// Accepts JSON5. Use ``requireValid(from:to:)`` to check the mapping model against two models.
     ///
     /// - Throws: ``StoreError`` with code `invalidMappingModel` that lists the problems with their
     ///   places in the document, or `unsupportedVersion` for a document of a newer format.
     public init(document: [UInt8]) throws(StoreError) { self = try MappingDocument.read(document) }
 
-    /// Returns the mapping model as a document: valid JSON with one property per line, in the order
-    /// of the mappings, omitting default values.
+    /// Returns the mapping model as a document: valid JSON with one property per line.
     ///
-    /// Equal mapping models give equal bytes. Reading the document gives an equal mapping model.
+    /// The document lists the mappings in their order and omits default values. Equal mapping
+    /// models give equal bytes. Reading the document gives an equal mapping model.
     ///
     /// - Throws: `invalidMappingModel` if two entity mappings, or two property mappings of an
     ///   entity mapping, have the same name; `unsupported` for a composite constant, which the

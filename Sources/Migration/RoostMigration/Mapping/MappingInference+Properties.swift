@@ -92,7 +92,7 @@ extension MappingInference {
         let change =
             "The type changes from \(origin.type.name) to \(attribute.type.name)\(origin.name == attribute.name ? "" : " (it was '\(sourcePath.joined(separator: "."))')"), which may lose values"
         let remedy =
-            "give a mapping model with an expression for it, or keep the old attribute under another name by its renaming identifier and fill a new one"
+            "give a mapping model with an expression for it, or keep the old attribute under a new name, with a renaming identifier, and fill an additional attribute"
         let option =
             attribute.type == .string && origin.type.hasText
             ? "allow conversions to strings (convertsToString, --to-text), " : ""
@@ -174,11 +174,12 @@ extension MappingInference {
         return answer
     }
 
-    /// Returns whether the inverse determines the pairs of a relationship.
+    /// Returns whether a relationship gets its pairs from its inverse, instead of from its own
+    /// source relationship.
     ///
-    /// True if the inverse is the stored end, and the source relationships of the two ends are not
-    /// each other's inverses. Both ends must have the same pairs, so the stored end determines
-    /// them.
+    /// This is the case if the inverse is the stored end, and the two ends come from source
+    /// relationships that are not inverse to each other. Both ends must have the same pairs, so the
+    /// stored end determines them.
     private mutating func givesWay(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {

@@ -5,7 +5,7 @@ struct MappingInference {
     let source: ManagedObjectModel
     let destination: ManagedObjectModel
     let options: MappingModel.InferenceOptions
-    /// The number of each destination entity's source entity, or nil for a new entity.
+    /// The number of the source entity for each destination entity, or nil for a new entity.
     private(set) var origins: [Int?] = []
     private(set) var model = MappingModel([])
     private(set) var problems: [MappingProblem] = []

@@ -3,9 +3,9 @@ package import RoostCore
 extension MappingModel {
     /// Returns whether a relationship mapping has the effect of a copy.
     ///
-    /// A copy refers to the objects that entity mappings create from the old destinations. Naming
-    /// the only suitable entity mapping has the same effect. A policy function never counts as a
-    /// copy.
+    /// A copy refers to the objects that entity mappings create from the old destinations. An
+    /// expression that names one entity mapping has the same effect if no other entity mapping can
+    /// create these objects. A policy function never counts as a copy.
     ///
     /// - Parameters:
     ///   - property: A relationship mapping of `mapping`.

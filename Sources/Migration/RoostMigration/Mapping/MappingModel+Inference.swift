@@ -24,18 +24,18 @@ extension MappingModel {
     /// In addition to Core Data's rules, types may change if no value can be lost
     /// (``AttributeType/widens(to:)``), and to strings if the options allow it. Whole numbers can
     /// become doubles and floats; the migration fails at a number that is not exactly
-    /// representable. ``remarks(from:to:)`` lists the data that an inferred mapping drops and the
-    /// mapping's requirements on the data.
+    /// representable. The plan of a migration (``MigrationPlan``) lists the data that an inferred
+    /// mapping model drops, and its requirements on the data.
     ///
     /// - Parameters:
     ///   - source: The model of the existing objects.
     ///   - destination: The new model.
     ///   - options: The options for inference.
-    /// - Returns: A mapping model with the version hashes of both models. Its
-    ///   ``problems(from:to:)`` are empty.
+    /// - Returns: A mapping model with the version hashes of both models. For these models, it
+    ///   passes ``requireValid(from:to:)``.
     /// - Throws: `mappingNotInferable`, with every reason: an incompatible change of type, a
-    ///   to-many relationship that becomes to-one without a to-one inverse for its pairs, split
-    ///   entities, merged hierarchies, ambiguous identifiers.
+    ///   to-many relationship that becomes to-one and does not get its pairs from a to-one inverse,
+    ///   split entities, merged hierarchies, ambiguous identifiers.
     public static func inferred(
         from source: ManagedObjectModel, to destination: ManagedObjectModel,
         options: InferenceOptions = InferenceOptions()

@@ -1,8 +1,9 @@
 public import RoostCore
 
 extension MappingModel {
-    /// Returns all problems of the mapping model for two models, in the order of the mappings; empty
-    /// if it can migrate objects.
+    /// Returns all problems of the mapping model for two models, in the order of the mappings.
+    ///
+    /// The result is empty if the mapping model can migrate objects.
     ///
     /// Problems are duplicate names, unknown names (with the nearest known name), version hashes of
     /// other versions, and mappings with missing or surplus parts for their type. Errors in

@@ -5,7 +5,7 @@ internal import RoostCore
 ///
 /// A mapping model refers to entities and properties by name, and is checked against two models
 /// when it is used with them. Objects without an entity mapping are dropped. Except in copies,
-/// properties without a property mapping get the values of a new object.
+/// properties without a property mapping get the default values of a new object.
 ///
 /// ```swift
 /// let title = PropertyMapping("title", expression: .source("name"))

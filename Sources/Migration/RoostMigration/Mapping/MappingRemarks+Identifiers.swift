@@ -112,8 +112,8 @@ extension MappingRemarks {
     /// Returns whether different values of a source attribute become different values of a
     /// destination attribute.
     ///
-    /// A derived attribute gets new values. A constraint allows several nulls, but a default replaces
-    /// all of them by one value. A type with fewer values can make different values equal.
+    /// A derived attribute gets new values. A constraint allows several nulls, but a default
+    /// replaces all of them by one value. A type with fewer values can make different values equal.
     private func keepsDifferences(
         _ old: String, of origin: Entity, as new: String, of entity: Entity
     ) -> Bool {

@@ -93,8 +93,8 @@ extension MappingRemarks {
                 : "Some of the relationship's destinations are dropped: no mapping that takes the objects reads them.")
     }
 
-    /// Returns whether a mapping preserves the pairs of a relationship but loses their order at the
-    /// other end.
+    /// Returns whether a mapping preserves the pairs of a relationship but drops the order in which
+    /// the inverse lists them.
     private func dropsOrder(_ mapping: Mapping, origin: Entity, from relationship: Int) -> Bool {
         guard mapping.mapping.policyName == nil else { return false }
         let heirs = successors(mapping, origin: origin).filter { $0.old.number == relationship }

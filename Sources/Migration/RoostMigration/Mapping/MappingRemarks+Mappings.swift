@@ -203,7 +203,7 @@ extension MappingRemarks {
         judgeInverse(of: new, from: old, entity: entity, origin: origin, mapping: mapping)
     }
 
-    /// A destination relationship whose destinations come from a source relationship.
+    /// A relationship of the new model that gets its destinations from a source relationship.
     struct Successor {
         let old: ManagedObjectModel.Relationship
         let new: ManagedObjectModel.Relationship
@@ -316,8 +316,10 @@ extension MappingRemarks {
         }
     }
 
-    /// Returns whether to-one references to objects of a source entity set a to-one relationship
-    /// through its to-one inverse.
+    /// Returns whether a to-one relationship gets its destinations through its to-one inverse.
+    ///
+    /// The inverse must come from a to-one source relationship that can refer to objects of
+    /// `origin` and has no to-one inverse of its own.
     private func isGivenByReferences(_ relationship: ManagedObjectModel.Relationship, to origin: Entity) -> Bool {
         guard relationship.storage == .field, !relationship.isReflexive,
             let inverse = relationship.inverse.map({ destination.relationships[$0] }), inverse.storage == .field

@@ -209,7 +209,7 @@ extension MappingValidator {
         add(
             place.mapping, property: place.property,
             message:
-                "Unknown function '\(call.name)'\(nearestName(to: call.name, among: known).map { "; did you mean '\($0)'?" } ?? "; call a policy's function on $entityPolicy, and register one of the program first.")"
+                "Unknown function '\(call.name)'\(nearestName(to: call.name, among: known).map { "; did you mean '\($0)'?" } ?? "; call a function of the policy on $entityPolicy, and register a function of the program first.")"
         )
     }
 

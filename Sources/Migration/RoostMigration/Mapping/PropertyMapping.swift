@@ -17,14 +17,16 @@ public struct PropertyMapping: Hashable, Sendable {
     public var name: String
     /// The expression for the value, or nil for the default of a new object.
     ///
-    /// The expression uses the variables of `MappingVariable`: `$source.title`, `($source.celsius -
-    /// 32.0) / 1.8`, `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the manager
-    /// must be the whole expression. A function of the policy may also be a part of another
-    /// expression, and is called even if its result is not needed. A number is converted exactly to
-    /// the type of its attribute. Only decimals and floating-point numbers may be rounded, to a
-    /// floating-point type. Null becomes the default of a mandatory attribute. An optional
-    /// composite exists if any of its elements gets a value. The other elements then get their
-    /// defaults.
+    /// Examples are `$source.title`, `($source.celsius - 32.0) / 1.8` and `FUNCTION($entityPolicy,
+    /// "convert:", $source.x)`. The variables are `$source`, `$destination`, `$manager`,
+    /// `$entityMapping`, `$propertyMapping` and `$entityPolicy`. A function of the manager must be
+    /// the whole expression. A function of the policy may also be a part of another expression, and
+    /// is called even if its result is not needed.
+    ///
+    /// A number is converted exactly to the type of its attribute. Only decimals and floating-point
+    /// numbers may be rounded, to a floating-point type. Null becomes the default of a mandatory
+    /// attribute. An optional composite exists if any of its elements gets a value. The other
+    /// elements then get their defaults.
     public var valueExpression: FetchRequest.Expression?
     /// The user's notes, which policies can read.
     public var userInfo: [String: String]
@@ -62,7 +64,7 @@ package enum MappingFunction: String, Sendable, CaseIterable {
     /// source objects.
     ///
     /// The second argument is one source object, several, or the constant null for all source
-    /// objects. For an empty relationship, the result is empty.
+    /// objects. If it is an empty relationship, the result is empty.
     case destinationInstances = "destinationInstancesForEntityMappingNamed:sourceInstances:"
     /// A function of the manager: returns the objects that any entity mapping created from the
     /// destinations of a source relationship, if the new relationship can refer to them.

@@ -4,7 +4,7 @@ internal import RoostCore
 ///
 /// The first rule that applies determines the match:
 /// 1. The names are equal, the elements are equal in all relevant ways, and the new element has no
-///    other renaming identifier. For entities, the identifier is ignored.
+///    renaming identifier that differs from its name. For entities, the identifier is ignored.
 /// 2. The identifiers are equal: an element's renaming identifier, or else its name.
 /// 3. The names are equal, neither element has a match, and the traits allow it.
 struct VersionMatching<Element> {
@@ -17,8 +17,8 @@ struct VersionMatching<Element> {
         /// Whether equal elements with the same name match regardless of the new element's renaming
         /// identifier.
         var isSameBeforeRenaming = false
-        /// Returns whether a new element may match an old element that is already matched, or whose
-        /// name alone matches.
+        /// Returns whether a new element may match an old element that already has a match, or that
+        /// has only its name in common with the new element.
         let canTake: (_ old: Element, _ new: Element) -> Bool
         /// Whether two new elements may match the same old element if only one of them has a
         /// renaming identifier for it.

@@ -19,7 +19,7 @@ struct ClaimSorter {
     ///   insufficient.
     func append(_ claim: Claim, hash: Int) throws(StoreError) {
         let value = (UInt64(truncatingIfNeeded: claim.entityPlan).bigEndian, UInt64(bitPattern: claim.key).bigEndian)
-        // SAFETY: One word, and two words without padding between them. Both are copied.
+        // SAFETY: `hash` is one word, and `value` is two words without padding. The sorter copies their bytes.
         try withUnsafeBytes(of: UInt64(bitPattern: Int64(hash)).bigEndian) { (hash) throws(StoreError) in
             try withUnsafeBytes(of: value) { (value) throws(StoreError) in try sorter.append(hash, value, in: 0) }
         }

@@ -5,9 +5,9 @@ internal import RoostQuery
 /// A computation of the derived attributes of a new store.
 ///
 /// The values depend on other new objects, so they are computed after all content is written. Only
-/// objects with other values are written again. Memory is bounded by a few batches of objects.
+/// objects whose values change are written again. Memory is bounded by a few batches of objects.
 struct DerivedValues {
-    /// The objects of a hierarchy that get other values, up to a position.
+    /// A part of a hierarchy, with the objects whose derived values change.
     private struct Part {
         var updates: RecordBatch
         /// The tally of the objects' old records.
@@ -22,7 +22,7 @@ struct DerivedValues {
     private let store: any PersistentStore
     private let attributes: DerivedAttributes
     private let destinationWriter: DestinationWriter
-    /// The value of `now()` for objects without a time.
+    /// The value of `now()` for objects whose mapping provided no time.
     private let now = Date()
 
     private var model: ManagedObjectModel { store.model }
@@ -67,7 +67,9 @@ struct DerivedValues {
         root.selfAndSubentities.contains { !attributes.attributes[$0].isEmpty }
     }
 
-    /// Writes the objects of a hierarchy that get other values, and returns whether there are any.
+    /// Writes the objects of a hierarchy whose derived values change.
+    ///
+    /// Returns whether there are any such objects.
     private func write(
         _ root: ManagedObjectModel.Entity, updating copied: inout CopiedContent
     ) throws(StoreError) -> Bool {
@@ -97,9 +99,10 @@ struct DerivedValues {
         return isChanged
     }
 
-    /// Reads objects until enough of them get other values, or until the end of the hierarchy.
+    /// Reads objects until enough objects with changed derived values are found, or until the end
+    /// of the hierarchy.
     private func part(of root: ManagedObjectModel.Entity, after last: ObjectID?) throws(StoreError) -> Part {
-        // A commit must follow the end of the snapshot, because some stores have one transaction.
+        // The snapshot must end before the commit, because some stores allow only one transaction at a time.
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let evaluation = DerivedEvaluation(attributes.attributes, over: snapshot.objectGraph(), now: now)

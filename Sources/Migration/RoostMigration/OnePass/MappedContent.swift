@@ -5,8 +5,8 @@ internal import RoostQuery
 ///
 /// The objects of a hierarchy of the new model are read in key order and transformed one by one.
 /// Links and references keep the keys of their objects. If a predicate or a dropped entity excludes
-/// possible destinations, the keys of the other objects are collected first. The keys take two bits
-/// for each object if they are adjacent.
+/// possible destinations, the keys of the migrated objects are collected first. Adjacent keys take
+/// two bits for each object.
 final class MappedContent: ContentSource {
     /// The results of the pass, except for the destination's content.
     struct Outcome: Sendable {
@@ -49,8 +49,11 @@ final class MappedContent: ContentSource {
         try StoreContent(store, options: options).identity()
     }
 
-    /// Streams all content, computes derived attributes, counts empty relationships for warnings,
-    /// and checks the numbers of destinations that the mapping may have changed.
+    /// Streams all content, computes derived attributes, and counts empty relationships for
+    /// warnings.
+    ///
+    /// Then checks the numbers of destinations in relationships where the mapping may have changed
+    /// them.
     func fill(
         _ store: any PersistentStore, by destinationWriter: DestinationWriter, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {

@@ -47,8 +47,9 @@ extension MappingPlan {
 
     /// Returns the provisional value of an attribute that is computed from the new objects.
     ///
-    /// The source's value is taken if it is probably right, so that its object need not be written
-    /// twice. A wrong unique value could conflict with another object, so it is not taken.
+    /// The source's value is used if it is probably right, so that the object need not be written
+    /// twice. For a unique attribute, the source's value is never used, because a wrong value could
+    /// conflict with another object.
     private func derivedStatement(of attribute: AttributeDescription, entityPlan: EntityPlan) -> AttributeStatement {
         let (entity, number) = (entityPlan.source, entityPlan.destination.number)
         let isUnique = destination.uniquenessConstraints.contains { constraint in

@@ -13,8 +13,8 @@ extension MappingPlan {
             })
     }
 
-    /// Returns the pairs that only the other end stores, by the number of the end that the mapping
-    /// keeps.
+    /// Returns the pairs that a kept end of a one-to-one source relationship does not store, by the
+    /// number of this end.
     ///
     /// - Throws: Errors from reading the source.
     func oneSidedPairs(
@@ -39,7 +39,7 @@ extension MappingPlan {
             return MigrationLoss(
                 entity: other.name.entity.text, property: other.name.name, kind: .references, count: rivalCount,
                 message:
-                    "References are dropped whose destinations refer to other objects by '\(source.relationships[number].name)', the end that is kept."
+                    "References are dropped if their destinations refer to other objects by '\(source.relationships[number].name)', the end that is kept."
             )
         }
     }

@@ -45,8 +45,9 @@ extension MappingPlan {
         return entityPlans.filter { from.includes($0.source.number) && to.includes($0.destination.number) }
     }
 
-    /// Returns the entity plans whose objects have a destination relationship, each with the source
-    /// relationship that sets it, or nil.
+    /// Returns the entity plans whose objects have a destination relationship.
+    ///
+    /// Each has the source relationship that sets the destination relationship, or nil.
     private mutating func origins(
         of relationship: ManagedObjectModel.Relationship
     ) -> [(plan: EntityPlan, origin: ManagedObjectModel.Relationship?)] {
@@ -100,7 +101,7 @@ extension MappingPlan {
         if let own {
             guard own.storage == .field else {
                 addObstacle(
-                    "'\(entityPlan.destination.name).\(relationship.name.name)' has one object, and comes from many")
+                    "'\(entityPlan.destination.name).\(relationship.name.name)' is to-one, but its source is to-many")
                 return nil
             }
             guard relations.isSubset(of: [SourceRelation(own, model: source)]) else {
@@ -120,8 +121,8 @@ extension MappingPlan {
                     $0.storage == .field && SourceRelation($0, model: source) == relation
                 })
             else {
-                // Objects that no source relationship of the inverse can refer to have no pairs.
-                // Otherwise the pairs must be searched for.
+                // If no source relationship of the inverse can refer to these objects, they have no pairs.
+                // Otherwise, a search must find the pairs.
                 guard saying.contains(where: { leads($0.origin, to: entityPlan.source) }), let inverse,
                     destination.entities[inverse.destination].includes(entityPlan.destination.number)
                 else { return nil }
@@ -131,7 +132,7 @@ extension MappingPlan {
                 if let back {
                     backReferences.append(back)
                 } else {
-                    addObstacle("only the inverse of '\(relationship.name)' has objects in the source")
+                    addObstacle("the source has the pairs of '\(relationship.name)' only in the inverse")
                 }
                 return nil
             }

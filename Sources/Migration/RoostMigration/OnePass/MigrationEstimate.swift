@@ -23,7 +23,7 @@ struct MigrationEstimate {
         let making: Double
         switch path {
         case .nothing: return 0
-        // Reading and writing are concurrent. In one transaction, much less may be written.
+        // Reading and writing are concurrent. One transaction may write much less than estimated.
         case .onePass, .oneTransaction: making = max(source.readingMicroseconds, destination.writingMicroseconds)
         case .threePasses: making = (source.readingMicroseconds + destination.writingMicroseconds) * threePassesFactor
         }

@@ -4,12 +4,12 @@ extension MigrationManager {
     /// Creates a store of any type, with another model, from the content of a store.
     ///
     /// ``MigrationOptions/mapping`` defines how objects become objects of the new model. If it is
-    /// nil, a mapping model is inferred. If each object can be migrated on its own, without a
-    /// policy and with its key, the source is read in one pass, in batches; otherwise in three
-    /// passes.
+    /// nil, a mapping model is inferred. The source is read in one pass, in batches, if each object
+    /// can be migrated on its own, without a policy, and can keep its key. Otherwise, the migration
+    /// takes three passes.
     ///
-    /// - In one pass, objects keep their keys and versions. An object whose derived attributes get
-    ///   other values is written once more, which adds 1 to its version.
+    /// - In one pass, objects keep their keys and versions. An object is written again each time
+    ///   its derived attributes change, which adds 1 to its version.
     /// - In three passes, an object keeps its key if its hierarchy gets objects from one hierarchy
     ///   only and the key is free. It keeps its version until a policy or a rebuilt relationship
     ///   needs objects that are already written. From then on, objects are committed, and the store
@@ -30,7 +30,7 @@ extension MigrationManager {
     /// - Returns: The report.
     /// - Throws: `mappingNotInferable` with all reasons; `invalidMappingModel`; `lossRefused`;
     ///   `migrationFailed`, naming entity, property and object, for a mandatory attribute without a
-    ///   value, a mandatory to-one relationship with a dropped object, a to-many relationship with
+    ///   value, a mandatory to-one relationship to a dropped object, a to-many relationship with
     ///   too few or too many objects, a value that does not fit its new type, or an object in two
     ///   pairs of a relationship with a to-one inverse, and for errors of a policy;
     ///   `constraintViolation` if objects violate a new uniqueness constraint; errors of

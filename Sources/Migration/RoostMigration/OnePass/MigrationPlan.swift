@@ -130,7 +130,7 @@ extension MigrationPlan {
 }
 
 extension MigrationPlan {
-    /// Multiplies the required space by two and by a part from 0 to 1.
+    /// Multiplies the required space by 2 and by `part`, a fraction from 0 to 1.
     mutating func needsTwice(_ part: Double) {
         bytesNeeded = Int(exactly: (2 * Double(bytesNeeded) * part).rounded(.up)) ?? .max
     }

@@ -83,9 +83,10 @@ final class OneSidedPairs: Sendable {
         self.rivalCount = rivalCount
     }
 
-    /// Returns the object that refers to the given object, whose own reference is null, or nil.
+    /// Returns the object that refers to the given object, or nil.
     ///
-    /// Of several objects, returns the object with the lowest key.
+    /// Returns nil if the given object's own reference is not null. Of several objects, returns the
+    /// object with the lowest key.
     func partner(_ entity: Int, key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {
         var found: [AssociationTable.Object] = []
         try table.withLock { (table) throws(StoreError) in

@@ -39,7 +39,7 @@ final class RecordTransform {
     ///   - entityPlan: One of the plan's entity plans.
     ///   - plan: The whole plan.
     ///   - graph: The graph in which expressions and predicates find related objects; required if
-    ///     the entity plan has any.
+    ///     the entity plan has expressions or a predicate.
     ///   - keySets: The key sets for ``MappingPlan/keySets``.
     ///   - backReferences: The pairs for ``MappingPlan/backPairs``, or nil to omit them, as in a
     ///     rehearsal.
@@ -147,7 +147,7 @@ final class RecordTransform {
             try batch.setReference(entity: successor, key: key, for: field)
         case .reference(let reference): try take(reference, record: record, batch: &batch)
         case .backReference(let reference):
-            // A rehearsal checks the rest of an object without the pairs.
+            // If the pairs were omitted, the relationship stays empty, and the rest of the object is checked.
             guard let backReferences else { return }
             let id = ObjectID(layout.entity, key: record.key)
             guard let object = try backReferences.object(leadingTo: record, becoming: id, reference: reference) else {
@@ -177,8 +177,8 @@ final class RecordTransform {
         }
     }
 
-    /// Returns the entity number of the only new object with the same key, or nil if the object
-    /// becomes no object or several objects.
+    /// Returns the entity number of the new object that a source object becomes, or nil if the
+    /// source object becomes no object or several objects.
     private func successor(_ entity: Int, key: Int64) -> Int? {
         guard successors.indices.contains(entity) else { return nil }
         var found: Int?

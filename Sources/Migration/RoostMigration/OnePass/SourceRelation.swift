@@ -13,7 +13,8 @@ struct SourceRelation: Hashable {
     }
 
     let storage: Storage
-    /// Whether this end has the targets of links, or the objects that the fields refer to.
+    /// Whether the objects at this end are the targets of the links, or the objects that the fields
+    /// refer to.
     let isFlipped: Bool
 
     init(_ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel) {

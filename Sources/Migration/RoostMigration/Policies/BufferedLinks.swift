@@ -59,7 +59,7 @@ struct FreePlaces {
         next[end] = place
     }
 
-    /// Forgets the positions of written ends, because other code may have used them.
+    /// Forgets the positions of written ends, because other code may have used these positions.
     mutating func forget() {
         if !next.isEmpty { next.removeAll(keepingCapacity: true) }
     }

@@ -83,8 +83,8 @@ extension DestinationContent {
         case replacing
         /// Existing pairs remain, because the other end created them by the same mapping.
         ///
-        /// If only one of two pairs is possible, the migration fails. Pairs that a policy set are
-        /// replaced.
+        /// If an existing pair excludes a new pair, the migration fails. Pairs that a policy set
+        /// are replaced.
         case adding
     }
 
@@ -143,7 +143,7 @@ extension DestinationContent {
     }
 
     /// Throws if the to-one `inverse` of a destination refers to another object, unless a policy
-    /// set it.
+    /// set this reference.
     private func requireRoom(
         _ relationship: Relationship, inverse: Relationship, from object: DestinationObject,
         to destination: DestinationObject
@@ -215,8 +215,7 @@ extension DestinationContent {
         let end = End(relationship: relationship.number, key: object.key)
         let known = places[end]
         if let wanted {
-            // The last position in a stored object's list is unknown. A wanted position does not need the last
-            // position.
+            // The last position of a stored object is not looked up, because a wanted position does not depend on it.
             guard known != nil || isOnlyInMemory(object) else { return wanted }
             places.note(max(known ?? 0, Self.next(wanted)), at: end)
             return wanted

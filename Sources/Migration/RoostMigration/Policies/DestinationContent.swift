@@ -5,7 +5,7 @@ internal import RoostFiles
 ///
 /// At first, objects go to a bulk loader on its own thread. The first read of written content
 /// finishes the load; all later content is committed. Content in memory is written when a batch is
-/// full, or when only the store can answer a request. Use it on one thread only.
+/// full, or when only the store can answer a request. Use an instance on one thread only.
 ///
 /// | part | job |
 /// |---|---|

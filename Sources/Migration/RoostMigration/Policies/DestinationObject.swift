@@ -57,7 +57,8 @@ public struct DestinationObject: ObjectValues, Hashable {
 
     /// Returns the destinations of a relationship, by position if it is ordered, otherwise by key.
     ///
-    /// For a to-many relationship, this reads the destination after writing the objects in memory.
+    /// For a to-many relationship, this first writes the objects in memory to the destination, and
+    /// then reads the destination.
     ///
     /// - Throws: `unknownProperty`, and errors from reading the destination.
     public func objects(_ relationship: String) throws(StoreError) -> [DestinationObject] {
@@ -72,8 +73,10 @@ public struct DestinationObject: ObjectValues, Hashable {
         try content.setDestinations(destination.map { [$0] } ?? [], of: relationship, from: self, isToMany: false)
     }
 
-    /// Sets the destinations of a to-many relationship to exactly the given objects in this order,
-    /// without duplicates, and updates the inverse.
+    /// Sets the destinations of a to-many relationship to exactly the given objects, and updates
+    /// the inverse.
+    ///
+    /// Duplicates are ignored. An ordered relationship gets the order of the array.
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` for a to-one relationship or for objects of
     ///   another entity; errors of the destination.

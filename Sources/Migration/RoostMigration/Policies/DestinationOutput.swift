@@ -13,9 +13,10 @@ final class DestinationOutput {
     private let store: any PersistentStore
     private var state: State
     private var openSnapshot: (any StoreSnapshot)?
-    /// Whether content was committed.
+    /// Whether content was committed after the bulk load.
     ///
-    /// In an unpublished store, commits are not flushed to disk.
+    /// Commits in an unpublished store are not flushed, so its file must be flushed before it is
+    /// published.
     private(set) var hasCommitted = false
 
     init(_ store: any PersistentStore, load: DestinationLoad) {

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// A template for new objects of one entity, with its mandatory properties.
+/// The default values and the mandatory properties of one entity, for creating and checking its
+/// objects.
 struct EntityBlueprint {
     let properties: BatchProperties
     /// The values of a new object.

@@ -5,8 +5,8 @@ public import RoostCore
 /// Create a subclass and override the steps that the mapping cannot express. In
 /// ``MigrationOptions/policies``, register a function that creates the policy, under the mapping's
 /// ``EntityMapping/policyName``. One instance serves one mapping for the whole migration, on one
-/// thread. The callbacks come in this order, each step for all mappings in the order of the mapping
-/// model:
+/// thread. The callbacks come in four steps. Each step runs for all mappings, in the order of the
+/// mapping model, before the next step starts:
 ///
 /// 1. ``begin(_:in:)``, ``createDestinationInstances(for:by:in:)`` for each source object,
 ///    ``endInstanceCreation(for:in:)``;

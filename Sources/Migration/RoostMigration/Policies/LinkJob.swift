@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// A job that creates the links of one destination relationship from one source relationship.
 struct LinkJob {
-    /// Two entity mappings with links between their objects, by a rule of one mapping or of both.
+    /// Two entity mappings whose objects are linked by a rule of at least one of the mappings.
     struct Pair {
         let source: PolicyMapping
         let target: PolicyMapping
@@ -14,7 +14,7 @@ struct LinkJob {
     let owner: ManagedObjectModel.Relationship
     /// The relationship that owns the links in the source.
     let origin: ManagedObjectModel.Relationship
-    /// Whether the source relationship has the opposite direction.
+    /// Whether the source stores the links in the opposite direction.
     let isFlipped: Bool
     var pairs: [Pair]
 
@@ -82,7 +82,7 @@ struct LinkJob {
         }
     }
 
-    /// Returns whether every object whose relationship a policy set is recorded as an exception.
+    /// Returns whether policies set the relationship only in objects recorded as exceptions.
     private func onlyWhereExcepted(_ session: MigrationSession, exceptions: RelationshipExceptions) -> Bool {
         !session.setInFirstPass.contains(owner.number) && !exceptions.setElsewhere.contains(owner.number)
     }
@@ -108,7 +108,9 @@ struct LinkJob {
         }
     }
 
-    /// Returns whether every object at either end keeps its key, and every pair becomes a link.
+    /// Returns whether the source's links can be copied unchanged.
+    ///
+    /// All objects at both ends must keep their keys, and no link may be left out.
     private func isIdentity(
         _ session: MigrationSession, exceptions: RelationshipExceptions
     ) throws(StoreError) -> Bool {
@@ -139,7 +141,7 @@ struct LinkJob {
         return true
     }
 
-    /// Creates links between the new objects of both ends.
+    /// Translates each link of the source into links between the associated destination objects.
     private func translate(_ session: MigrationSession, exceptions: RelationshipExceptions) throws(StoreError) {
         let ends = isFlipped ? (origin.destination, origin.source) : (origin.source, origin.destination)
         // The lookup uses only hierarchy and key, so the entities of the relationship's ends
@@ -196,7 +198,7 @@ struct LinkJob {
         }
         done = []
         for pair in pairs {
-            // If the rule of the other end applies to all objects, it has created the same pairs.
+            // If the rule of the source end applies to all objects, it has already created these links.
             let isMade = pair.sourceRule.map { !exceptions.hasAny(pair.source, rule: $0) } ?? false
             if let rule = pair.targetRule, !isMade, done.insert(pair.target.number).inserted {
                 try makeEach(pair.target, rule: rule, session: session, exceptions: exceptions)
@@ -231,8 +233,9 @@ struct LinkJob {
         exceptions: RelationshipExceptions
     ) throws(StoreError) {
         var done: Set<Int> = []
-        for (end, rule, _) in ends where done.insert(end.number).inserted {
-            let others = ends.filter { $0.end === end }.map(\.other.number)
+        for (end, _, _) in ends where done.insert(end.number).inserted {
+            let pairs = ends.filter { $0.end === end }
+            let (rule, others) = (pairs.lazy.compactMap(\.rule).first, pairs.map(\.other.number))
             let objects = try session.associations.destinations(in: end.number)
             while let place = try objects.next() {
                 // Relationships that a policy set keep the policy's order.

@@ -60,8 +60,8 @@ public final class MigrationSession {
     /// Cancels the migration when the callback returns.
     ///
     /// `migrate` throws this error if it is a `StoreError`, otherwise `cancelled` with this error
-    /// as the underlying error. The source is unchanged. No part of the destination remains, except
-    /// in an open store.
+    /// as the underlying error. The source is unchanged. No new content remains, unless the
+    /// destination is an open store, which may keep part of it.
     public func cancel(with error: any Error) { if policyCancellation == nil { policyCancellation = error } }
 
     /// Throws the error with which a policy or the caller cancelled the migration.
@@ -135,13 +135,12 @@ public final class MigrationSession {
             in: mapping.number)
     }
 
-    /// Returns the objects that an entity mapping created from source objects, or all of its
-    /// objects for nil.
+    /// Returns the objects that an entity mapping created from the given source objects.
     ///
     /// - Parameters:
     ///   - name: The mapping's name.
-    ///   - sourceObjects: Source objects, or nil for all. Objects without associations are ignored.
-    ///     All results are in memory at once.
+    ///   - sourceObjects: The source objects, or nil for all source objects of the mapping. Objects
+    ///     without associations are ignored. All results are in memory at once.
     /// - Returns: The destination objects, without duplicates.
     /// - Throws: `invalidRequest` if no mapping has the name; errors of a temporary file.
     public func destinationInstances(
@@ -161,13 +160,13 @@ public final class MigrationSession {
         return found.uniqued().map { DestinationObject(content: content, entityNumber: $0.entity, key: $0.key) }
     }
 
-    /// Returns the source objects from which an entity mapping created destination objects, or all
-    /// for nil.
+    /// Returns the source objects from which an entity mapping created the given destination
+    /// objects.
     ///
     /// - Parameters:
     ///   - name: The mapping's name.
-    ///   - destinationObjects: Destination objects, or nil for all. All results are in memory at
-    ///     once.
+    ///   - destinationObjects: The destination objects, or nil for all objects of the mapping. All
+    ///     results are in memory at once.
     /// - Returns: The source objects, without duplicates.
     /// - Throws: `invalidRequest` if no mapping has the name, and errors from reading the source.
     public func sourceInstances(
@@ -193,8 +192,9 @@ public final class MigrationSession {
     /// Creates one object from a source object according to the entity mapping, and associates the
     /// two.
     ///
-    /// The object gets the values of the attribute mappings. It keeps the key of the source object
-    /// if its hierarchy gets objects from one hierarchy only and the key is free.
+    /// The object gets the values of the attribute mappings. It keeps the source object's key if
+    /// that key is free, and if only one source hierarchy supplies objects to the new object's
+    /// hierarchy.
     ///
     /// - Returns: The object, or nil if the mapping creates none, as for type `add` or `remove`.
     /// - Throws: `migrationFailed` for a value that the attribute cannot hold, naming entity,

@@ -63,7 +63,7 @@ struct MigrationValidation {
             for (owner, entity, key) in given where entities[key] != entity {
                 throw StoreError(
                     .migrationFailed,
-                    "'\(relationship.name)' of \(owner) was set to \(ObjectID(model.entities[entity].name, key: key)), which does not exist in the destination; give the ID of an object that was made, with its own entity."
+                    "'\(relationship.name)' of \(owner) was set to \(ObjectID(model.entities[entity].name, key: key)), which does not exist in the destination; give the ID of an existing object, with the object's own entity."
                 )
             }
         }
@@ -91,9 +91,9 @@ struct MigrationValidation {
 
     /// Returns whether an object must have a value for a mandatory property.
     ///
-    /// The rule is the same as in one pass. No value is required if neither the mapping nor
-    /// references of the source set the relationship. Nor is a value required if the mapping copies
-    /// a missing value of a relationship that is also mandatory in the source.
+    /// The requirement is the same as for a migration in one pass. A relationship needs no value if
+    /// neither the mapping nor references of the source set it. It also needs none if the source
+    /// relationship is mandatory too, but has no destination.
     private func isDemanded(_ field: RecordLayout.Field, of record: RecordReader) throws(StoreError) -> Bool {
         let place = AssociationTable.Object(entity: record.entityNumber, key: record.key)
         if let number = field.relationship,
@@ -111,8 +111,8 @@ struct MigrationValidation {
         }
     }
 
-    /// Returns whether the migration is at fault for a number of destinations that the model does
-    /// not allow.
+    /// Returns whether the migration caused an object's invalid number of destinations, instead of
+    /// copying it from the source.
     private func isDemanded(
         _ relationship: ManagedObjectModel.Relationship, of place: AssociationTable.Object, count: Int
     ) throws(StoreError) -> Bool {
@@ -136,8 +136,8 @@ struct MigrationValidation {
     /// Returns whether a requirement applies to an object.
     ///
     /// A requirement always applies if no mapping, or a mapping with a policy, created the object.
-    /// Otherwise it applies if `body` returns true for any mapping that created the object and the
-    /// mapping's source object.
+    /// Otherwise it applies if `body` returns true for any mapping and source object from which the
+    /// object was created.
     private func isDemanded(
         of place: AssociationTable.Object,
         _ body: (PolicyMapping, AssociationTable.Object) throws(StoreError) -> Bool

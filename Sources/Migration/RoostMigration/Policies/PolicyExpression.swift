@@ -18,7 +18,8 @@ indirect enum PolicyExpression {
     case destination
     /// A function of the policy with its arguments.
     case function(String, [PolicyExpression])
-    /// An expression with variables for the policy's values.
+    /// An expression in which variables replace the parts that are evaluated first, such as
+    /// functions of the policy.
     case nested(FetchRequest.Expression, [(name: String, value: PolicyExpression)])
 
     /// Parses a value expression.

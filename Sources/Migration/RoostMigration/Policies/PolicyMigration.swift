@@ -50,7 +50,7 @@ struct PolicyContent: StoreContents {
 final class PolicyMigration {
     /// The maximum number of batches in transit to the loading thread.
     private static let channelCapacity = 4
-    /// The number of objects that are processed together in the second pass.
+    /// The number of objects that are read and processed together after the first pass.
     private static let chunkCount = 256
 
     private let contents: PolicyContent
@@ -149,9 +149,9 @@ final class PolicyMigration {
     /// Throws `corrupted` if the source does not match the tally of its last commit, unless it
     /// accepts changes by other programs.
     ///
-    /// Reads all content that was not read in full: entities filtered by a predicate, links without
-    /// a rule, and dropped objects. If damaged objects were skipped, differences become warnings
-    /// instead.
+    /// First reads the content that the passes did not read completely, such as filtered entities,
+    /// entities without a mapping, and links without a rule. If damaged objects were skipped,
+    /// differences become warnings instead.
     private func requireRecordedContent() throws(StoreError) {
         guard !contents.source.takesChanges, let recorded = try source.snapshot.recordedTally() else { return }
         try source.found.countRest(of: source.snapshot, options: contents.options.conversion, noting: &skipped)
@@ -185,7 +185,8 @@ final class PolicyMigration {
 
     /// Runs work for a mapping.
     ///
-    /// Converts errors of its policy, and throws stored failures and cancellation.
+    /// Rethrows a `StoreError`, and wraps any other error of the policy in `migrationFailed`. After
+    /// the work, throws a stored failure or the error of a cancellation.
     private func call(_ mapping: PolicyMapping, _ body: () throws -> Void) throws(StoreError) {
         session.current = mapping.number
         defer { session.current = nil }

@@ -12,8 +12,8 @@ final class PolicyPlan {
     private let numbers: [String: Int]
     /// The entity in the IDs that the first pass writes, by source entity number.
     ///
-    /// The first pass writes IDs as if every object kept its key. Nil if the entity's objects
-    /// become no objects.
+    /// The first pass writes IDs as if every object kept its key. Nil if no mapping creates objects
+    /// from the entity's objects.
     private(set) var assumedEntities: [Int?] = []
 
     /// Resolves a mapping model and creates its policies.
@@ -64,11 +64,11 @@ final class PolicyPlan {
         }
     }
 
-    /// Returns the treatment of existing pairs when a rule is applied object by object.
+    /// Returns how a rule that is applied object by object treats existing pairs of objects.
     ///
-    /// Either end may create a pair of related objects. So pairs from the other end remain if the
-    /// relationship is its own inverse or has a to-one inverse. The exception is pairs that the
-    /// first pass wrote as if every object kept its key.
+    /// Both ends of a relationship may create pairs. Pairs from the other end therefore remain if
+    /// the relationship is its own inverse or has a to-one inverse. They are replaced if a rule
+    /// already set the relationship in the first pass, as if every object kept its key.
     func manner(of rule: RelationshipRule) -> DestinationContent.Manner {
         guard rule.way == .each, let inverse = rule.relationship.inverse else { return .replacing }
         if destination.relationships[inverse].isToMany { return rule.relationship.isReflexive ? .adding : .replacing }
@@ -112,8 +112,11 @@ final class PolicyPlan {
         }
     }
 
-    /// Returns whether to-one references of the source set a to-one relationship of a mapping's
-    /// objects, through a mapping of its to-one inverse.
+    /// Returns whether a one-to-one relationship of a mapping's objects gets its values through its
+    /// inverse.
+    ///
+    /// A mapping must copy the inverse from a to-one relationship of the source. That relationship
+    /// must be able to refer to the mapping's source objects, and must not have a to-one inverse.
     func isGivenByReferences(_ number: Int, of mapping: PolicyMapping) -> Bool {
         guard let inverse = destination.relationships[number].inverse, inverse != number,
             destination.relationships[number].storage == .field, destination.relationships[inverse].storage == .field,
@@ -129,8 +132,8 @@ final class PolicyPlan {
 
     // MARK: Keys
 
-    /// Lets objects keep their keys in each destination hierarchy with objects of only one source
-    /// hierarchy.
+    /// Lets objects keep their keys in each destination hierarchy whose objects come from only one
+    /// source hierarchy.
     private func resolveKeys() {
         for root in destination.roots {
             let creators = mappings.filter { $0.source != nil && $0.destination?.root == root }

@@ -181,8 +181,11 @@ final class RelationshipBuilder {
         }
     }
 
-    /// Sets the fields of objects for which the standard behavior was omitted, by the rules of the
-    /// other end alone.
+    /// Sets the field of a rule again in each object for which a policy omitted the standard
+    /// behavior.
+    ///
+    /// The field keeps a destination only if the inverse's rule creates the pair from the other
+    /// end. Otherwise it becomes null.
     func settle(_ index: Int) throws {
         let rule = mapping.rules[index]
         let objects = try exceptions.leftOut(mapping, rule: index)
@@ -201,7 +204,8 @@ final class RelationshipBuilder {
         }
     }
 
-    /// Returns whether the rule of the inverse applies to a destination of a rule.
+    /// Returns whether the inverse's rule applies to a destination, and so creates the pair from
+    /// the other end.
     private func isGiven(_ rule: RelationshipRule, by object: DestinationObject) throws(StoreError) -> Bool {
         guard let inverse = rule.relationship.inverse else { return false }
         let place = AssociationTable.Object(entity: object.entityNumber, key: object.key)
@@ -253,7 +257,8 @@ final class RelationshipExceptions {
     private let leftOut: AssociationTable
     private let setByPolicy: AssociationTable
     private let firstRule: [Int]
-    /// The relationships that a policy set outside the rules of the current object, with inverses.
+    /// The relationships, with their inverses, that a policy set in an object other than the
+    /// current one, or for which the current mapping has no rule.
     private(set) var setElsewhere: Set<Int> = []
 
     init(_ plan: PolicyPlan, directories: [String]) {

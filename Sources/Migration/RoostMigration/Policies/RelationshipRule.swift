@@ -151,7 +151,7 @@ struct RelationshipRule {
         case .field:
             guard related.storage == .field, from != nil, to != nil else { return .each }
             guard let inverse = relationship.inverse, !plan.destination.relationships[inverse].isToMany else {
-                // The dropped end of a one-to-one relationship may have pairs that this end lacks.
+                // If the source relationship is one-to-one, its other end may store pairs that this end lacks.
                 return OneSidedPairs.areKept(by: related, model: plan.source) ? .each : .field
             }
             // One-to-one: each end has a field, and both rules must set them consistently.
@@ -165,14 +165,16 @@ struct RelationshipRule {
                 plan.destination.relationships[owner].isReflexive, plan.source.relationships[origin].isReflexive
             )
             guard reflexive.0 || reflexive.1 else { return .links }
-            // A pair is stored once for both its objects, so the rules of both must create it.
+            // A relationship that is its own inverse stores each pair once, so the rules of both objects must
+            // create the pair.
             let bothWays = isGivenBack(
                 relationship.number, origin: related.number, by: targets, to: mapping, plan: plan)
             return reflexive.0 && reflexive.1 && bothWays ? .links : .each
         }
     }
 
-    /// Returns whether the rules of all destinations refer back through the inverse.
+    /// Returns whether every target mapping has a rule that sets `inverse` to objects of `mapping`,
+    /// taken from the source relationship `origin`.
     private func isGivenBack(
         _ inverse: Int, origin: Int?, by targets: [Int], to mapping: PolicyMapping, plan: PolicyPlan
     ) -> Bool {

@@ -3,7 +3,7 @@ public import RoostCore
 /// An object of the source of a migration.
 ///
 /// This lightweight view of a record in memory retains the record's batch. Values are decoded when
-/// read. The source is fixed at the start of the migration, despite later commits.
+/// read. The migration reads the source as it was at the start, without later commits.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -85,7 +85,7 @@ final class PolicyFailures {
     }
 }
 
-/// The source of a migration, fixed at its start.
+/// The source of a migration, as it was when the migration started.
 ///
 /// Use it on one thread only.
 final class MigrationSource {

@@ -37,7 +37,7 @@ struct WrittenContent {
     }
 }
 
-/// A generator of new keys, which no object of a hierarchy has or will keep.
+/// A generator of keys that no object of the same hierarchy has or will keep.
 struct NewKeys {
     /// The next key, by root.
     private var next: [Int: Int64]

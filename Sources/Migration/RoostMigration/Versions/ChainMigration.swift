@@ -120,7 +120,7 @@ struct ChainMigration: Sendable {
 }
 
 extension MigrationOptions {
-    /// Whether the migration may use versions other than the two models.
+    /// Whether the migration may go through intermediate versions.
     var hasVersions: Bool { history != nil || stages != nil }
 
     /// Returns the steps from the model of a store to another model, according to these options.

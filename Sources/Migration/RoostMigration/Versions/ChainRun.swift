@@ -1,8 +1,10 @@
 internal import RoostCore
 
-/// A run of the steps of a chain, with the bounded memory of one step.
+/// A run of the steps of a chain.
 ///
-/// Each step writes its own unpublished store, except the last step if the destination is open.
+/// Only one step runs at a time, so the run needs only the bounded memory of one step. Each step
+/// writes its own unpublished store. If the destination is an open store, the last step writes
+/// directly into it.
 struct ChainRun: Sendable {
     /// The steps, at least one.
     let chain: MigrationChain

@@ -83,9 +83,11 @@ struct FusedSteps {
 
     // MARK: Origins
 
-    /// Returns the entity in each version, oldest first, from the first version with its objects.
+    /// Returns an entity of the last version, preceded by the entities of earlier versions from
+    /// which its objects come, oldest first.
     ///
-    /// Returns nil if the entities cannot be determined.
+    /// The list starts at the version that introduced the objects. Returns nil if the entities
+    /// cannot be determined.
     private func line(of name: EntityName) -> [Entity]? {
         var line: [Entity] = []
         var name: EntityName? = name

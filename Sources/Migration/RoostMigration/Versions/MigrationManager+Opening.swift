@@ -154,7 +154,7 @@ extension MigrationManager {
 }
 
 extension MigrationOptions {
-    /// Returns these migration options with the options for opening the store.
+    /// Returns these migration options with the type options and the timeout for opening the store.
     fileprivate func opening(_ description: PersistentStoreDescription) -> Self {
         var options = self
         options.conversion.sourceTypeOptions = description.options.typeOptions

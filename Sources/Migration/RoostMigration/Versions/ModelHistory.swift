@@ -4,8 +4,9 @@ public import RoostCore
 ///
 /// A store's version is the newest version that it is compatible with. A migration starts there and
 /// ends with the new version. It uses the mapping models between them, which may skip versions.
-/// Each gap without a mapping model is one inferred step, as in Core Data. The versions in a gap
-/// are used one by one only if one step cannot be inferred, or would drop data that they preserve.
+/// Each gap without a mapping model is one inferred step, as in Core Data. The migration goes
+/// through the versions in a gap only if one step cannot be inferred, or would drop data that the
+/// smaller steps preserve.
 ///
 /// ```swift
 /// var history = try ModelHistory([
@@ -99,7 +100,9 @@ public struct ModelHistory: Sendable {
 
     /// Adds a mapping model between the versions that it matches.
     ///
-    /// Versions match by version hashes, or, without version hashes, by entities and properties.
+    /// The entities and properties of the mapping model must exist in the two versions. Version
+    /// hashes in the mapping model, if any, must match too.
+    ///
     /// - Throws: `invalidMappingModel` if the mapping model matches no pair of versions, or several
     ///   pairs whose version hashes differ.
     public mutating func add(_ mapping: MappingModel) throws(StoreError) {
@@ -164,7 +167,7 @@ public struct ModelHistory: Sendable {
 
     /// Returns the position of the newest version with the version hashes of `model`, or nil.
     ///
-    /// Equal models take precedence.
+    /// A version whose model equals `model` takes precedence.
     func position(of model: ManagedObjectModel) -> Int? {
         versions.lastIndex { $0.model == model } ?? versions.lastIndex { $0.model.stores(sameAs: model) }
     }

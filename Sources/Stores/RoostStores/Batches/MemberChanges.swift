@@ -58,7 +58,7 @@ struct MemberChanges {
             Assignment(owner: owner, isNew: isNew, relationship: relationship, members: unique))
     }
 
-    /// Adds the changes of links, and of the objects with inverse references.
+    /// Adds the changed links, and the objects whose inverse references change.
     ///
     /// - Parameters:
     ///   - changes: The change set to complete.

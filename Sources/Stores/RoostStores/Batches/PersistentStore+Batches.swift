@@ -14,11 +14,12 @@ extension PersistentStore {
     ///
     /// Up to 16 MiB of records are collected and written as one change set, which blocks other
     /// writers only briefly. More records go through ``bulkLoader(_:)``, which blocks other writers
-    /// to the end, so the function that provides the rows must not write to the same store. The
-    /// insert always remains one change set with ``ConflictRule/update`` or ``ConflictRule/skip``,
-    /// or if rows can change other objects: with lists of objects, with a to-one relationship that
-    /// has a to-one inverse, with limited counts, and with derived attributes that follow a
-    /// relationship.
+    /// to the end, so the function that provides the rows must not write to the same store.
+    ///
+    /// In two cases, the insert remains one change set of any size: with ``ConflictRule/update`` or
+    /// ``ConflictRule/skip``, and if rows can change other objects. Rows can change other objects
+    /// through lists of objects, a to-one relationship that has a to-one inverse, limited counts,
+    /// and derived attributes that follow a relationship.
     ///
     /// If another writer interferes, the insert is repeated, up to ten attempts in all. If rows can
     /// change other objects or extend ordered relationships, up to a hundred attempts are made,
@@ -36,8 +37,8 @@ extension PersistentStore {
     ///   the errors of ``reserveKeys(_:for:)``, ``commit(_:)`` and the rows. After an error nothing
     ///   was inserted, but keys may remain unused.
     /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory to commit or load
-    ///   them. If the insert remains one change set, memory holds all records, and with a conflict
-    ///   rule all rows.
+    ///   them. If the insert remains one change set, memory holds all records. With a conflict rule
+    ///   or lists of objects, memory also holds all rows.
     public func execute(
         _ request: BatchInsertRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -78,8 +79,8 @@ extension PersistentStore {
     ///
     /// The delete is atomic and durable on return. If another writer changes one of the objects
     /// meanwhile, the change set is computed again, up to ten times in all. The same happens if
-    /// another writer sets a reference to a deleted object, unless any relationship with an inverse
-    /// has the rule `noAction`.
+    /// another writer sets a reference to a deleted object. The exception is a model in which a
+    /// relationship with an inverse has the delete rule `noAction`.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.

@@ -74,8 +74,8 @@ struct RecordEditing {
     /// Throws the collected failures and missing objects.
     func throwIfAny() throws(StoreError) { try missing.throwIfAny(with: failures) }
 
-    /// Adds the changes of related objects and the derived attributes to a change set, and checks the
-    /// numbers of related objects.
+    /// Adds the changes of related objects and the derived attributes to a change set, and checks
+    /// the numbers of related objects.
     ///
     /// - Parameters:
     ///   - changes: The change set to complete.
@@ -104,7 +104,7 @@ struct RecordEditing {
     ///   - relationship: The relationship.
     ///   - object: The object, and whether the change set inserts it.
     ///   - ids: The new objects of the relationship.
-    ///   - owner: A closure that returns how messages call the object: by its ID or its row.
+    ///   - owner: A closure that returns the object's name for messages: its ID or its row.
     /// - Throws: `invalidValue` for an object of another entity; `limitExceeded` if an
     ///   ordered relationship has no free place.
     mutating func setMembers(
@@ -134,11 +134,11 @@ struct RecordEditing {
     ///   - record: The record, which need not be in the store.
     ///   - values: The values, one for each target of the plan.
     ///   - plan: The plan of the record's entity.
-    ///   - owner: A closure that returns how messages call the object: by its ID or its row.
+    ///   - owner: A closure that returns the object's name for messages: its ID or its row.
     /// - Returns: The fields with their new values.
     /// - Throws: `invalidValue` for a value that a property cannot hold; `invalidRequest` if two
-    ///   objects claim one partner; `limitExceeded` if an ordered relationship has no
-    ///   free place; errors of reading the snapshot.
+    ///   objects claim the same destination of a one-to-one relationship; `limitExceeded` if an
+    ///   ordered relationship has no free place; errors of reading the snapshot.
     mutating func fields(
         of record: RecordReader, values: [Value], plan: Plan, _ owner: () -> String
     ) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {

@@ -12,7 +12,8 @@ internal import RoostQuery
 struct Upsert {
     /// The number of rows that are looked up together.
     static let chunkCount = 200
-    /// The maximum number of attempts to commit while other writers insert objects of the rows.
+    /// The maximum number of attempts to commit while other writers insert objects that rows
+    /// identify.
     private static let mostAttempts = 10
 
     /// The values of an object in a uniqueness constraint, in the form in which stores compare
@@ -37,8 +38,8 @@ struct Upsert {
         let names: [String]
         /// The positions of the names that set fields of constraints.
         let keyPositions: [Int]
-        /// The plans by entity number, for the row's own entity and for subentities of existing
-        /// objects.
+        /// The plans by entity number: for the request's entity, and for each subentity to which an
+        /// existing object belongs.
         var plans: [Int: RecordEditing.Plan]
     }
 
@@ -336,7 +337,7 @@ struct Upsert {
         return ids
     }
 
-    /// Reserves keys for new objects without a key, by the number of their first row.
+    /// Reserves a key for each new object that does not have one yet.
     private mutating func reserveKeys(for resolution: Resolution) throws(StoreError) {
         let new = resolution.targets.filter { $0.position == nil && newKeys[$0.number] == nil }
         guard !new.isEmpty else { return }

@@ -88,15 +88,15 @@ private struct FindingList {
     private var counts: [Group: Int] = [:]
     private var groups: [Group] = []
 
-    init(limit: Int) { self.limit = limit }
+    init(limit: Int) { self.limit = max(0, limit) }
 
     mutating func add(
         _ severity: StoreFinding.Severity, message: @autoclosure () -> String, kind: String, object: ObjectID? = nil,
         property: String? = nil
     ) {
         let group = Group(severity: severity, kind: kind, property: property)
-        guard counts[group, default: 0] < limit else {
-            counts[group, default: 0] += 1
+        if let count = counts[group], count >= limit {
+            counts[group] = count + 1
             return
         }
         add(StoreFinding(severity, message: message(), kind: kind, object: object, property: property))
@@ -232,7 +232,7 @@ private struct StoreCheck {
             findings.add(
                 .damage,
                 message:
-                    "\(record.id) is stored among the objects of '\(root.name)', which cannot have an object of its entity.",
+                    "\(record.id) is stored among the objects of '\(root.name)', but its entity is abstract or of another hierarchy.",
                 kind: "entity",
                 object: record.id)
             isSound = false
@@ -377,7 +377,7 @@ private struct StoreCheck {
         var entities: [Target: Int] = [:]
         /// The targets whose records are damaged.
         var damaged: Set<Target> = []
-        /// The keys in the inverse references of one-to-one relationships.
+        /// For each one-to-one reference of a target, the key of the object to which it refers.
         var answers: [Answer: Int64] = [:]
     }
 

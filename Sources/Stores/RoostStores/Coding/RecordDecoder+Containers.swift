@@ -60,7 +60,7 @@ struct PropertyContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeNil(forKey key: Key) throws -> Bool { try decoder.isNull(try property(key), number: number) }
 
-    // Inlining these methods gives each requirement of the protocol specialized code for its type.
+    // The protocol requires one method for each standard type. Inlining gives each of them specialized code.
     @inline(__always)
     func decode<T: StoredValue>(_ type: T.Type, forKey key: Key) throws -> T {
         try decoder.required(type, property: try property(key), number: number)

@@ -11,8 +11,8 @@ package import RoostCore
 /// ```
 ///
 /// - Attributes are integers of any width, `Bool`, `Double`, `Float`, `Decimal`, `String`, `Date`,
-///   `Data`, `UUID`, `URL` or `ObjectID`, and enumerations with raw values of these types. Numbers
-///   must be represented exactly.
+///   `Data`, `UUID`, `URL` or `ObjectID`, and enumerations with raw values of these types. A number
+///   that the Swift type cannot represent exactly is an error.
 /// - To-one relationships are `ObjectID`, to-many relationships `[ObjectID]` or `Set<ObjectID>`.
 /// - Composite attributes are types with a key for each element.
 /// - An optional is nil if the value is null, or if only other entities of the hierarchy have the
@@ -33,8 +33,9 @@ package final class RecordDecoder {
         var number: UInt
         var members: Members?
         var type: any Any.Type
-        /// The Swift type of the property being decoded, for messages; nil once the type has requested
-        /// a keyed container.
+        /// The Swift type of the property being decoded, for messages.
+        ///
+        /// Nil after this type has requested a keyed container, because each key has its own type.
         var fieldType: (any Any.Type)?
         /// The property whose type failed to decode.
         var failedProperty: CodedProperty?
@@ -188,7 +189,7 @@ extension RecordDecoder {
         return try nested(type, property: property, number: number)
     }
 
-    /// Returns a value whose type is known to equal `T`.
+    /// Returns the value of a property of type `Known`, which the caller knows to be the type `T`.
     @inline(__always)
     private func required<Known: StoredValue, T>(
         _ known: Known.Type, as type: T.Type, property: CodedProperty, number: UInt
@@ -312,7 +313,7 @@ extension RecordDecoder {
         )
     }
 
-    /// Returns the error to rethrow for an error of a property's type.
+    /// Returns the error to throw after the Swift type of a property has thrown `error`.
     private func failure(
         _ error: any Error, of type: any Any.Type, property: CodedProperty, number: UInt
     ) -> any Error {
@@ -346,7 +347,7 @@ extension RecordDecoder {
 }
 
 extension DecodingError {
-    /// The names from the object to the value.
+    /// The coding path of the value that could not be decoded.
     fileprivate var codingPath: [any CodingKey] {
         switch self {
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):

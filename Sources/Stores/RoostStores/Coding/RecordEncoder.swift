@@ -96,14 +96,16 @@ final class RowEncoding {
     var objectID: ObjectID?
     /// The first error of a method that cannot throw.
     private(set) var failure: StoreError?
-    /// The type that is being encoded, while it encodes a single value.
+    /// The Swift type of the property being encoded, for messages.
+    ///
+    /// Nil after this type has requested a keyed container, because each key has its own type.
     private var fieldType: (any Any.Type)?
     /// The property whose type failed to encode.
     private var failedProperty: CodedProperty?
 
     init(type: any Any.Type) { self.type = type }
 
-    /// Records that the type is encoded by its keys, each with its own type.
+    /// Records that the type being encoded has requested a keyed container.
     func beginKeys() { fieldType = nil }
 
     /// Stores the error of a method that cannot throw.
@@ -138,10 +140,10 @@ final class RowEncoding {
 
     /// Sets a property to a value of any type.
     ///
-    /// A value whose type does not correspond to a field encodes itself.
+    /// If no kind of field stores the value's type, the value is encoded by its own `encode(to:)`.
     func encode<T: Encodable>(_ value: T, property: CodedProperty, scope: RowScope) throws {
         if property.kind == .toMany {
-            // The types are compared because an empty array of another type can be cast.
+            // A cast alone is not enough, because it also accepts an empty array of another element type.
             if T.self == [ObjectID].self, let ids = value as? [ObjectID] {
                 members[property.name] = ids
                 return

@@ -92,7 +92,7 @@ private struct ConfigurationReader {
     }
 
     private func origin(_ byteOffset: Int) -> RoostConfiguration.Origin {
-        // A binary search finds the line, since there may be as many stores as lines.
+        // Each line can have a store. A binary search avoids quadratic time for such a file.
         var (low, high) = (0, lineEnds.count)
         while low < high {
             let middle = (low + high) / 2
@@ -149,7 +149,7 @@ private struct ConfigurationReader {
                     "'type' and 'path', or 'url', are missing.", path: reader.path, at: node.byteOffset)
                 return nil
             }
-            // The reader reports a wrong type of `type` or `path`.
+            // If `type` or `path` is not a string, `reader` adds this problem.
             guard let type = reader.string("type") else { return nil }
             guard reader.node("path") != nil else { return StoreLocation(type: type, path: "") }
             return reader.string("path").map { StoreLocation(type: type, path: $0) }

@@ -44,7 +44,7 @@ extension RoostConfiguration {
 
     /// Returns the absolute form of a path that is relative to a directory.
     static func absolute(_ path: String, in directory: String) -> String {
-        // A removed working directory has no path, so the system resolves relative paths.
+        // If the working directory was removed, `directory` is empty. The system then resolves the relative path.
         guard !path.hasPrefix("/"), !directory.isEmpty else { return path }
         let relative = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
         return directory.hasSuffix("/") ? directory + relative : "\(directory)/\(relative)"

@@ -93,8 +93,9 @@ public struct RoostConfiguration: Sendable {
     ///   - environment: The environment, or nil for the process's environment.
     ///   - registry: The store types that the configuration may use.
     ///   - readModel: A closure that reads a model's file.
-    /// - Throws: Only `invalidConfiguration`: if the file cannot be read, for an invalid
-    ///   `ROOST_STORE`, or with every problem of the file, each with its key, line and column.
+    /// - Throws: Only `invalidConfiguration`: the file cannot be read, the file has problems, or
+    ///   `ROOST_STORE` is invalid. The message lists every problem of the file with its key, line
+    ///   and column.
     package init(
         file: String?, workingDirectory: String?, environment: [String: String]?, registry: StoreRegistry,
         readModel: @escaping @Sendable (String) throws(StoreError) -> ManagedObjectModel
@@ -134,7 +135,7 @@ public struct RoostConfiguration: Sendable {
     /// All effective values with their origins.
     ///
     /// Includes unset options of store types, with their defaults. Excludes unset history options,
-    /// because a store has its own values of them.
+    /// because their values are in the store itself.
     package var settings: [Setting] {
         var settings = [fileSetting, modelSetting].compactMap { $0 }
         if let (store, origin) = defaultStore {

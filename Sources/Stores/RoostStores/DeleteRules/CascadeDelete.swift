@@ -39,7 +39,8 @@ struct DeletePropagation {
         let target: Int64
     }
 
-    /// The maximum number of deleted objects whose referring objects are found by a fetch request.
+    /// The maximum number of deleted objects for which a fetch request finds the objects that refer
+    /// to them.
     ///
     /// For more deleted objects, all objects that can refer to them are read.
     private static let lookUpCount = 1000
@@ -56,7 +57,7 @@ struct DeletePropagation {
     private var gone: [Set<Int64>]
     /// For each number of a destination entity, keys of objects that a rule deletes.
     ///
-    /// Some of them may already be deleted.
+    /// Some of these objects may already be in ``objects``.
     private var waiting: [[Int64]]
     /// For each number of a destination entity, keys of objects that may refer to a deleted object.
     private var referring: [Set<Int64>]
@@ -291,8 +292,8 @@ extension DeleteRule {
         switch self {
         case .cascade, .deny: true
         case .noAction: false
-        // Links are deleted with their objects, but a reference is in the record of the other
-        // object.
+        // A store deletes the links of a deleted object. A reference is in the record of the object that refers to
+        // the deleted object, so this record must change.
         case .nullify: relationship.inverse.map { model.relationships[$0].storage == .field } ?? false
         }
     }
@@ -308,8 +309,8 @@ extension ManagedObjectModel.Relationship {
         switch inverse.declaration.deleteRule {
         case .nullify: return true
         case .noAction: return false
-        // The rule deletes the objects in the inverse, or denies the delete. A to-one inverse may
-        // lack some of the objects that refer to the deleted object; their references are cleared.
+        // The rule deletes the objects to which the inverse refers, or denies the delete. If the inverse is to-one,
+        // other objects may also refer to the deleted object. Their references are cleared.
         case .cascade, .deny: return inverse.storage == .field
         }
     }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The changes of other objects that setting a one-to-one relationship requires.
+/// The changes that other objects need after a one-to-one relationship of an object is set.
 ///
 /// The new partner gets a reference back, and the references of old partners are cleared.
 struct PartnerChanges {
@@ -11,7 +11,8 @@ struct PartnerChanges {
 
     /// A to-one relationship of an object, and an object to which it must no longer refer.
     ///
-    /// If references are one-sided, several objects can release the same side.
+    /// With one-sided references, several objects can refer to the same partner. Then several
+    /// releases have the same side.
     private struct Release: Hashable {
         let side: Side
         let object: ObjectPlace
@@ -32,7 +33,8 @@ struct PartnerChanges {
     private let model: ManagedObjectModel
     /// For the inverse field of each new destination, the object to which the field must refer.
     private var claims: [Side: ObjectID] = [:]
-    /// The inverse field of each old destination, with the object that no longer refers to it.
+    /// The inverse field of each old destination, with the object to which the field must no longer
+    /// refer.
     private var releases: Set<Release> = []
     /// The new destination of each relationship that is set.
     private var wishes: [Side: ObjectID?] = [:]
@@ -82,7 +84,7 @@ struct PartnerChanges {
     ///   - changes: The change set to complete.
     ///   - snapshot: The snapshot that the changes are based on.
     ///   - failures: The list to which mandatory relationships that lose their object are added.
-    /// - Throws: `invalidRequest` if an update sets the other end to another object.
+    /// - Throws: `invalidRequest` if the request also sets an inverse field to a different object.
     func apply(
         to changes: inout ChangeSet, snapshot: any StoreSnapshot, failures: inout FailureList
     ) throws(StoreError) {

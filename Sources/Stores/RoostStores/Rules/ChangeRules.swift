@@ -4,8 +4,9 @@ internal import RoostQuery
 
 /// The rules that concern more than one record, applied to a change set before its commit.
 ///
-/// They compute the derived attributes of changed objects and of objects that depend on them, and
-/// compare counts with their limits. ``FailureList`` checks single records.
+/// They compute the derived attributes of changed objects and of objects that depend on them. They
+/// also compare the number of objects in each to-many relationship with its limits. ``FailureList``
+/// checks single records.
 package struct ChangeRules {
     private let rules: ModelRules
     private let model: ManagedObjectModel
@@ -48,10 +49,11 @@ package struct ChangeRules {
     /// - Parameters:
     ///   - changes: The change set to complete.
     ///   - failures: The list to which failures of counts are added.
-    ///   - subject: A closure from the position of an insert to the subject of its failures.
-    /// - Throws: `invalidModel` for derived attributes that depend on each other in a circle;
-    ///   `invalidValue` for a value that a derived attribute cannot hold; errors of reading the
-    ///   snapshot.
+    ///   - subject: A closure that receives the position of an insert, and returns the subject of
+    ///     its failures.
+    /// - Throws: `invalidModel` for derived attributes that depend on each other in a circle, or
+    ///   over too long a chain of changed objects; `invalidValue` for a value that a derived
+    ///   attribute cannot hold; errors of reading the snapshot.
     package mutating func apply(
         to changes: inout ChangeSet, failures: inout FailureList,
         subject: (Int) -> ValidationFailure.Subject
@@ -276,8 +278,8 @@ package struct ChangeRules {
         var keys: Set<Int64> = []
         for depth in attribute.path.indices.reversed() {
             let relationship = attribute.path[depth]
-            // `reached` has the objects at the end of this step that changed, or from which the
-            // rest of the path reaches a change.
+            // `reached` has objects at the end of this step. Either the next property of the path changed in them, or
+            // the rest of the path reaches a change from them.
             let name =
                 depth + 1 < attribute.path.count
                 ? attribute.path[depth + 1].name.name : attribute.sourceName

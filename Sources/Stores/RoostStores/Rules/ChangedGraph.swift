@@ -21,7 +21,7 @@ package final class ChangedGraph: ObjectGraph {
     private let model: ManagedObjectModel
     private let base: any ObjectGraph
     private var rows: [ObjectPlace: Row] = [:]
-    /// For each to-one relationship and destination, the changed objects with this reference.
+    /// For each to-one relationship and destination, the changed objects that refer to it.
     private var references: [End: [Int64]] = [:]
     /// For each end of a relationship with links, the other ends of added and removed links.
     private var added: (bySource: [End: [Int64]], byTarget: [End: [Int64]]) = ([:], [:])
@@ -119,7 +119,7 @@ package final class ChangedGraph: ObjectGraph {
         switch relationship.storage {
         case .field: break
         case .derived(let inverse):
-            // The new records of changed objects determine their references.
+            // `base` has the stored references of changed objects. Their new references are in `references`.
             removeAll(from: first, of: &keys) { rows[ObjectPlace(root: root, key: $0)] != nil }
             keys += references[End(relationship: inverse, key: key)] ?? []
         case .links(let owner, let isFlipped):

@@ -12,7 +12,7 @@ package final class ModelRules: Sendable {
     package let model: ManagedObjectModel
     /// The rules that concern a single record.
     ///
-    /// Each access returns regular expressions with their full time limit.
+    /// Each access compiles the regular expressions again, so that each has its full time limit.
     package var records: RecordRules { compiledRecords.hasPatterns ? RecordRules(model) : compiledRecords }
     private let compiledRecords: RecordRules
     /// For each entity number, the to-many relationships with limited counts.
@@ -70,7 +70,8 @@ package final class ModelRules: Sendable {
     /// load.
     ///
     /// True if derived attributes depend on these objects or read others, or if a relationship or
-    /// its inverse has a limited count. The objects' own counts are known only after all rows.
+    /// its inverse has a limited count. The count of a new object's relationship is known only
+    /// after the last row.
     func needsChangeSet(_ entity: ManagedObjectModel.Entity) -> Bool {
         derived.dependsOnObjects(of: entity.number)
             || derived.attributes[entity.number].contains { !$0.path.isEmpty } || !counts[entity.number].isEmpty

@@ -48,7 +48,7 @@ package struct RecordRules: Sendable {
     }
 
     private struct EntityRules: Sendable {
-        /// The bytes of a record's bitmap with bits of mandatory properties, and these bits.
+        /// The offset of each bitmap byte that has bits of mandatory properties, with these bits.
         var mandatoryBits: [(offset: Int, bits: UInt8)] = []
         /// The mandatory properties that are not elements of composites.
         var mandatoryFields: [RecordLayout.Field] = []

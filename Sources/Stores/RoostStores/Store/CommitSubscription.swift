@@ -1,7 +1,9 @@
 package import RoostCore
 internal import RoostSystem
 
-/// A subscription that calls a listener after each commit to a store, until it is deallocated.
+/// A subscription that calls a listener after each commit to a store.
+///
+/// A subscription ends when it is deallocated.
 package final class CommitSubscription: Sendable {
     private let feed: CommitFeed
     private let number: Int
@@ -161,8 +163,9 @@ final class CommitWatcher: Sendable {
     static let shared = CommitWatcher()
 
     private struct State {
-        /// The stores, with the numbers of their signals' files in the system's watch, or nil
-        /// without a file.
+        /// The entries, each with the number of its signal's file in the system's watch.
+        ///
+        /// The number is nil if the system does not watch a file for the entry.
         var entries: [ObjectIdentifier: (entry: Entry, number: CInt?)] = [:]
         var isRunning = false
     }

@@ -183,8 +183,8 @@ extension Store {
     /// The insert is atomic and durable on return. Coding keys are the names of properties. A
     /// property that a value does not encode, such as a nil optional, gets the default of the
     /// model. With ``ConflictRule/fail``, `objectID` must be nil, because the store assigns new
-    /// IDs. If the first value encodes a to-many relationship, all values are one change set. If
-    /// not, no other value may encode one.
+    /// IDs. If the first value encodes a to-many relationship, all values are one change set.
+    /// Otherwise no value may encode a to-many relationship.
     ///
     /// ```swift
     /// try store.insert([Track(title: "Blue", plays: 3)])

@@ -12,8 +12,8 @@ extension Store {
     /// ```
     ///
     /// All transactions are read from one view of the store. A transaction with many changes is
-    /// passed in several values; see ``HistoryTransaction/isComplete``. If `body` ends the pass by
-    /// throwing, continue after the token of the last value.
+    /// passed in several values; see ``HistoryTransaction/isComplete``. If `body` throws, the pass
+    /// ends. Continue after the token of the last value that `body` completed.
     ///
     /// - Parameters:
     ///   - request: The token after which to continue, and filters.
@@ -63,7 +63,7 @@ extension Store {
     ///
     /// - Throws: `invalidRequest` and `historyExpired` as in ``forEachTransaction(_:_:)``;
     ///   `readOnly`; `busy`.
-    /// - Complexity: O(*n*) in removed transactions, in write transactions of bounded size.
+    /// - Complexity: O(*n*) in removed transactions. Each write transaction has a bounded size.
     public func deleteHistory(before token: HistoryToken) throws(StoreError) {
         try persistentStore.removeHistory(.token(token))
     }

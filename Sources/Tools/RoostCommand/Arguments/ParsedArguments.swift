@@ -46,8 +46,8 @@ struct ParsedArguments: Sendable {
             }
         }
         guard !has("help") else { return }
-        // Numbers are checked before positions are counted, because '--timeout a.sqlite' takes a
-        // position as its value.
+        // Numbers are checked before positions are counted. In '--timeout a.sqlite', the option takes the store as its
+        // value. Without this check, the message would report a missing store.
         for option in options where option.isNumber {
             guard let text = allValues(option.name).first(where: { Int($0) == nil }) else { continue }
             throw UsageError("option '--\(option.name)' needs a whole number, not '\(text)'")

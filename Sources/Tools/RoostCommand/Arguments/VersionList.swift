@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Roost
 
-/// The arguments about versions in a bundle.
+/// The arguments that name versions in a bundle of models.
 enum VersionList {
     /// Returns the mapping models given by `--mapping`, as FILE or FILE@FROM..TO.
     static func mappings(_ arguments: ParsedArguments) throws -> [String] {

@@ -60,7 +60,7 @@ enum CompletionShell: String, CaseIterable {
             _roost() {
                 local -a whole open whole_text open_text
                 local line text help prefix=""
-                # A home is written as it was typed.
+                # A leading ~/ stays as it was typed.
                 if [[ $PREFIX == '~/'* ]]; then
                     prefix='~/'
                 fi

@@ -5,7 +5,7 @@ internal import RoostFiles
 
 /// The files whose paths begin with a word.
 enum FileCandidates {
-    /// The endings of model bundles, which are directories but complete like files.
+    /// The endings of model bundles, which are directories but are completed like files.
     private static let bundles = [".xcdatamodeld", ".xcdatamodel", ".momd"]
 
     /// Returns the files and directories that can complete a word.

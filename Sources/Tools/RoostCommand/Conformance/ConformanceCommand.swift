@@ -32,7 +32,7 @@ extension Subcommand {
             refused.
 
             With --json prints one object: checks [{type, id, behavior, passed, seconds, missingCapability, excluded, failure}],
-            passed, excluded, failed, interrupted. An excluded check that fails has passed false, and does not count as failed. With
+            passed, excluded, failed, interrupted. For an excluded check that fails, passed is false, and failed omits it. With
             --self-test: faults [{type, fault, check, outcome, expected, actual}], caught, missed, skipped, interrupted.
             """,
         options: [

@@ -60,8 +60,8 @@ final class Interruption: Sendable {
         for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&awaited, number) }
         // If the signals cannot be blocked, they end the process, as by default.
         guard pthread_sigmask(SIG_BLOCK, &awaited, nil) == 0 else { return }
-        // A shell can start a background command with these two signals ignored. This command handles
-        // them nevertheless.
+        // A shell can start a background command with SIGINT and SIGTERM ignored. The default actions
+        // are restored, so that the thread below receives these signals.
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
         // An ignored SIGHUP stays ignored, as with nohup. SAFETY: the values are function pointers
         // or C's special numbers, and are only compared.
@@ -105,9 +105,9 @@ final class Interruption: Sendable {
 
     /// Runs `body`, which a signal cancels through `cancellation` instead of ending the process.
     ///
-    /// After `body` has succeeded, a signal has no effect if the process received none before, not
-    /// even during `body`: the process prints its report and ends with its normal exit code. Any
-    /// other signal ends the process, in case its output blocks.
+    /// After `body` has succeeded, the process prints its report and ends with its normal exit
+    /// code. A signal at that time has no effect if it is the first that the process receives. Any
+    /// later signal ends the process, in case its output blocks.
     func cancelling<Result>(_ cancellation: ConversionCancellation, _ body: () throws -> Result) rethrows -> Result {
         state.withLock { state in
             (state.cancellation, state.isDone) = (cancellation, false)
@@ -127,15 +127,15 @@ final class Interruption: Sendable {
     ///
     /// The first signal cancels reading from the store.
     ///
-    /// Closing the store then removes its temporary files. If this takes longer than
-    /// ``patienceSeconds``, or after a second signal, the process ends at once.
+    /// Closing the store then removes its temporary files. The process ends at once after a second
+    /// signal, or ``patienceSeconds`` after the first.
     func withOpenStore<Result>(_ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.openStoreCount += 1 }
         defer { state.withLock { $0.openStoreCount -= 1 } }
         return try body()
     }
 
-    /// The cancellation of readers that are not fetches.
+    /// The cancellation of reads other than fetches, such as reads of standard input.
     var readingCancellation: ConversionCancellation { state.withLock { $0.readingCancellation } }
 
     /// Whether the reading of open stores was cancelled.
@@ -162,9 +162,9 @@ final class Interruption: Sendable {
 
     // MARK: Shells
 
-    /// Runs a commit that a signal does not interrupt.
+    /// Runs a commit, which the first signal does not interrupt.
     ///
-    /// The command continues after the commit.
+    /// The command continues after the commit, so signals then have their usual effects again.
     ///
     /// - Throws: `cancelled` if a signal was already received; errors of `body`.
     func committing<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {

@@ -12,20 +12,21 @@ enum StandardInput {
 
     static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Reads up to as many bytes as the buffer holds.
+    /// Reads at most as many bytes as fit into the buffer.
     ///
-    /// Returns 0 at the end.
+    /// Returns the number of bytes, or 0 at the end of the input.
     ///
-    /// Waits for bytes or for the cancellation, since a signal does not end a blocking read.
+    /// Checks for a cancellation while it waits for bytes, since a signal does not end a blocking
+    /// read.
     static func read(
         into buffer: UnsafeMutableRawBufferPointer, cancellation: ConversionCancellation
     ) throws(StoreError) -> Int {
         while true {
             try wait { () throws(StoreError) in
                 guard cancellation.isCancelled else { return }
-                throw StoreError(.cancelled, "The load was cancelled; the destination is as it was before.")
+                throw StoreError(.cancelled, "The command was cancelled; the destination is as it was before.")
             }
-            // SAFETY: the buffer has room for `count` bytes.
+            // SAFETY: the call writes at most `buffer.count` bytes into the buffer.
             let count = SystemCalls.read(STDIN_FILENO, into: buffer)
             if count >= 0 { return count }
             if errno != EINTR, errno != EAGAIN { throw failure(errno) }

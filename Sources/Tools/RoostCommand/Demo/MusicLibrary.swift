@@ -190,8 +190,10 @@ struct MusicLibrary {
             if isCancelled() { throw StoreError(.cancelled, "The demonstration was cancelled; its store was removed.") }
         }
 
-        /// Writes links from the keys 1 … `count` to the objects at the positions that `targets`
-        /// returns.
+        /// Writes links from the objects with the keys 1 … `count`.
+        ///
+        /// `targets` takes such a key, and returns the positions of the linked objects. The
+        /// position of an object is its key minus 1.
         func write(
             to name: RelationshipName, from count: Int, _ targets: (Int) -> [Int]
         ) throws(StoreError) {

@@ -5,7 +5,7 @@ internal import RoostCore
 struct RecordWriter {
     private let entity: ManagedObjectModel.Entity
     private let fields: [RecordLayout.Field]
-    /// The positions of the values in the order of their fields.
+    /// The positions of the values, sorted by the index of each value's field.
     private let order: [Int]
 
     /// Creates a writer for the given properties of an entity.

@@ -58,8 +58,8 @@ enum ImportArguments {
     /// Returns the database that a source names, or nil for a text file.
     static func database(_ source: String) -> ImportedDatabase? {
         if source.hasPrefix("sqlite:") { return .sqlite(String(source.dropFirst("sqlite:".count))) }
-        // Schemes match regardless of case, because messages show unrecognized locations, which can
-        // contain a password.
+        // Schemes match regardless of case. A location with an unrecognized scheme would appear in
+        // messages, and it can contain a password.
         for scheme in ["postgresql:", "postgres:"] where source.lowercased().hasPrefix(scheme) {
             return .postgreSQL(String(source.dropFirst(scheme.count)))
         }

@@ -13,7 +13,7 @@ extension Subcommand {
         usage: "SOURCE STORE",
         argumentCount: 2...2,
         discussion: """
-            Makes an object of ENTITY of each row of SOURCE: a file of comma-separated values, a JSON array of objects, or JSON
+            Makes an object of ENTITY from each row of SOURCE: a file of comma-separated values, a JSON array of objects, or JSON
             Lines; - is standard input. The format is the extension of the file (csv, tsv, json, jsonl, ndjson), or --format.
 
             Into a new STORE: the model is inferred from all rows, or is that of --model. All columns become attributes: whole
@@ -142,10 +142,10 @@ extension Subcommand {
     /// Inserts the rows into a store, or only reads them for a dry run.
     private static func insertRows(into store: PersistentStoreDescription, run: TextRun) throws -> ExitCode {
         var description = store
-        description.options.isReadOnly = false
+        let isLook = run.arguments.has("dry-run")
+        description.options.isReadOnly = isLook
         let clock = ContinuousClock()
         let start = clock.now
-        let isLook = run.arguments.has("dry-run")
         let store = try StoreRegistry.standard.open(description)
         var isPrepared = false
         let imported: Imported

@@ -17,11 +17,11 @@ extension Subcommand {
             oneTransaction), without a copy.
 
             FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom) or a store. In a
-            bundle, FILE@VERSION names a version (default: the current version). STORE then goes from its version to that one,
-            using the mapping models of --mapping between them. The remaining way is inferred in one step, as Core Data does. STORE
-            goes through the versions between only if one step cannot be inferred, or would drop something that they keep. With
-            --direct, and for any other FILE, there is one step. A Core Data STORE without a model is read with the version of
-            the bundle that fits it.
+            bundle, FILE@VERSION names a version (default: the current version). STORE then goes from its version to VERSION, with
+            the mapping models of --mapping between these two versions. Each gap without a mapping model is one inferred step, as
+            in Core Data. STORE goes through the versions in a gap only if one step cannot be inferred, or would drop something
+            that these versions keep. With --direct, and for any other FILE, there is one step. A Core Data STORE without a model
+            is read with the version of the bundle that fits it.
 
             The order of the versions follows from --versions, from the numbers in their names, from the mapping models (the source of
             a mapping is older) and from the current version; 'roost model history' shows it. If names mislead, use --versions.
@@ -39,7 +39,7 @@ extension Subcommand {
             destination, read, made}], objects, links, relationships [{relationship, count}], sourceDigest, mappedDigest,
             destinationDigest, verified, seconds, bytes, peakPrivateBytes, skipped [ID], losses [text], lossCounts [{entity, property,
             kind (objects, values, references, order), count, mappings [name], message}], way, warnings [text], remarks [text],
-            steps [the same for each of several], backup; with --dry-run: source, destination, path, mappings [{name, type, source,
+            steps [a report for each, if several], backup; with --dry-run: source, destination, path, mappings [{name, type, source,
             destination, objects, steps [text]}], objects, links, losses [text], lossCounts, way, bytesNeeded, bytesAvailable,
             secondsNeeded, refusals [text], warnings [text], remarks [text], steps [{source, destination, label, isInferred,
             mappings [text], losses [text]}].
@@ -251,7 +251,7 @@ private struct MigrationRequest {
         (self.options, self.warnings) = (options, warnings)
     }
 
-    /// Returns the options of a migration without a history and mapping models.
+    /// Returns the options of a migration, except its history and its mapping models.
     private static func baseOptions(
         _ store: PersistentStoreDescription, arguments: ParsedArguments
     ) -> MigrationOptions {

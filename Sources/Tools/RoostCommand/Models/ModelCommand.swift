@@ -15,7 +15,7 @@ extension Subcommand {
             validate  Exit 0 for a valid model; otherwise print every problem, one a line, and exit 1. Warnings name the parts of a
                       model of Apple's that cannot be read, and the parts that stores ignore: indexes of expressions, partial and
                       spatial indexes, fetch request templates, fetched properties, value transformers. They also name derived
-                      attributes, which contexts and batch requests compute, but not stores.
+                      attributes, which contexts and batch requests compute, but stores do not.
             graph     Draw the entities: attributes, superentities, relationships with counts and delete rules. With --format: mermaid,
                       which many Markdown viewers draw, dot for Graphviz, or svg, which needs Graphviz's program dot. --entity and
                       --depth draw a part of a large model.
@@ -55,7 +55,7 @@ extension Subcommand {
                 help: "Draw only this entity and its neighbors; can be repeated."),
             CommandOption(
                 "depth", value: "N", needs: "entity",
-                help: "The maximum number of relationships between --entity and an entity (default: 1)."),
+                help: "The maximum number of relationships from --entity to a drawn entity (default: 1)."),
             CommandOption(
                 "output", letter: "o", value: "DIR", help: "The directory of the generated files, for generate."),
             CommandOption("check", needs: "output", help: "Compare the generated files with the model. Write nothing."),

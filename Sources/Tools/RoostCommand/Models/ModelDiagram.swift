@@ -22,14 +22,14 @@ struct ModelDiagram {
         var rows: [Row]
     }
 
-    /// A line from an entity to its superentity, by position in ``boxes``.
+    /// A line from an entity to its superentity, both as positions in ``boxes``.
     struct Inheritance {
         var entity: Int
         var superentity: Int
         var change: Change?
     }
 
-    /// A line for a relationship and its inverse, by position in ``boxes``.
+    /// A line for a relationship and its inverse, between two positions in ``boxes``.
     struct Connection {
         var source: Int
         var destination: Int

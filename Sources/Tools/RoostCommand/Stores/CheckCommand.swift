@@ -22,8 +22,8 @@ extension Subcommand {
             With --json prints one object: store, sound (no damage), valid (no violation), damage, violations, warnings (how many
             of each), findings [{severity: damage, violation or warning, kind, object, property, message, count}]. The kind of a
             violation is mandatory, minimum, maximum, minimumLength, maximumLength, pattern, minimumCount, maximumCount, dangling
-            or destination. If count is above 1, the entry summarizes that number of unlisted findings. object and property are
-            absent where a finding is about neither.
+            or destination. If count is above 1, the entry summarizes that number of unlisted findings. object or property is
+            absent if a finding is not about one.
 
             With --accept records the changes that another program made to an SQLite store. It lists the objects and links that
             differ from the record of the last commit, asks, and writes new checksums, versions and tallies in one transaction.

@@ -9,7 +9,7 @@ extension Subcommand {
         discussion: """
             The configuration names stores and a model for this program and for programs that use Roost. It is the file of
             --config, else the file that ROOST_CONFIG names, else the first roost.json in the working directory or a directory
-            above it. ROOST_STORE names the default store, instead of the file.
+            above it. ROOST_STORE names the default store, and overrides the file's default.
 
               {
                 model: "Music.xcdatamodeld",

@@ -140,8 +140,9 @@ struct AttributeInference {
 
     // MARK: Defaults
 
-    /// Returns the value of a DEFAULT clause in the chosen type, or nil if the model cannot
-    /// have it.
+    /// Converts the literal of a DEFAULT clause to the chosen type.
+    ///
+    /// Returns nil for a literal that does not fit the type.
     func defaultValue(_ literal: SchemaLiteral) -> Value? {
         switch (literal, type) {
         case (.null, _): return .null

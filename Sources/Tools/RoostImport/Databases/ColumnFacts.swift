@@ -3,7 +3,7 @@ internal import RoostCore
 /// The kinds of values that the rows of a table have in one column.
 struct ColumnFacts {
     let declaredType: DeclaredType
-    /// Whether the database has refused all values of other types.
+    /// Whether the database accepts only values of the declared type.
     let isStrict: Bool
     var nulls = 0
     var integers = 0

@@ -32,8 +32,9 @@ package final class DatabaseImport: MadeContent {
     /// - Parameters:
     ///   - source: The database.
     ///   - wrapping: Wraps the job in the case for this kind of database.
-    ///   - model: The model to fill, or nil to infer a model. An entity or property gets the table
-    ///     or column that `importedFrom` in its `userInfo` names, or else the one of its own name.
+    ///   - model: The model to fill, or nil to infer a model. In the `userInfo` of an entity or
+    ///     property, `importedFrom` names its table or column. Without `importedFrom`, the name of
+    ///     the entity or property is used.
     ///   - checkCancellation: Called regularly, also in ``send(to:)``. If it throws, the import
     ///     ends.
     /// - Throws: Errors of the database; `invalidModel` if the model does not match the tables;
@@ -77,7 +78,8 @@ package final class DatabaseImport: MadeContent {
 
     /// Returns a sentence for each loss of the import.
     ///
-    /// Call this after ``send(to:)``. Each sentence is one line, whatever characters names have.
+    /// Call this after ``send(to:)``. Each sentence is one line: control characters in names become
+    /// spaces.
     package func warnings() -> [String] {
         job.withLock { $0.losses }.map { sentence in
             String(
@@ -133,7 +135,7 @@ enum AnyImportJob {
 /// The database and the state for reading its rows.
 struct ImportJob<Source: ForeignSource> {
     let source: Source
-    /// For each table, whether the keys are the numbers of its rows, from 1 on.
+    /// For each table, whether the keys of its objects are row numbers, counted from 1.
     let isNumbered: [Bool]
     let binding: ImportBinding
     var losses: [String]

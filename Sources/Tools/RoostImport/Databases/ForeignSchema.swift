@@ -5,7 +5,7 @@ struct ForeignTable {
     struct Column {
         let name: String
         let declaredType: DeclaredType
-        /// Whether the database refuses values of other types.
+        /// Whether the database accepts only values of the declared type.
         var isStrict = false
         /// Whether the column is declared NOT NULL.
         let isMandatory: Bool
@@ -15,7 +15,7 @@ struct ForeignTable {
         let defaultLiteral: SchemaLiteral?
         /// The collation, or `BINARY` for the default collation.
         let collation: String
-        /// Whether different texts in the column can be equal, such as `A` and `a`.
+        /// Whether the column treats some different texts as equal, such as `A` and `a`.
         let isFolding: Bool
         let isGenerated: Bool
     }
@@ -46,7 +46,8 @@ struct ForeignTable {
         let isPrimaryKey: Bool
         /// Whether the index belongs to a PRIMARY KEY or UNIQUE clause of the table.
         let isConstraint: Bool
-        /// The reason why a model cannot have the index, if the schema reader found one.
+        /// The reason why a model cannot have the index, or nil if the schema reader found no
+        /// reason.
         var problem: String?
     }
 
@@ -81,7 +82,8 @@ struct ForeignTable {
     /// Returns the position of the column with the given name.
     func column(_ name: String) -> Int? { columnNames.position(of: name) }
 
-    /// Returns the names of a foreign key's columns, in the form stored in models.
+    /// Returns the names of a foreign key's columns, separated by commas, as models store them in
+    /// `userInfo`.
     func source(of key: ForeignKey) -> String { key.columns.map { columns[$0].name }.joined(separator: ", ") }
 }
 

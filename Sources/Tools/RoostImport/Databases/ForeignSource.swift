@@ -19,14 +19,14 @@ protocol ForeignSource: AnyObject {
     ///
     /// Called once, before pairs and values of the kind ``ForeignValue/reference(_:)`` are read.
     ///
-    /// - Parameter isNumbered: For each table, whether the keys are the numbers of its rows, from 1
-    ///   on. Otherwise the keys are the values of ``ForeignTable/rowIDName``.
+    /// - Parameter isNumbered: For each table, whether the keys of its objects are row numbers,
+    ///   counted from 1. Otherwise the keys are the values of ``ForeignTable/rowIDName``.
     /// - Throws: Errors of the database.
     func chooseKeys(_ isNumbered: [Bool]) throws(StoreError)
 
     /// Returns the rows of a table, in the same order each time.
     ///
-    /// A table with keys is ordered by its keys.
+    /// The rows are sorted by ``ForeignTable/rowIDName`` or, if it is nil, by the primary key.
     ///
     /// - Parameters:
     ///   - values: The values to read for each row, at most ``maximumColumnCount``.
@@ -35,16 +35,18 @@ protocol ForeignSource: AnyObject {
     /// - Throws: Errors of the database.
     func rows(_ values: [ForeignValue], of table: Int) throws(StoreError) -> Rows
 
-    /// Returns the pairs of keys to which two foreign keys of a table refer, in ascending order.
+    /// Returns the pairs of objects that the two foreign keys of a join table link, in ascending
+    /// order of the objects' keys.
     ///
-    /// Each row has the first key, the second key and the number of rows with this pair.
+    /// Each row of the result has the keys of the two objects, and the number of table rows with
+    /// this pair.
     func pairs(
         from source: ForeignTable.ForeignKey, to destination: ForeignTable.ForeignKey, of table: Int
     ) throws(StoreError) -> Rows
 
-    /// Throws `busy` if another program has changed the content.
+    /// Throws `busy` if another program has changed the content that is read.
     ///
-    /// Does nothing for a database whose transactions prevent that.
+    /// Does nothing for a database whose transactions do not see such changes.
     func verify() throws(StoreError)
 
     /// Ends the transaction, after which nothing is read.
@@ -59,7 +61,7 @@ enum ForeignValue {
     case column(Int)
     /// The key of the object to which a foreign key refers, or null.
     case reference(ForeignTable.ForeignKey)
-    /// 1 for a row in which a foreign key refers to a row that does not exist, and otherwise 0.
+    /// 1 for a row whose foreign key has a value but refers to no existing row, and otherwise 0.
     case isDangling(ForeignTable.ForeignKey)
 }
 
@@ -99,7 +101,7 @@ enum ForeignCell {
 }
 
 extension ForeignRows {
-    /// Returns a whole number, or 0 for another value.
+    /// Returns a whole number, or 0 for a value of another kind.
     func integer(_ column: Int32) throws(StoreError) -> Int64 {
         guard case .integer(let value) = try cell(column) else { return 0 }
         return value

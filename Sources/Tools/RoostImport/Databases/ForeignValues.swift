@@ -16,9 +16,9 @@ struct DateForm: OptionSet, Hashable {
     /// The fraction has more digits than a date keeps.
     static let rounded = DateForm(rawValue: 128)
 
-    /// Reads a date as `DateText` does, with the form it was written in.
+    /// Returns the seconds that `DateText` reads from a text, and the form of the text.
     ///
-    /// Returns nil for other text.
+    /// Returns nil for a text that is not a date.
     static func read(_ bytes: UnsafeRawBufferPointer) -> (seconds: Double, form: DateForm)? {
         if let plain = plain(bytes) { return plain }
         guard bytes.count >= 10, bytes.count <= 100, bytes.isValidUTF8,
@@ -64,7 +64,7 @@ struct DateForm: OptionSet, Hashable {
             (1...(month == 2 ? 28 : 30)).contains(day)
         else { return nil }
         let shifted = month > 2 ? century * 100 + rest : century * 100 + rest - 1
-        // `DateText` reads dates before March of year 1.
+        // Dates before March of year 1 are left to `DateText`.
         guard shifted > 0 else { return nil }
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         // 730 791 days lie between 0000-03-01 and 2001-01-01.
@@ -93,13 +93,13 @@ enum UUIDText {
     }
 }
 
-/// Numbers as decimals and as text.
+/// Converts floating-point numbers and whole numbers to decimals.
 enum NumberText {
     /// Returns the shortest decimal that gives the same floating-point number, if any.
     static func decimal(_ value: Double) -> DecimalNumber? {
         guard value.isFinite, !(value == 0 && value.sign == .minus) else { return nil }
-        // Multiplying and dividing exact numbers below 10^15 finds most prices without creating
-        // text.
+        // Arithmetic finds short decimals, such as most prices, without creating text. Whole numbers below 10^15 are
+        // exact.
         var (power, places) = (1.0, 0)
         while places <= 4 {
             let digits = (value * power).rounded()

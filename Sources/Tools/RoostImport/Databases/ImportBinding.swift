@@ -46,8 +46,8 @@ struct ImportBinding {
     ///
     /// - Parameters:
     ///   - model: The model to fill.
-    ///   - inference: The inferred model, whose relationship names identify foreign keys if `model`
-    ///     stores no source.
+    ///   - inference: The inferred model. A relationship of `model` without `importedFrom` can have
+    ///     the name that was inferred for its foreign key.
     /// - Throws: `invalidModel`, with a list of everything that the database cannot fill.
     init(_ model: ManagedObjectModel, inference: ModelInference) throws(StoreError) {
         (self.model, self.inference, schema) = (model, inference, inference.schema)
@@ -139,7 +139,8 @@ struct ImportBinding {
 
     /// Finds the foreign key of a to-one relationship.
     ///
-    /// Returns nil for a to-many relationship, and after a problem.
+    /// Returns nil for a to-many relationship. Adds a problem and returns nil if an import cannot
+    /// fill the relationship.
     private mutating func foreignKey(
         of relationship: ManagedObjectModel.Relationship, entity: ManagedObjectModel.Entity, number: Int
     ) -> Int? {

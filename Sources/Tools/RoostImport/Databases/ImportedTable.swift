@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The remarks about tables, columns and the schema.
+/// The remarks about tables and columns, and the losses among them.
 struct ImportRemarks {
     /// For each table, sentences for the user.
     var tables: [Int: [String]] = [:]
@@ -52,10 +52,10 @@ extension AttributeDescription {
     var importedFrom: String? { userInfo[ImportSource.key] }
 }
 
-/// The keys of `userInfo` for the sources of an inferred model.
+/// The keys of `userInfo` under which an inferred model stores names of tables and columns.
 enum ImportSource {
     /// The key for the name of a table or column.
     static let key = "importedFrom"
-    /// The key for the column of a join table that refers to the destination.
+    /// The key for the name of the join table's column that refers to the destination.
     static let columnKey = "importedColumn"
 }

@@ -1,7 +1,9 @@
 internal import RoostCore
 
 extension ModelInference {
-    /// Turns unique indexes into constraints, and other plain indexes into fetch indexes.
+    /// Turns unique indexes into uniqueness constraints, and other indexes into fetch indexes.
+    ///
+    /// Adds a remark for each index that the model cannot have.
     mutating func addIndexes(of table: Int) {
         var indexNames = ModelNames()
         for index in schema.tables[table].indexes {
@@ -20,7 +22,7 @@ extension ModelInference {
 
     /// Adds a uniqueness constraint.
     ///
-    /// Returns the reason if the model does not support it.
+    /// Returns the reason why the model cannot have the constraint, or nil.
     private mutating func addConstraint(_ index: ForeignTable.Index, table: Int) -> String? {
         if let reason = Self.plainReason(index) { return reason }
         let columns = index.columns.compactMap { $0 }
@@ -39,7 +41,7 @@ extension ModelInference {
 
     /// Adds a fetch index.
     ///
-    /// Returns the reason if the model does not support it.
+    /// Returns the reason why the model cannot have the index, or nil.
     private mutating func addIndex(
         _ index: ForeignTable.Index, table: Int, names: inout ModelNames
     ) -> String? {

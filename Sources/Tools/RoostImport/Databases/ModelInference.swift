@@ -17,7 +17,7 @@ struct ModelInference {
 
     init(_ schema: ForeignSchema, facts: [TableFacts], joinTables: [Int: JoinTable]) {
         (self.schema, self.facts, self.joinTables) = (schema, facts, joinTables)
-        var entityNames = ModelNames()
+        var entityNames = ModelNames(ofProperties: false)
         entities = schema.tables.enumerated().map { number, table in
             guard joinTables[number] == nil else { return nil }
             var entity = EntityDescription(
@@ -185,7 +185,7 @@ struct PropertyNames {
     /// - Parameters:
     ///   - text: The wanted name.
     ///   - fallback: The name to use if `text` is empty.
-    ///   - other: The name to try before a number is added.
+    ///   - other: The name to try if `text` is already used, before a number is added.
     /// - Returns: The name.
     mutating func name(for text: String, orElse fallback: String, instead other: String? = nil) -> String {
         let wanted = other.flatMap { taken.contains(text.lowercased()) ? $0 : nil } ?? text

@@ -1,7 +1,7 @@
 internal import RoostCore
 
 #if PostgreSQL
-    /// The form of a column's texts.
+    /// The kind of value that the server's texts for a column represent.
     enum PostgreSQLKind {
         case boolean, integer, real, float, decimal, date, uuid, bytes, text
     }
@@ -10,7 +10,7 @@ internal import RoostCore
     struct PostgreSQLType {
         var kind: PostgreSQLKind
         var declaredType: DeclaredType
-        /// Whether different texts can be equal.
+        /// Whether the type treats some different texts as equal.
         var isFolding = false
         /// Phrases for the user about what is not kept.
         var remarks: [String] = []
@@ -48,14 +48,6 @@ internal import RoostCore
             case "bytea": (kind, declaredType) = (.bytes, .blob)
             case "text", "varchar", "bpchar", "name", "char": break
             default: remarks.append("type \(name) is kept as text")
-            }
-        }
-
-        /// Whether values of the type can be keys of objects.
-        var isInteger: Bool {
-            switch declaredType {
-            case .integer16, .integer32, .integer: true
-            default: false
             }
         }
     }

@@ -187,7 +187,7 @@ internal import RoostCore
             "NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = '\(catalog)'::regclass AND d.objid = \(alias).oid AND d.deptype = 'e')"
         }
 
-        /// Adds a remark for each part of an imported table.
+        /// Adds a remark for each found part of an imported table, such as a trigger.
         private mutating func leaveOutParts(_ kind: String, found sql: String) throws(StoreError) {
             for row in try database.query(sql) {
                 let row = CatalogRow(row)

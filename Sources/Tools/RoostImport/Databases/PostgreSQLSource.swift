@@ -17,7 +17,7 @@ internal import RoostCore
             var columns: [String] = []
             var kinds: [PostgreSQLKind] = []
             var isPartitioned = false
-            /// Whether the table has values that are stored outside its rows.
+            /// Whether the table may have values that are stored outside its rows.
             var hasLargeValues = false
         }
 
@@ -49,7 +49,7 @@ internal import RoostCore
 
         func chooseKeys(_ isNumbered: [Bool]) throws(StoreError) { self.isNumbered = isNumbered }
 
-        /// Does nothing, because the transaction prevents changes.
+        /// Does nothing, because the transaction does not see changes by other sessions.
         func verify() throws(StoreError) {}
 
         func close() { database.close() }
@@ -105,7 +105,8 @@ internal import RoostCore
 
         /// Returns a join of table `t` with the rows to which a foreign key refers.
         ///
-        /// Rows compare as the foreign key compares them. At most one row fits.
+        /// The join compares columns with the operators of the foreign key. At most one row matches
+        /// each row of `t`.
         private func join(_ foreignKey: ForeignTable.ForeignKey, of table: Int, number: Int, key: String) -> String {
             let parent = tables[foreignKey.parent]
             let columns = foreignKey.parentColumns.enumerated().map { "p.\(parent.columns[$1]) AS c\($0)" }

@@ -14,7 +14,7 @@ internal import RoostForeignSQLite
         private let target: String
         private let main: FileIdentity
         private let log: FileIdentity?
-        /// A remark about rows that may be missing in the files.
+        /// A remark about rows that the import may miss, or nil.
         let remark: String?
 
         /// Examines the file at `path` and refuses a file that is not a foreign SQLite database.
@@ -43,8 +43,8 @@ internal import RoostForeignSQLite
             // 'Rost' at offset 68 marks a store of Roost.
             if header[68..<72].elementsEqual("Rost".utf8) { throw Self.roostStore(path) }
             let hasLog = (log?.byteCount ?? 0) > 0
-            // The header stores a page size of 65536 as 1. The length is not checked for this size and for
-            // invalid sizes, which SQLite refuses.
+            // The length of the file is not checked for a page size of 65536, which the header stores as 1. It is not
+            // checked for invalid page sizes either, because SQLite refuses them.
             let pageSize = Int(header[16]) << 8 | Int(header[17])
             if !hasLog, pageSize >= 512, main.byteCount % pageSize != 0 {
                 throw StoreError(
@@ -52,7 +52,7 @@ internal import RoostForeignSQLite
             }
             let usesLog = header[18] == 2 || header[19] == 2
             let hasIndex = try Self.identity(target + "-shm") != nil
-            // The index of the log exists while another connection is open.
+            // The log has an index file while another connection is open.
             mode = !usesLog || hasIndex ? .locked : hasLog ? .logInMemory : .immutable
             remark =
                 mode == .immutable && main.linkCount > 1

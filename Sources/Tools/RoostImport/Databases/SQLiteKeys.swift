@@ -4,9 +4,9 @@ internal import RoostForeignSQLite
 #if SQLite
     /// The object keys of rows, and the SQL that finds the keys.
     ///
-    /// A row's key is its rowid. If the rowids of a table are missing or below 1, its rows are
-    /// numbered in order. If foreign keys refer to a numbered table, a temporary table on disk maps
-    /// rows to numbers.
+    /// A row's key is its rowid. If a table has no rowid that statements can name, or any rowid
+    /// below 1, its rows are numbered in order. If foreign keys refer to a numbered table, a
+    /// temporary table on disk maps rows to numbers.
     struct SQLiteKeys {
         private let schema: ForeignSchema
         /// For each table, whether its rows are numbered.

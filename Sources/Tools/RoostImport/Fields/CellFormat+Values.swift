@@ -72,8 +72,8 @@ extension CellFormat {
 
     /// Returns a floating-point number, an infinity or NaN, as `roost export` writes them.
     ///
-    /// Inferred columns have no infinity and no NaN, because other programs use these words for
-    /// missing values.
+    /// The inference of column types does not accept these words as numbers, because other programs
+    /// use them for missing values.
     private func number(_ text: UnsafeRawBufferPointer, for field: RecordLayout.Field) -> Double? {
         if let number = double(text) { return number }
         let word = Self.trimmed(text)

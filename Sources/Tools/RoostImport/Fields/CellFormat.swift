@@ -14,11 +14,12 @@ package struct CellFormat: Sendable {
     /// Creates the default rules: a decimal point, dates in ISO 8601, UTC.
     package init() {}
 
-    /// Calls `body` with a number in ASCII, with a decimal point, without blanks around it.
+    /// Calls `body` with the bytes of a cell, without blanks around them and with a point as the
+    /// decimal separator.
     ///
     /// - Parameters:
     ///   - bytes: The bytes of a cell.
-    ///   - body: Receives the number's bytes.
+    ///   - body: Receives the bytes, or no bytes for a cell that cannot be a number.
     /// - Returns: The result of `body`.
     func withNumber<Result>(
         _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result
@@ -154,10 +155,10 @@ package struct CellFormat: Sendable {
         return time[sign...].contains { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }
     }
 
-    /// Returns the seconds in UTC of a time in the zone.
+    /// Converts the seconds of a time in ``timeZone`` to seconds in UTC.
     private func inZone(_ seconds: Double) -> Double {
         guard let timeZone else { return seconds }
-        // Near a clock change, the first offset may be wrong. The second is that of the corrected time.
+        // Near a clock change, the first offset may be wrong. So the offset is determined again, at the first result.
         let first = seconds - Double(timeZone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: seconds)))
         return seconds - Double(timeZone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: first)))
     }

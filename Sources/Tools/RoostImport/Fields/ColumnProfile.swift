@@ -109,7 +109,8 @@ struct ColumnProfile {
             guard kind == .text || kind == .plain, !hasBlanks(bytes), let seconds = format.seconds(bytes) else {
                 return false
             }
-            // Different fractions of this length stay different if adjacent dates are closer together.
+            // Fractions of this length stay different if stored dates can differ by less than one unit of the last
+            // digit.
             let digits = fractionDigitCount(bytes)
             return digits == 0 || seconds.ulp < pow(10, -Double(digits))
         case .uuid: return (kind == .text || kind == .plain) && bytes.count == 36 && CellFormat.uuid(bytes) != nil

@@ -7,15 +7,17 @@ package struct ModelNames {
     /// The maximum number of bytes of a name before a number is appended.
     private static let maximumByteCount = 240
 
-    /// Creates a source of names for properties, or for entities, which have no reserved names.
+    /// Creates a source of names for properties or for entities.
+    ///
+    /// Names for properties avoid the reserved names.
     package init(ofProperties: Bool = true) {
         if ofProperties { taken = Set(ManagedObjectModel.reservedPropertyNames.map { $0.lowercased() }) }
     }
 
-    /// Returns the name itself if it is valid in a model and not used yet.
+    /// Returns the text itself if it is valid as a name in a model and not used yet.
     ///
-    /// Otherwise control characters and the separators of paths become underscores, a long name is
-    /// cut, and a used name gets a number. Names are compared without case.
+    /// Otherwise control characters, `.`, `#` and `/` become underscores, a long name is cut, and a
+    /// used or reserved name gets a number. Names are compared without case.
     package mutating func name(for text: String, orElse fallback: String) -> String {
         var name = ""
         for character in text.precomposedStringWithCanonicalMapping.trimmingCharacters(in: .whitespacesAndNewlines) {

@@ -6,7 +6,7 @@ internal import RoostCore
 /// Cells are read in place, and doubled quotes are removed in place. All lines end like the first
 /// line: either with LF or CR LF, or with CR alone. An empty cell is null, and an empty text is
 /// written in quotes. Empty lines are skipped, except in a text of one column, in which an empty
-/// line is a row with an empty cell. The memory is that of the longest row.
+/// line is a row with an empty cell. The memory in use grows to the size of the longest row.
 final class DelimitedReader: TextRowReader {
     private static let maximumRowByteCount = 256 << 20
     private static let chunkByteCount = 256 << 10
@@ -100,7 +100,7 @@ final class DelimitedReader: TextRowReader {
         }
         rowStart += rowByteCount
         rowByteCount = 0
-        // Before the header or the first row is read, the columns are unknown.
+        // Empty lines before the first row are skipped too, because the number of columns is not known yet.
         while columns.count != 1, try has(0), try isLineEnd(0) {
             var end = 0
             try passLineEnd(&end)
@@ -207,8 +207,8 @@ final class DelimitedReader: TextRowReader {
 
     /// Returns whether a line ends at a byte outside quotes.
     ///
-    /// If lines end with CR alone, LF is part of a cell. If lines end with LF or CR LF, other CR are
-    /// part of a cell, except at the end of the text.
+    /// If lines end with CR alone, LF is part of a cell. If lines end with LF or CR LF, any other
+    /// CR is part of a cell, except at the end of the text.
     private func isLineEnd(_ index: Int) throws(StoreError) -> Bool {
         switch base[rowStart + index] {
         case Self.newline:
@@ -260,7 +260,7 @@ final class DelimitedReader: TextRowReader {
 
     // MARK: Bytes
 
-    /// Returns whether the row has a byte at an index.
+    /// Returns whether the text has a byte at an index, which counts from the start of the row.
     ///
     /// Reads more bytes if necessary.
     @inline(__always)

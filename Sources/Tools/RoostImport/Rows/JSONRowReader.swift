@@ -4,7 +4,7 @@ internal import RoostJSONText
 /// Reads the objects of a JSON array, or of JSON Lines.
 ///
 /// The columns are the keys, in the order of their first occurrence. An array or object inside a
-/// row is read as its JSON text. The memory is that of one row.
+/// row is read as its JSON text. Only one row is held in memory.
 final class JSONRowReader: TextRowReader {
     /// The maximum number of bytes of a value.
     private static let maximumValueByteCount = 256 << 20

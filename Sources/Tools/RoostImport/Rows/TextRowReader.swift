@@ -53,7 +53,8 @@ struct ImportRow {
     var line = 1
     /// The cells by column.
     ///
-    /// Missing columns at the end are absent.
+    /// If the row has fewer cells than there are columns, the missing cells at the end count as
+    /// absent.
     var cells: [Cell] = []
     /// The reason why the row is invalid, without its place, or nil for a valid row.
     var problem: String?

@@ -126,8 +126,8 @@ struct ColumnMapping {
     /// Returns the property of a column: a property that was created from it, a property with the
     /// same name, or a property whose name differs only in case and punctuation.
     ///
-    /// If several columns have the same name, each gets a different property, the shortest name
-    /// first.
+    /// Columns with the same name get different properties. The first column gets the property with
+    /// the shortest name.
     private func propertyName(of column: String) throws(StoreError) -> String {
         if let made = made[column] {
             let free = made.first { name in

@@ -37,9 +37,9 @@ package final class FaultyRowList: Sendable {
         if faultyRows == .report { report(Self.message(problem, line: line, name: name)) }
     }
 
-    /// Checks an invalid row in a first pass.
+    /// Ends the import at an invalid row of a first pass, or ignores the row.
     ///
-    /// ``add(_:line:of:)`` receives it when the text is read again.
+    /// The row is not counted, because ``add(_:line:of:)`` receives it when the text is read again.
     ///
     /// - Parameters:
     ///   - problem: The reason.

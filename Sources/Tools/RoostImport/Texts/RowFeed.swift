@@ -132,8 +132,8 @@ final class RowFeed {
                         try target.relation.map { (relation) throws(StoreError) in try attribute(relation) }
                         ?? target.field
                     if let value = source.format.value(bytes, for: field, in: source.model) {
-                        // Values of relations are compared with stored values, such as 4.1 as a
-                        // float.
+                        // A relation's value is compared with stored values, so it gets their form. For
+                        // example, 4.1 becomes the nearest float.
                         row[target.property] =
                             target.relation == nil ? value : value.stored(as: field.kind) ?? value
                     } else {

@@ -42,7 +42,7 @@ extension TextImport {
                     row = next
                     return false
                 }, model: model)
-            // Other writers may insert and delete objects at the same time, so they are not counted.
+            // The objects in the store are not counted, because other writers may change their number meanwhile.
             result.inserted = feed.rowCount
         } else {
             var isAtEnd = false

@@ -14,7 +14,11 @@ extension TextImport {
         var batch = sink.emptyRecords()
         var single = RecordBatch(model: model)
         var key: Int64 = 0
+        var rowCount = 0
         while try reader.next() {
+            rowCount += 1
+            // Sending checks too, but many faulty rows can precede the next batch.
+            if rowCount % 4096 == 0 { try checkCancellation() }
             if mapping.columnCount < reader.columns.count { try mapping.extend(to: reader.columns) }
             if let problem = reader.row.problem {
                 try faults.add(problem, line: reader.row.line, of: input.name)
@@ -53,7 +57,7 @@ extension TextImport {
 
     /// Sets the fields of a record.
     ///
-    /// Returns the problem of the first invalid cell.
+    /// Returns the problem of the first invalid cell, or nil.
     private func fill(
         _ batch: inout RecordBatch, reader: any TextRowReader, mapping: ColumnMapping,
         defaultFields: [RecordLayout.Field], defaults: [Value]

@@ -12,9 +12,9 @@ internal import RoostSystem
 package final class TextImport: MadeContent {
     /// The number of rows that are read, and whose related objects are found, in one step.
     static let chunkCount = 2_000
-    /// The maximum number of rows in one change set of an import with a key.
+    /// The maximum number of rows in one transaction of an import with a key.
     ///
-    /// Their values are held in memory.
+    /// The values of these rows are held in memory.
     static let keyedCount = 20_000
 
     package let model: ManagedObjectModel
@@ -27,9 +27,11 @@ package final class TextImport: MadeContent {
     let rules: ModelRules
     let checkCancellation: @Sendable () throws(StoreError) -> Void
     let faults: FaultyRowList
-    /// Sentences about the columns that the inferred model does not keep in their own form.
+    /// Sentences about the columns whose cells the inferred model stores in another form.
     private let losses: [String]
-    /// The numbers of dates whose offset from UTC is not kept, by column, for a given model.
+    /// For each column, the number of dates whose offset from UTC is not kept.
+    ///
+    /// Empty for an inferred model, because its plan has a remark.
     private let offsets = Mutex<[String: Int]>([:])
 
     /// Prepares an import.
@@ -90,10 +92,10 @@ package final class TextImport: MadeContent {
     /// The name of the entity of the rows.
     package var entityName: String { entity.name.text }
 
-    /// Whether ``send(to:)`` suffices.
+    /// Whether ``send(to:)`` can create the objects without ``insert(into:author:isNew:)``.
     ///
-    /// It does not suffice with a key, relations or derived attributes, or if the entity has
-    /// relationships or composite attributes.
+    /// It cannot for an import with a key or relations, for a model with derived attributes, or for
+    /// an entity with relationships or composite attributes.
     package var canBeSent: Bool {
         options.key.isEmpty && options.relations.isEmpty && !rules.hasDerivedAttributes && entity.relationships.isEmpty
             && !BatchProperties(entity, in: model).hasComposites

@@ -72,7 +72,7 @@ struct TextModel {
 
     /// Returns the name of an inverse relationship, such as `tracks` for `Track`.
     ///
-    /// Names are compared without case.
+    /// A name that is taken, ignoring case, gets a number.
     private static func inverseName(of entity: String, taken: [String]) -> String {
         let name = entity.prefix(1).lowercased() + entity.dropFirst() + "s"
         let taken = Set(taken.map { $0.lowercased() })

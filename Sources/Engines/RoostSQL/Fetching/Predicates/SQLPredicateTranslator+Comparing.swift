@@ -181,7 +181,8 @@ extension SQLPredicateTranslator {
             let (literal, _) = matcher.literal,
             let (lowercased, isOther) = (dialect as? any SQLTextSearching)?.lowercasedASCII(term.sql)
         else { return nil }
-        // Folding an ASCII text gives an ASCII text, so only other texts can match another literal.
+        // A folded ASCII text is ASCII. So only texts with other characters can match a literal with
+        // other characters.
         guard literal.utf8.allSatisfy({ $0 < 0x80 }) else { return isOther }
         let text = comparison.options.contains(.caseInsensitive) ? lowercased : term.sql
         return find(matcher, in: text).map { "(\($0) OR \(isOther))" }

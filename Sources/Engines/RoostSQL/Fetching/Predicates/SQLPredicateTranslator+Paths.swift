@@ -215,7 +215,7 @@ extension SQLPredicateTranslator {
     /// Starts a SELECT of the rows at the end of a path through a to-many relationship.
     ///
     /// A path can end early at a null reference. If the reference follows the last to-many
-    /// relationship, the element is null. Otherwise, the path has no element.
+    /// relationship, the element is null. If the reference precedes it, the path has no element.
     private mutating func open(
         _ path: ResolvedPath, from start: SQLRow, repetition: SQLRepetition
     ) -> SQLCollection? {

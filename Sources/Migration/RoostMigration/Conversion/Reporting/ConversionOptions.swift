@@ -38,8 +38,8 @@ public struct ConversionOptions: Sendable, Adjustable {
     /// Whether the source's history is copied to a destination that the conversion creates.
     ///
     /// Off by default, because the history can contain values of deleted objects. See
-    /// ``AttributeDescription/preservesValueInHistoryOnDeletion``. With the history, the
-    /// destination accepts the source's tokens, because both have the same UUID. Backups and
+    /// ``AttributeDescription/preservesValueInHistoryOnDeletion``. A destination with the history
+    /// accepts the source's history tokens, because both stores have the same UUID. Backups and
     /// compaction always copy the history. Dumps and migrations never do.
     public var keepsHistory: Bool = false
     /// Options for creating the destination, by name.

@@ -118,7 +118,7 @@ struct FoundContent {
         }
         guard !names.isEmpty else { return [] }
         return [
-            "The source's content is not what its last commit recorded, also without the objects that were left out (\(names.joined(separator: ", "))); run 'roost check' for details."
+            "The source's content differs from what its last commit recorded, even apart from the objects that were left out (\(names.joined(separator: ", "))); run 'roost check' for details."
         ]
     }
 }
