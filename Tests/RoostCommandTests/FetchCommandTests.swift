@@ -186,6 +186,7 @@ struct FetchCommandTests {
         "the error for a wrong column or group of a fetch names the option or the wrong part",
         arguments: [
             (["--select=text, year +"], 2, "--select"), (["--select=id, yeer + 1"], 2, "At column 5 of '--select'"),
+            (["--select='👩‍👩‍👧', yeer + 1"], 2, "At column 6 of '--select'"),
             (["--select=text, count(id)"], 2, "'text'"), (["--having=year > 1"], 2, "groups"),
             (["--select=count(id) AS n", "--group-by=year", "--having=n > 'x'"], 2, "count(SELF)"),
             (["--select=year AS "], 2, "'AS'"), (["--select=count(id), version"], 2, "'version'"),

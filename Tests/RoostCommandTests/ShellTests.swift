@@ -235,6 +235,9 @@ struct ShellTests {
             ("Album.tilte", 2, "column 7: ", "did you mean 'title'?"),
             ("insert Album titel = 'x'", 2, "column 14: ", "did you mean 'title'?"),
             ("insert Album title = 'x', title = 'y'", 2, "column 27: ", "twice"),
+            // A character of five code points counts as one.
+            ("insert Album title = '👩‍👩‍👧', yaer = 1", 2, "column 27: ", "did you mean 'year'?"),
+            ("fetch Album select '👩‍👩‍👧', yaer + 1", 2, "column 25: ", "did you mean 'year'?"),
             ("insert Album title = 5", 2, "column 22: ", "quotes"),
             ("update Album/1 set artist = Artist/99", 3, "", "Artist/p99 does not exist"),
             ("update Album/1 set tags = 'x'", 2, "column 27: ", "an object"),

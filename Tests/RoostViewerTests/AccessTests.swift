@@ -110,10 +110,10 @@
             #expect(request.value("y") == nil)
         }
 
-        @Test("a short token for programs is refused")
-        func shortToken() throws {
+        @Test("a token for programs with fewer than 16 characters is refused", arguments: ["short", "éééééééé"])
+        func shortToken(token: String) throws {
             var options = StoreViewer.Options()
-            options.programToken = "short"
+            options.programToken = token
             #expect(throws: StoreError.self) { _ = try StoreViewer([], version: "0", options: options) }
         }
 

@@ -111,6 +111,8 @@
                 ("/library/Compilation/1.json", 404, "does not exist"),
                 ("/library/Album/1/nothing.json", 404, "'nothing'"), ("/library/Album.json?facet=tags", 400, "many"),
                 ("/library/-/nothing.json", 404, "does not exist"), ("/-/jobs/77.json", 404, "77"),
+                ("/-/jobs/x.json", 404, "'x' is not the number of a job"),
+                ("/library/Album.json?\(String(repeating: "facet=year&", count: 9))", 400, "at most 8 facets"),
                 ("/library/-/history.json", 404, "keeps no history"),
                 ("/library/-/history.json?entity=Albun", 404, "Did you mean 'Album'?"),
             ] as [(String, Int, String)])
@@ -135,6 +137,17 @@
             }
         }
 
+        @Test("a facet value whose condition is too long for an address has no condition")
+        func longFacetValue() throws {
+            let library = try ViewedLibrary { store in
+                try store.insert("Album", rows: [["title": .string(String(repeating: "y", count: 9000))]])
+            }
+            let value = try #require(
+                try library.get("/library/Album.json?size=0&facet=title").at("facets.0.values.0"))
+            #expect(value["count"]?.integer == 1)
+            #expect(value["where"]?.line == "null")
+        }
+
         @Test("an object shows the references to it that have no inverse")
         func references() throws {
             let view = try ViewedLibrary().get("/library/Album/1.json")
@@ -154,25 +167,51 @@
             #expect(try library.get("/library/Album/21/editor.json").at("property.value")?.text == "Ann")
         }
 
-        @Test("the table of a relationship can be sorted and filtered")
+        @Test("an inherited transient attribute shows the entity that declares it")
+        func inheritedTransient() throws {
+            let model = try ManagedObjectModel(entities: [
+                EntityDescription(
+                    "Item", attributes: [.init("name", type: .string), .init("mood", type: .string).transient()]),
+                EntityDescription(
+                    "Book", superentity: "Item",
+                    attributes: [.init("pages", type: .integer32), .init("shelf", type: .string).transient()]),
+            ])
+            let library = try ViewedLibrary(model: model) { store in
+                try store.insert("Book", rows: [["name": "a"]])
+            }
+            let properties = try #require(try library.get("/library/Book/1.json")["properties"]?.elements)
+            let transient = properties.filter { $0["isTransient"]?.line == "true" }
+            let declarers = transient.map { [$0["name"]?.text, $0["declaredBy"]?.text] }
+            #expect(declarers == [["mood", "Item"], ["shelf", "Book"]])
+        }
+
+        @Test("the table of a relationship has the relationship's order, and can be sorted and filtered")
         func relationships() throws {
             let library = try ViewedLibrary()
-            #expect(try library.get("/library/Artist/1/albums.json?size=3")["count"]?.integer == 10)
+            func titles(_ view: JSONNode) throws -> [String] {
+                try #require(view["rows"]?.elements).compactMap { $0.at("values.0")?.text }
+            }
+            let ordered = try library.get("/library/Artist/1/albums.json?size=3&select=title")
+            #expect(ordered["count"]?.integer == 10)
+            #expect(try titles(ordered) == ["Album 2", "Album 4", "Album 6"])
             let narrowed = try library.get("/library/Artist/1/albums.json?where=isLive%20%3D%3D%20NO&sort=-title")
             #expect(narrowed["count"]?.integer == 0)
-            let sorted = try library.get("/library/Artist/1/albums.json?sort=-title&size=1&select=title")
-            #expect(sorted.at("rows.0.values.0")?.text == "Album 8")
+            let sorted = try library.get("/library/Artist/1/albums.json?sort=-title&size=3&select=title")
+            #expect(try titles(sorted) == ["Album 8", "Album 6", "Album 4"])
             #expect(sorted.at("owner.title")?.text == "Queen")
+        }
+
+        /// Returns the completions at the end of a predicate for albums.
+        private func completions(_ text: String, in library: ViewedLibrary) throws -> [String] {
+            let encoded = try #require(text.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+            let view = try library.get("/library/Album/-/predicate.json?text=\(encoded)&cursor=\(text.utf16.count)")
+            return try #require(view["completions"]?.elements).compactMap { $0["text"]?.text }
         }
 
         @Test("the predicate bar completes operators, words, and names along paths")
         func completions() throws {
             let library = try ViewedLibrary()
-            func texts(_ text: String) throws -> [String] {
-                let encoded = try #require(text.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
-                let view = try library.get("/library/Album/-/predicate.json?text=\(encoded)&cursor=\(text.utf16.count)")
-                return try #require(view["completions"]?.elements).compactMap { $0["text"]?.text }
-            }
+            func texts(_ text: String) throws -> [String] { try completions(text, in: library) }
             #expect(try texts("ti") == ["title"])
             #expect(try texts("artist.").contains("name"))
             #expect(try texts("artist.albums.").contains("@count"))
@@ -183,6 +222,27 @@
             // Text in quotes is not a name.
             #expect(try texts("title == \"a ").isEmpty)
             #expect(try texts("title == \"a\" ") == ["AND", "OR"])
+        }
+
+        @Test(
+            "the predicate bar completes YES and NO only as a value of a boolean attribute",
+            arguments: [
+                ("isLive == ", true), ("isLive != Y", true), ("title == \"a\" AND isLive = ", true),
+                ("isLive IN {YES, ", true), ("isLive == YES AND ", false), ("isLive == YES OR Y", false),
+                ("isLive IN {YES} AND NOT ", false), ("year == ", false), ("", false),
+            ])
+        func completedBooleans(text: String, isOffered: Bool) throws {
+            #expect(try completions(text, in: try ViewedLibrary()).contains("YES") == isOffered)
+        }
+
+        @Test(
+            "the predicate bar completes nothing inside a string with escaped quotes, and completes after it",
+            arguments: [
+                (#"title == 'it\'s "#, []), (#"title == 'it\'"#, []), (#"title == "a \" t"#, []),
+                (#"title == 'it\'s' "#, ["AND", "OR"]), (#"title == 'a\\' "#, ["AND", "OR"]),
+            ] as [(String, [String])])
+        func completionsAfterEscapes(text: String, expected: [String]) throws {
+            #expect(try completions(text, in: try ViewedLibrary()) == expected)
         }
 
         @Test("long values are cut in a table and whole in their own view")

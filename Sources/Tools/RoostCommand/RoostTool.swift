@@ -106,7 +106,8 @@ enum RoostTool {
         }
     }
 
-    /// Returns the exit code of a command that could not print, and prints an unexpected error.
+    /// Returns the exit code of a command that could not print its output, and prints an error of
+    /// the system.
     private static func code(of error: OutputError, console: Console, message: String? = nil) -> ExitCode {
         switch error.reason {
         case .readerGone: return .success
@@ -125,7 +126,7 @@ enum RoostTool {
         throw UsageError("unknown \(what) '\(name)'; \(hint)")
     }
 
-    /// Joins the lines of a message, such as the problems of a model.
+    /// Returns a message of several lines, such as the problems of a model, as one line.
     static func line(_ message: String) -> String {
         message.split(separator: "\n").map { $0.drop(while: \.isWhitespace) }.joined(separator: " ")
     }

@@ -5,7 +5,7 @@
     internal import RoostStores
     internal import RoostSystem
 
-    /// Authorizes requests, and answers them.
+    /// The part of the viewer that authorizes and answers requests.
     final class PageServer: Sendable {
         private let stores: [ViewedStore]
         private let version: String
@@ -73,7 +73,7 @@
                 return file
             }
             if request.method == "GET", !isData, request.segments.last?.hasSuffix(".bin") != true {
-                // Every view has the same page, which requests the data for its address.
+                // Every view has the same page. A script of the page requests the data for the address.
                 guard let page = PageFiles.response("index.html") else {
                     throw ViewerError(.failure, code: "failure", message: "The page is missing in this program.")
                 }
@@ -111,7 +111,7 @@
                 }
             case "jobs" where (2...3).contains(segments.count):
                 guard let number = Int(segments[1]) else {
-                    throw ViewerError(.notFound, message: "A job has a number.")
+                    throw ViewerError(.notFound, message: "'\(segments[1])' is not the number of a job.")
                 }
                 let job = try jobs.job(number)
                 if segments.count == 3 {
@@ -205,7 +205,7 @@
             _ viewed: ViewedStore, id: ObjectID, name: String, request: HTTPRequest, isFile: Bool
         ) throws(ViewerError) -> HTTPResponse {
             let named = try viewed.entity(id.entity.text)
-            // The object may be of a subentity that has more properties.
+            // The object's own entity may be a subentity of the named entity, with more properties.
             let own: ObjectID
             do { own = try viewed.read { try viewed.record(id, entity: named, snapshot: $0).id } } catch {
                 throw ViewerError(any: error)
@@ -238,8 +238,8 @@
                         ? "\(viewed.title) can only be read."
                         : "Nothing can be changed here: start 'roost browse' with --write.")
             }
-            // A page of another origin cannot send this type without a preflight request, which is
-            // refused.
+            // For a page of another origin, a browser first asks whether this type is allowed. That
+            // preflight request is refused.
             guard request.headers["content-type"]?.hasPrefix("application/json") ?? false else {
                 throw ViewerError(
                     .badRequest, code: "contentType", message: "A change needs 'Content-Type: application/json'.")

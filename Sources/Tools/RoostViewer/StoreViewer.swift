@@ -13,7 +13,7 @@ package import RoostStores
 /// ```
 ///
 /// - The server listens only at 127.0.0.1. The start address contains a token that works once.
-/// - Each view has an address. The same address with `.json` returns its data. See
+/// - Each view has an address. The same address with `.json` returns the data of the view. See
 ///   docs/browsing.md.
 /// - Nothing is changed unless the options allow it.
 package final class StoreViewer {
@@ -42,7 +42,7 @@ package final class StoreViewer {
         package init() {}
     }
 
-    /// The minimum number of UTF-8 bytes of a token for programs.
+    /// The minimum number of characters of a token for programs.
     package static let programTokenLength = 16
 
     #if Interactive
@@ -63,9 +63,9 @@ package final class StoreViewer {
     ///   - options: The options.
     /// - Throws: `busy`, `permissionDenied` or `ioFailure` if the port cannot be used;
     ///   `invalidRequest` for a token that is too short; `unsupported` without the trait
-    ///   `Interactive`; errors of preparing changes.
+    ///   `Interactive`; errors of opening a store for changes.
     package init(_ sources: [Source], version: String, options: Options) throws(StoreError) {
-        if let token = options.programToken, token.utf8.count < Self.programTokenLength {
+        if let token = options.programToken, token.count < Self.programTokenLength {
             throw StoreError(
                 .invalidRequest, "The token for programs needs at least \(Self.programTokenLength) characters.")
         }
@@ -101,10 +101,10 @@ package final class StoreViewer {
         #endif
     }
 
-    /// Returns a unique name for addresses: the letters, digits and underscores before the first
-    /// period.
+    /// Returns a unique name of a store for addresses.
     ///
-    /// A name in use gets a number.
+    /// The name has the letters, digits and underscores before the first period of the title. If
+    /// another store has the same name, a number is appended.
     static func name(_ title: String, besides others: [String]) -> String {
         let base = title.split(separator: ".").first.map(String.init) ?? "store"
         let plain = base.filter { $0.isLetter || $0.isNumber || $0 == "_" }

@@ -22,10 +22,10 @@ struct CommandOption: Sendable {
     /// Whether the value is a whole number.
     var isNumber: Bool { valueName == "N" || valueName == "S" || valueName == "SECONDS" }
 
-    /// The words that the value can be, or empty if the help does not list them.
+    /// The possible values, or an empty array if the help does not list them.
     ///
-    /// The help begins with the words, as in `table, json or csv; the default is table.`, or
-    /// ``valueName`` lists them, as in `table|json|csv`.
+    /// Either ``help`` begins with the list, as in `table, json or csv; the default is table.`, or
+    /// ``valueName`` is the list, as in `table|json|csv`.
     var choices: [String] {
         guard let valueName else { return [] }
         if valueName.contains("|") { return valueName.split(separator: "|").map(String.init) }
@@ -57,9 +57,9 @@ struct Subcommand: Sendable {
     /// The names of the arguments, as in `SOURCE DEST`.
     let usage: String
     let argumentCount: ClosedRange<Int>
-    /// The details, in paragraphs, with results and exit codes that need an explanation.
+    /// The details in paragraphs, including results and exit codes that need an explanation.
     let discussion: String
-    /// The options, without the common ones that ``allOptions`` adds.
+    /// The options, except the common ones that ``allOptions`` adds.
     let options: [CommandOption]
     /// All options, including `--help`, and `--config` if an argument is a store.
     var allOptions: [CommandOption] {
@@ -78,13 +78,13 @@ struct Subcommand: Sendable {
 enum ExitCode: Int32, Sendable {
     /// The command succeeded.
     case success = 0
-    /// A finding, such as damage, a difference, a failed check, a missing object or a declined
-    /// question.
+    /// The command found damage, a difference, a failed check or a missing object, for example; or
+    /// the user answered a question with no.
     case finding = 1
     /// The command line or the configuration was wrong.
     case usage = 2
     /// A store, a model or the system reported an error.
     case failure = 3
-    /// Interrupted by Ctrl-C, SIGTERM or SIGHUP.
+    /// Ctrl-C, SIGTERM or SIGHUP interrupted the command.
     case interrupted = 130
 }

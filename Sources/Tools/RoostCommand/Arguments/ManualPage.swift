@@ -11,7 +11,7 @@ struct ManualPage {
     init(_ commands: [Subcommand], date: Date) {
         let day = date.formatted(.iso8601.year().month().day())
         lines = [".TH ROOST 1 \(day) \"Roost \(roostVersion)\" \"User Commands\""]
-        // Hyphenation would divide the names of options and fields.
+        // Without `.nh`, hyphenation would divide the names of options and fields.
         lines += [".nh", ".ad l"]
         section("NAME")
         lines.append("roost \\- \(Self.escaped(Help.summary))")
@@ -55,7 +55,7 @@ struct ManualPage {
         }
     }
 
-    /// Adds a term in roff and its meaning.
+    /// Adds a term, which already is roff source, and its meaning.
     private mutating func item(_ term: String, text: String) { lines += [".TP", term, Self.line(text)] }
 
     /// Adds lines that roff does not join.
@@ -63,10 +63,10 @@ struct ManualPage {
         lines += [".RS 4", ".nf"] + texts.map(Self.line) + [".fi", ".RE"]
     }
 
-    /// Adds a text of blocks with empty lines between them.
+    /// Adds a text that consists of blocks with empty lines between them.
     ///
-    /// A block is a list of words and their meanings, indented lines that stay separate, or a
-    /// paragraph.
+    /// Each block is a list of terms with meanings, a group of indented lines, or a paragraph.
+    /// Indented lines are not joined.
     private mutating func blocks(_ text: String) {
         for (index, block) in text.components(separatedBy: "\n\n").enumerated() {
             let rows = block.components(separatedBy: "\n")
@@ -85,7 +85,7 @@ struct ManualPage {
     /// Returns the items of a list, or nil for any other block.
     ///
     /// Each line of a list has a word, two or more blanks and a text. An indented line continues
-    /// the text.
+    /// the text of the line before it.
     private static func items(_ rows: [String]) -> [(term: String, text: String)]? {
         var items: [(term: String, text: String)] = []
         for row in rows {

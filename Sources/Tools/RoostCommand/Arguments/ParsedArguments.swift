@@ -1,13 +1,13 @@
 internal import RoostCore
 
-/// The arguments of a subcommand, sorted into options and positions.
+/// The arguments of a subcommand, separated into options and positions.
 struct ParsedArguments: Sendable {
     /// The arguments that are not options, in order.
     private(set) var positions: [String] = []
     private var flags: Set<String> = []
     private var values: [String: [String]] = [:]
 
-    /// Returns whether an option without a value was given.
+    /// Returns whether an option that takes no value was given.
     func has(_ option: String) -> Bool { flags.contains(option) }
 
     /// Returns the last value of an option, or nil if it was not given.
@@ -26,7 +26,7 @@ struct ParsedArguments: Sendable {
         return number
     }
 
-    /// Separates options from positions, adds the default store if needed, and checks both.
+    /// Separates options from positions, adds the default store if needed, and checks the result.
     ///
     /// Options are `--name`, `--name=value`, `--name value`, `-n`, `-n value` and `-nvalue`. If
     /// `-n` takes no value, `-nm` is `-n -m`. All arguments after `--` are positions.

@@ -24,7 +24,7 @@ enum StoreArguments {
         try RoostConfiguration(file: arguments.value("config"))
     }
 
-    /// Returns the default store as written in the configuration, if any.
+    /// Returns the value of the setting `default`, which names the default store, or nil.
     static func defaultStore(_ arguments: ParsedArguments) throws -> String? {
         let configuration = try configuration(arguments)
         return configuration.settings.first { $0.key == "default" }?.value
@@ -68,7 +68,7 @@ enum StoreArguments {
         return store
     }
 
-    /// Returns the store to create, given by `text`.
+    /// Returns the new store that `text` describes.
     ///
     /// A bare path where no store exists must end with the name of a type, as in `music.lmdb`.
     static func newStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription {
@@ -98,8 +98,8 @@ enum StoreArguments {
 
     /// Returns the destination given by `text`, or nil for a bare path where no store exists.
     ///
-    /// - Throws: `UsageError` if the type is unknown or cannot be written, or if a file store has
-    ///   no path; errors of the configuration.
+    /// - Throws: `UsageError` if the type is unknown or its stores cannot be written, or if a store
+    ///   in a file has no path; errors of the configuration.
     static func typedStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription? {
         var store = try named(text, arguments: arguments)
         if store == nil {
@@ -180,7 +180,7 @@ enum StoreArguments {
         return (try type.metadata(at: store.location, options: store.options).model, [])
     }
 
-    /// Returns the names of a store's entities, or empty if the store cannot be read.
+    /// Returns the names of a store's entities, or an empty array if the store cannot be read.
     static func entityNames(_ text: String, arguments: ParsedArguments) -> [String] {
         guard let store = try? store(text, arguments: arguments),
             let type = try? StoreRegistry.standard.type(named: store.location.type),
@@ -191,7 +191,7 @@ enum StoreArguments {
 
     /// Returns the store with the given name in the configuration, or nil.
     ///
-    /// Without `--config`, the configuration is read only if the text can be a name.
+    /// Reads the configuration if `text` can be a store's name, or if `--config` is given.
     private static func named(
         _ text: String, arguments: ParsedArguments
     ) throws -> PersistentStoreDescription? {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import Roost
 internal import RoostCore
 
-/// The stores in a directory, for the message about a directory that is given as a store.
+/// The stores in a directory, for the error message if a directory is given instead of a store.
 struct StoresInDirectory {
     /// The maximum number of files that are examined.
     private static let fileCount = 1000

@@ -15,12 +15,12 @@ struct UsageError: Error {
 }
 
 extension UsageError {
-    /// The error codes that are usage errors while only arguments are read.
+    /// The codes of store errors that are usage errors in code that reads only arguments.
     static let readingCodes: Set<StoreError.Code> = [
         .unknownEntity, .unknownProperty, .unknownStoreType, .unknownModelVersion, .invalidRequest, .invalidValue,
         .limitExceeded, .unsupported,
     ]
-    /// The error codes with which a store refuses a request before reading.
+    /// The codes of errors with which a store refuses a request before it reads anything.
     private static let requestCodes: Set<StoreError.Code> = [.unknownEntity, .unknownProperty, .invalidRequest]
 
     /// Runs code that reads only arguments, and turns errors of ``readingCodes`` into usage errors.
@@ -28,7 +28,8 @@ extension UsageError {
         try converting(readingCodes, body)
     }
 
-    /// Runs a request from the arguments, and turns errors of ``requestCodes`` into usage errors.
+    /// Runs a request that the arguments describe, and turns errors of ``requestCodes`` into usage
+    /// errors.
     static func requesting<Result>(_ body: () throws -> Result) throws -> Result {
         try converting(requestCodes, body)
     }
@@ -43,8 +44,8 @@ extension UsageError {
 
     /// Runs code that reads a model.
     ///
-    /// An invalid request, and a version that its bundle does not have, are usage errors. A missing
-    /// file is not.
+    /// Two errors become usage errors: an invalid request, and a version that the bundle does not
+    /// have. A missing file is not a usage error.
     static func readingModel<Result>(at path: String, version: String?, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as StoreError {
             let isUnknownVersion = version != nil && error.code == .notFound && StoreFile.hasEntry(at: path)

@@ -15,7 +15,7 @@ enum VersionList {
         return texts
     }
 
-    /// Returns the versions given by `--versions`, in order.
+    /// Returns the versions given by `--versions`, in the given order.
     ///
     /// Names are separated by commas. A comma in a name is doubled. If the option is repeated, the
     /// lists are joined.
@@ -36,7 +36,7 @@ enum VersionList {
 }
 
 extension CommandOption {
-    /// The order of versions in a bundle.
+    /// The option `--versions`, which gives the order of versions in a bundle.
     static let versions = CommandOption(
         "versions", value: "A,B,C",
         help: "The order in which versions were made, if the derived order is wrong; versions can be left out.")

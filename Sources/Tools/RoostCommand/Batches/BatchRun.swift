@@ -48,10 +48,11 @@ final class BatchRun {
 
     var isDryRun: Bool { arguments.has("dry-run") }
 
-    /// Opens the store, read-only for a dry run, and closes it after `body`.
+    /// Opens the store, runs `body`, and closes the store.
     ///
-    /// If the changed store cannot be closed, the command warns and succeeds. An error would look
-    /// as if nothing had changed, and the user would repeat the command.
+    /// A dry run opens the store read-only. If the changed store cannot be closed, the command
+    /// warns and succeeds. An error would look as if nothing had changed, and the user would repeat
+    /// the command.
     func withStore(_ body: (any PersistentStore) throws -> ExitCode) throws -> ExitCode {
         func closingFailed(_ error: StoreError) -> Bool {
             guard isCommitted else { return false }
@@ -83,7 +84,7 @@ final class BatchRun {
         do {
             return try attempt(store, prepare)
         } catch let error as StoreError {
-            // The message contains only the first reason.
+            // The error's message contains only the first reason.
             for reason in Self.reasons(error).prefix(Self.listedCount) { console.printError(reason) }
             throw error
         }
@@ -144,7 +145,7 @@ final class BatchRun {
         }
         try backUp(store)
         // While the user decides, other programs can add references to the objects without changing
-        // the objects' versions.
+        // the objects' versions. So the changes are prepared again.
         let current = try prepared()
         guard current.concernsSameObjects(as: batch) else { throw Self.conflict(nil) }
         try report(current, generation: try commit(current, store: store), showsTable: false)
@@ -165,7 +166,7 @@ final class BatchRun {
 
     /// Commits the confirmed changes.
     ///
-    /// Fails if an object changed in the meantime.
+    /// Fails if another program changed an object after the changes were prepared.
     private func commit(_ batch: PreparedBatch, store: any PersistentStore) throws(StoreError) -> Generation {
         do throws(StoreError) {
             try Interruption.shared.beginCommit()

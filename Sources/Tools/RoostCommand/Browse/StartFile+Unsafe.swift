@@ -3,9 +3,8 @@ internal import RoostSystem
 
 /// An HTML file that redirects a browser to an address.
 ///
-/// If the address were an argument of the browser, the list of processes would show its token.
-///
-/// Only the user can read the file.
+/// If the address were an argument of the browser, the list of processes would show the address's
+/// token. Only the user can read the file.
 struct StartFile {
     private let path: String
 
@@ -58,6 +57,7 @@ struct StartFile {
 
     /// Removes the file.
     ///
-    /// A file that remains is harmless, because its token was used, or the server has ended.
+    /// A file that remains is harmless, because its token was already used, or the server has
+    /// ended.
     func remove() { _ = unlink(path) }
 }

@@ -1,10 +1,10 @@
 extension Completer {
     /// Returns the output for a completion script, one candidate on each line.
     ///
-    /// - Parameter arguments: Either `words` and the words after `roost`; or `bash`, the line up to
-    ///   the cursor, and the characters that separate words.
-    /// - Returns: For `words`, candidates, each with a tab and its meaning. For `bash`,
-    ///   replacements of the last word. Otherwise, empty.
+    /// - Parameter arguments: Either `words`, followed by the words after `roost`; or `bash`,
+    ///   followed by the line up to the cursor, and by the characters at which Bash divides words.
+    /// - Returns: For `words`, each candidate followed by a tab and its meaning. For `bash`,
+    ///   replacements of the last word. Otherwise, an empty string.
     func answer(_ arguments: [String]) -> String {
         switch arguments.first {
         case "words":

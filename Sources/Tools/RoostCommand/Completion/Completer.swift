@@ -20,7 +20,7 @@ struct Completer {
 
     init(_ commands: [Subcommand]) { self.commands = commands }
 
-    /// Returns the candidates for the last of the words after `roost`.
+    /// Returns the candidates for the last element of `words`, which are the words after `roost`.
     func candidates(_ words: [String]) -> [Candidate] {
         let current = words.last ?? ""
         guard words.count > 1, let name = words.first else {
@@ -122,7 +122,7 @@ struct Completer {
         (try? RoostConfiguration(file: line.values["config"]))?.settings ?? []
     }
 
-    /// Returns the entities of the first store on the line, or of the default store.
+    /// Returns the names of the entities in the first store on the line, or in the default store.
     private func entities(_ line: CompletionLine) -> [String] {
         // A store that cannot be read has no candidates. The command itself reports the reason.
         guard let arguments = try? ParsedArguments(line.storeArguments, for: .info),

@@ -15,9 +15,9 @@ struct ConformanceRun {
     ///
     /// The run ends if `isCancelled` returns true after a check.
     ///
-    /// - Throws: `UsageError` for a type that is unknown, repeated or on a server that is not
-    ///   configured; for a filter that finds no check, an unknown format, an invalid exclusion, or
-    ///   options that exclude each other.
+    /// - Throws: `UsageError` for a type that is unknown, is repeated or needs a server that is not
+    ///   configured, and for a filter that finds no check, an unknown format, an invalid exclusion,
+    ///   or options that exclude each other.
     init(
         _ arguments: ParsedArguments, registry: StoreRegistry, isCancelled: @escaping () -> Bool = { false }
     ) throws {
@@ -41,8 +41,8 @@ struct ConformanceRun {
     ///
     /// The report of a cancelled run has the results so far, and is marked as incomplete.
     ///
-    /// - Throws: `cancelled`; errors of `write`; `missingDirectory` or `permissionDenied` without a
-    ///   directory for temporary files.
+    /// - Throws: `cancelled`; errors of `write`; `missingDirectory` or `permissionDenied` if no
+    ///   directory for temporary files can be used.
     func run(write: (String) throws -> Void) throws -> ExitCode {
         try Workbench.requireTemporaryDirectory()
         let checkCount = checks.count * fixtures.count
@@ -88,7 +88,7 @@ struct ConformanceRun {
         }
     }
 
-    /// An exclusion, and the name of its store type, or nil for all types.
+    /// An exclusion, and the name of the store type to which it applies, or nil for all types.
     private typealias Exclusion = (type: String?, exclusion: ConformanceExclusion)
 
     /// Reads `ID=REASON` or `TYPE:ID=REASON`.

@@ -21,12 +21,12 @@ struct ConformanceSelfTestReport: Encodable {
 
     /// Tries every fault on stores of each type.
     ///
-    /// Prints a line for each fault (with `--quiet` only if it is missed), or one JSON object at
-    /// the end. If `isCancelled` returns true before a fault, the run ends with a report on the
-    /// faults so far.
+    /// Prints a line for each fault, or with `--quiet` only for each missed fault. With `--json`,
+    /// prints one object at the end instead. If `isCancelled` returns true before a fault, the run
+    /// ends with a report on the faults so far.
     ///
     /// - Returns: `finding` if a fault is missed, otherwise `success`.
-    /// - Throws: `UsageError` for options that exclude each other, for a type that is unknown,
+    /// - Throws: `UsageError` for options that exclude each other, for a type that is unknown, is
     ///   repeated or cannot be written, and for a filter that finds nothing; `cancelled`.
     static func run(
         _ types: [String], arguments: ParsedArguments, isCancelled: () -> Bool, print: (String) throws -> Void

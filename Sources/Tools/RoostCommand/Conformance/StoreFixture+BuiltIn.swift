@@ -9,7 +9,7 @@ extension StoreFixture {
     static func builtIn(
         _ type: any PersistentStoreType, exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = .thisProgram
     ) -> StoreFixture {
-        // A closed memory store exists until the process ends.
+        // The content of a memory store remains after closing, until the process ends.
         StoreFixture(
             type, keepsClosedStores: type is MemoryStoreType, exclusions: exclusions, peer: peer
         ).with { fixture in
@@ -37,7 +37,7 @@ extension StoreFixture {
         return StoreLocation(type: type.name, path: "\(server) schema=conformance_\(String(number, radix: 16))")
     }
 
-    /// Returns a function that creates a sample for a read-only type, or nil.
+    /// Returns a function that creates a sample for a read-only type, or nil for any other type.
     private static func sample(of type: any PersistentStoreType) -> (
         @Sendable (_ directory: String) throws -> StoreSample
     )? {

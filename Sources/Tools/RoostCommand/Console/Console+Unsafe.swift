@@ -5,7 +5,7 @@ internal import RoostSystem
 
 /// Standard output and standard error.
 struct Console: Sendable {
-    /// Whether standard error is a terminal, where progress can be seen.
+    /// Whether standard error is a terminal, so that progress is shown.
     let showsProgress: Bool
 
     init() { showsProgress = isatty(STDERR_FILENO) == 1 }
@@ -67,7 +67,7 @@ struct Console: Sendable {
     /// A failure is ignored.
     func show(_ text: String) { _ = Self.write(Array(text.utf8), to: STDERR_FILENO) }
 
-    /// Replaces the progress line on standard error, if this is a terminal.
+    /// Replaces the progress line, if standard error is a terminal.
     ///
     /// An empty text removes the line.
     func showProgress(_ text: String) {

@@ -3,14 +3,14 @@
 /// East Asian wide characters and emoji fill two columns, and combining marks fill none. See
 /// Unicode's technical reports 11 and 51.
 enum DisplayWidth {
-    /// Returns the columns of a text, which must not have control characters.
+    /// Returns the number of columns that a text without control characters fills.
     static func of(_ text: some StringProtocol) -> Int {
         // Most text is ASCII.
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text.utf8.count }
         return text.reduce(0) { $0 + of($1) }
     }
 
-    /// Returns the columns of one character, which can have several code points.
+    /// Returns the number of columns of one character, which can have several code points.
     static func of(_ character: Character) -> Int {
         var width = 0
         for scalar in character.unicodeScalars {
@@ -22,7 +22,7 @@ enum DisplayWidth {
         return width
     }
 
-    /// Returns the columns of a code point that is not wide.
+    /// Returns the number of columns of a code point that is not wide.
     private static func of(_ scalar: Unicode.Scalar) -> Int {
         if scalar.value < 0x300 { return scalar.value == 0xAD ? 0 : 1 }
         switch scalar.properties.generalCategory {

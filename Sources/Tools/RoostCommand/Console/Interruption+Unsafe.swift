@@ -3,8 +3,8 @@ internal import RoostCore
 internal import RoostMigration
 internal import RoostSystem
 
-/// Handles SIGINT, SIGTERM and SIGHUP: cancels the current operation if possible, and otherwise
-/// ends the process.
+/// The handler of SIGINT, SIGTERM and SIGHUP, which cancels the current operation if possible, and
+/// otherwise ends the process.
 final class Interruption: Sendable {
     /// The only instance, since signals belong to the whole process.
     static let shared = Interruption()
@@ -15,7 +15,7 @@ final class Interruption: Sendable {
     private static let stackByteCount = 1 << 20
 
     private struct State {
-        /// The task that runs the command, so that its fetches can be cancelled.
+        /// The task that runs the command; cancelling the task cancels the command's fetches.
         var command: Task<Void, Never>?
         var cancellation: ConversionCancellation?
         let readingCancellation = ConversionCancellation()
@@ -76,7 +76,7 @@ final class Interruption: Sendable {
                 var edited = sigset_t()
                 sigemptyset(&edited)
                 for number in [SIGTSTP, SIGCONT, SIGWINCH] { sigaddset(&edited, number) }
-                // If the signals cannot be blocked, a handler runs on this thread, which is rare
+                // If the signals cannot be blocked, a handler may run on this thread. That is rare
                 // and harmless.
                 _ = pthread_sigmask(SIG_BLOCK, &edited, nil)
                 var signals = signals
@@ -107,7 +107,7 @@ final class Interruption: Sendable {
     ///
     /// After `body` has succeeded, the process prints its report and ends with its normal exit
     /// code. A signal at that time has no effect if it is the first that the process receives. Any
-    /// later signal ends the process, in case its output blocks.
+    /// later signal ends the process, because printing may block.
     func cancelling<Result>(_ cancellation: ConversionCancellation, _ body: () throws -> Result) rethrows -> Result {
         state.withLock { state in
             (state.cancellation, state.isDone) = (cancellation, false)
@@ -125,10 +125,9 @@ final class Interruption: Sendable {
 
     /// Runs `body`, which opens and closes a store.
     ///
-    /// The first signal cancels reading from the store.
-    ///
-    /// Closing the store then removes its temporary files. The process ends at once after a second
-    /// signal, or ``patienceSeconds`` after the first.
+    /// The first signal cancels reading from the store, so that `body` closes the store and removes
+    /// its temporary files. The process ends at once after a second signal, or ``patienceSeconds``
+    /// after the first.
     func withOpenStore<Result>(_ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.openStoreCount += 1 }
         defer { state.withLock { $0.openStoreCount -= 1 } }
@@ -210,7 +209,7 @@ final class Interruption: Sendable {
     func runningStatement(_ body: () -> Void) {
         let thread = CallingThread()
         withoutActuallyEscaping(body) { body in
-            // Proof: the task runs on this thread, which waits for its end.
+            // Proof: the task runs on this thread, which waits until the task ends.
             nonisolated(unsafe) let body = body
             let task = Task(executorPreference: thread) { body() }
             state.withLock { state in
@@ -221,7 +220,7 @@ final class Interruption: Sendable {
         }
         state.withLock { state in
             state.session?.statement = nil
-            // A signal that ends the command keeps its effect.
+            // After a signal that ends the command, reading remains cancelled.
             if state.session != nil, !state.wasInterrupted { state.isReadingCancelled = false }
         }
     }
@@ -240,7 +239,7 @@ final class Interruption: Sendable {
             }
             defer { state.wasInterrupted = true }
             if state.isDone { return state.wasInterrupted ? .leave : .nothing }
-            if let cancellation = state.cancellation { return .cancel(cancellation) }
+            if let cancellation = state.cancellation { return state.wasInterrupted ? .leave : .cancel(cancellation) }
             guard state.openStoreCount > 0, !state.wasInterrupted else { return .leave }
             state.isReadingCancelled = true
             return .unwind(state.session?.statement ?? state.command, state.readingCancellation)

@@ -33,7 +33,7 @@ enum StandardInput {
         }
     }
 
-    /// Waits for bytes or the end of the input, and calls `checkCancellation` meanwhile.
+    /// Waits for bytes or the end of the input, and regularly calls `checkCancellation`.
     ///
     /// - Parameters:
     ///   - onSignal: Called after this thread handled a signal, for example a new terminal size.

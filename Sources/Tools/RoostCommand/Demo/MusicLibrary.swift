@@ -2,7 +2,7 @@ internal import Foundation
 internal import Roost
 internal import RoostCore
 
-/// A generated music library, which depends only on a number of objects and a seed.
+/// A generated music library, whose content depends only on a number of objects and a seed.
 struct MusicLibrary {
     let model: ManagedObjectModel
     private let genres: Int
@@ -12,7 +12,7 @@ struct MusicLibrary {
     private let tracks: Int
     private let seed: UInt64
 
-    /// Creates a library; most objects are tracks, about nine on each album.
+    /// Creates a library; most of its objects are tracks, about nine on each album.
     init(objects: Int, seed: UInt64) throws(StoreError) {
         model = try MusicModel.make()
         genres = min(24, objects / 50)

@@ -19,7 +19,7 @@ struct RecordWriter {
         order = fields.indices.sorted { fields[$0].index < fields[$1].index }
     }
 
-    /// Appends a record with values in the order of the properties.
+    /// Appends a record; `values` are in the order of the properties given to the initializer.
     func append(_ key: Int, values: [Value], to batch: inout RecordBatch) throws(StoreError) {
         batch.beginRecord(entity.layout, key: Int64(key), version: 1)
         do throws(StoreError) {

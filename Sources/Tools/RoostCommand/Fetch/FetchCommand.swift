@@ -10,18 +10,18 @@ extension Subcommand {
 
             --where takes a predicate in Core Data's language: title CONTAINS[cd] 'blue' AND (year >= 1970 OR year = NULL), artist.name
             LIKE 'M*', ANY tracks.seconds > 600, tracks.@count BETWEEN {5, 9}. docs/predicates.md describes it. Text is in single or
-            double quotes (a backslash before a quote inside); label.city is an element of a composite, SELF the object itself,
-            #first a property whose name is a keyword. Dates, UUIDs and URIs are written as text: released > '2024-05-01' or
-            '2024-05-01T12:30:00Z' (default zone: UTC), data as base64, objects as their key or 'Album/5'. Text is compared by code
-            point. A comparison with NULL is false, except with = and !=.
+            double quotes, with a backslash before a quote inside. label.city is an element of a composite, SELF is the object
+            itself, and #first is a property whose name is a keyword. Dates, UUIDs and URIs are written as text: released >
+            '2024-05-01' or '2024-05-01T12:30:00Z' (default zone: UTC), data as base64, objects as their key or 'Album/5'. Text is
+            compared by code point. A comparison with NULL is false, except with = and !=.
 
             --sort takes properties separated by commas, with a hyphen before a descending one: --sort=-year,title. Paths follow
             to-one relationships: album.artist.name. name[cd] ignores case and diacritics, and name[l] sorts numbers in names by
             value (2 before 10). NULL is first. Equal objects are ordered by key.
 
-            --select takes properties and the words id (the key), entity (the object's own) and version. Without it, tables and
-            CSV show the key, the entity if it can differ, and all properties except to-many ones; JSON shows all that are not
-            null. A to-many relationship shows the keys of its objects as a list; tables show the first keys and the number.
+            --select takes properties and the words id (the key), entity (the object's own) and version. Without it, all formats
+            show the key, the entity if it can differ, and the properties except to-many ones. JSON adds the version, and leaves
+            out nulls. A to-many relationship shows the keys of its objects as a list; tables show the first keys and the number.
 
             --select also takes expressions, each with AS and an optional name: album.artist.name, seconds / 60 AS minutes,
             uppercase(title), count(tracks) (the number of one object's tracks). With an attribute, the functions count, sum, min,

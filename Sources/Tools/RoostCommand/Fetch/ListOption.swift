@@ -8,7 +8,7 @@ struct ListOption {
         let text: String
         /// The name after `AS`, if any.
         let name: String?
-        /// The number of code points before the part in the option's value.
+        /// The number of characters before the part in the option's value.
         let column: Int
 
         /// The text with ``column`` blanks before it, so that errors refer to columns of the whole
@@ -31,12 +31,19 @@ struct ListOption {
         let characters = Array(value.unicodeScalars)
         var parts: [Part] = []
         var start = 0
+        // `column` counts the characters before a part, and `passed` counts their code points. `rest` follows them.
+        var (rest, passed, column) = (value[...], 0, 0)
         for end in Self.commas(characters) + [characters.count] {
             var (first, last) = (start, end)
             while first < last, characters[first].properties.isWhitespace { first += 1 }
             while last > first, characters[last - 1].properties.isWhitespace { last -= 1 }
             guard first < last else {
                 throw UsageError("option '--\(option)' needs names separated by commas, and one of them is empty")
+            }
+            while let character = rest.first, passed + character.unicodeScalars.count <= first {
+                passed += character.unicodeScalars.count
+                column += 1
+                rest = rest.dropFirst()
             }
             var text = characters[first..<last]
             var name: String?
@@ -52,7 +59,7 @@ struct ListOption {
                     throw UsageError("option '--\(option)' needs an expression before AS and a name after it")
                 }
             }
-            parts.append(Part(text: Self.string(text), name: name, column: first))
+            parts.append(Part(text: Self.string(text), name: name, column: column))
             start = end + 1
         }
         self.parts = parts

@@ -37,7 +37,7 @@ struct OutputFormat {
         self.dates = dates ?? (records == .csv ? .iso : .seconds)
     }
 
-    /// Returns the value of an option that takes one of several words, or nil without it.
+    /// Returns the value of an option that takes one of several words, or nil if it is absent.
     private static func word<Word: CaseIterable & RawRepresentable<String>>(
         _ option: String, arguments: ParsedArguments, type: Word.Type
     ) throws -> Word? {

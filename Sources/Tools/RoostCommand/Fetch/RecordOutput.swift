@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// Writes records to standard output, batch by batch.
+/// An output of records to standard output, batch by batch.
 protocol RecordOutput {
     /// Writes the records of a batch.
     mutating func write(_ batch: RecordBatch) throws

@@ -10,7 +10,7 @@ struct RowOptions {
     private(set) var request: RowRequest
     private let entity: ManagedObjectModel.Entity
     private let model: ManagedObjectModel
-    /// The expressions of columns as written, before literals get types.
+    /// The expressions of columns by column name, as written: literals have no types yet.
     private var written: [String: FetchRequest.Expression] = [:]
 
     /// Returns whether the result is rows of values instead of objects.
@@ -36,7 +36,7 @@ struct RowOptions {
     ///
     /// - Parameters:
     ///   - arguments: The command line.
-    ///   - columns: The columns of `--select`, or nil without it.
+    ///   - columns: The columns of `--select`, or nil if this option is absent.
     ///   - fetch: The request for the objects from which rows are computed.
     ///   - entity: The entity of the objects.
     ///   - model: The model of the store.
@@ -73,7 +73,7 @@ struct RowOptions {
     private func expression(
         _ part: ListOption.Part, of option: String, names: [String: FetchRequest.Expression]
     ) throws(StoreError) -> FetchRequest.Expression {
-        // A property may have the same name as a keyword of predicates.
+        // The name of a property is not parsed, because it may be a keyword of predicates.
         if entity.layout.field(part.text) != nil { return .keyPath([part.text]) }
         var isRewritten = false
         do throws(StoreError) {
@@ -105,7 +105,7 @@ struct RowOptions {
 
     /// Returns the text with `@count` instead of each `count(*)` of SQL.
     ///
-    /// Blanks keep the columns of the following text, for error messages.
+    /// Blanks after `@count` keep the length, so that error messages name the correct columns.
     private static func countingObjects(_ text: String) -> String {
         var result = ""
         var rest = text[...]
@@ -115,7 +115,7 @@ struct RowOptions {
                 end = Self.end(ofQuoted: rest[end...], by: quote)
                 result += rest[..<end]
             } else {
-                let blanks = String(repeating: " ", count: match.output.unicodeScalars.count - "@count".count)
+                let blanks = String(repeating: " ", count: match.output.count - "@count".count)
                 result += rest[..<match.range.lowerBound] + "@count" + blanks
             }
             rest = rest[end...]
@@ -156,7 +156,8 @@ struct RowOptions {
         return error.withMessage(message)
     }
 
-    /// Returns the replacement of a key path that names a column or an object's ID, or nil.
+    /// Returns the replacement of a key path that names a column or an object's ID, or nil for any
+    /// other key path.
     private func replacement(
         _ path: [String], names: [String: FetchRequest.Expression]
     ) -> FetchRequest.Expression? {
@@ -167,7 +168,7 @@ struct RowOptions {
 }
 
 extension FetchRequest.Expression {
-    /// Returns a copy with each key path replaced by the result of `body`, unless that is nil.
+    /// Returns a copy with each key path replaced by the result of `body`; nil keeps the key path.
     ///
     /// The recursion is bounded, because the parser bounds the depth.
     fileprivate func replacing(_ body: ([String]) -> Self?) -> Self {
@@ -194,7 +195,7 @@ extension FetchRequest.Expression {
 }
 
 extension FetchRequest.Predicate {
-    /// Returns a copy with each key path replaced by the result of `body`, unless that is nil.
+    /// Returns a copy with each key path replaced by the result of `body`; nil keeps the key path.
     fileprivate func replacing(_ body: ([String]) -> FetchRequest.Expression?) -> Self {
         switch self {
         case .constant: return self

@@ -4,8 +4,7 @@ internal import RoostJSONText
 internal import RoostQuery
 internal import RoostText
 
-/// Writes rows of values to standard output, batch by batch, in any of the formats of
-/// `roost fetch`.
+/// An output of rows of values to standard output, batch by batch, in any format of `roost fetch`.
 struct RowOutput {
     private let rows: ValueRowWriter
     private let format: RecordFormat
@@ -74,8 +73,8 @@ extension ValueRowWriter {
     ///
     /// - Parameters:
     ///   - value: The value.
-    ///   - column: The index of its column.
-    ///   - byteLimit: The maximum number of bytes of a text that are read.
+    ///   - column: The index of the value's column.
+    ///   - byteLimit: The maximum number of bytes to read of a text value.
     /// - Returns: The cell.
     func cell(_ value: Value, column: Int, byteLimit: Int) -> TablePrinter.Cell {
         switch value {
@@ -94,7 +93,7 @@ extension ValueRowWriter {
 }
 
 extension AttributeType? {
-    /// Whether a column without values is aligned to the right: true for a number or unknown type.
+    /// Whether a column without values is aligned to the right: true for a numeric or unknown type.
     fileprivate var isNumber: Bool {
         switch self {
         case .integer16, .integer32, .integer64, .decimal, .double, .float, nil: true

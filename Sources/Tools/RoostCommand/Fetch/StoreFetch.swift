@@ -12,17 +12,17 @@ final class StoreFetch {
         /// The columns to print without `--select`, with their names in the output, or nil for all
         /// columns under their own names.
         var usual: [(column: String, name: String)]?
-        /// The values for the `%@` in the predicate.
+        /// The values for each `%@` in the predicate.
         var predicateArguments: [any PredicateArgument] = []
     }
 
     private let model: ManagedObjectModel
     private let snapshot: any StoreSnapshot
-    /// The request for objects, used if there is no `--id`.
+    /// The request, which selects the objects if `--id` is absent.
     let request: FetchRequest
     /// The keys of `--id`, or empty if ``request`` selects the objects.
     private let keys: [Int64]
-    /// The parts of `--select`, or nil without it.
+    /// The parts of `--select`, or nil if this option is absent.
     private let selection: [ListOption.Part]?
     private let columns: RecordColumns
     /// The names of the columns in the output, or nil for their own names.
@@ -115,7 +115,7 @@ final class StoreFetch {
     /// Returns the order of `--sort`.
     ///
     /// - Parameters:
-    ///   - text: The option's value, or nil without it.
+    ///   - text: The option's value, or nil if the option is absent.
     ///   - entity: The entity of the objects.
     ///   - model: The model of the store.
     ///   - columns: The names of the columns of rows, or empty for objects.
@@ -131,7 +131,7 @@ final class StoreFetch {
         var isDecided = false
         for part in try ListOption(text, option: "sort").parts.map(\.text) {
             if !columns.contains(part) { try refuseDirection(in: part) }
-            // A column's name can contain a hyphen or a modifier, which is not interpreted.
+            // The name of a column is not parsed, because it can contain a hyphen or a modifier.
             let descriptor =
                 columns.contains(part)
                 ? FetchRequest.SortDescriptor(part) : FetchRequest.SortDescriptor(text: part, of: entity)

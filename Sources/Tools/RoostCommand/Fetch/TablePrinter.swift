@@ -20,7 +20,8 @@ struct TablePrinter {
 
         /// Returns the cell of a text value.
         ///
-        /// The text `NULL` gets quotes, to distinguish it from null.
+        /// The text `NULL` gets quotes, to distinguish it from null. The text `"NULL"` gets further
+        /// quotes, to distinguish it from the text `NULL`.
         static func told(_ text: String) -> Cell {
             let bare = text.drop { $0 == "\"" }
             let isLikeNull = bare.hasPrefix("NULL") && bare.dropFirst(4).allSatisfy { $0 == "\"" }
@@ -38,7 +39,7 @@ struct TablePrinter {
     private var alignsRight: [Bool]
     /// The widths of the visible columns, known after the first batch.
     ///
-    /// The columns after these have no room.
+    /// The columns after these do not fit into a line, and are not printed.
     private var widths: [Int] = []
     private var hasBegun = false
 
@@ -46,10 +47,10 @@ struct TablePrinter {
         (self.names, self.alignsRight, self.style, self.console) = (names, alignsRight, style, console)
     }
 
-    /// The number of bytes of a value that suffices for a cell.
+    /// The maximum number of bytes of a value that a cell needs.
     var byteLimit: Int { style.width == nil ? .max : 64 * 1024 }
 
-    /// Prints lines, with the titles before the first.
+    /// Prints lines; the first call prints the titles before them.
     mutating func write(_ cells: [[Cell]]) throws {
         if !hasBegun { try begin(cells) }
         var text = ""

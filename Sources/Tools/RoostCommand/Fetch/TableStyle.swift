@@ -1,6 +1,6 @@
 /// The width of tables, and whether they have colors.
 struct TableStyle: Sendable {
-    /// The maximum width of a line in columns, or nil for no limit.
+    /// The maximum width of a line in terminal columns, or nil for no limit.
     var width: Int?
     /// Whether titles and nulls have colors.
     var hasColors: Bool
@@ -12,8 +12,8 @@ struct TableStyle: Sendable {
     ///
     /// - Parameters:
     ///   - environment: The variables of the process.
-    ///   - terminalWidth: The columns of the terminal, 0 if unknown, or nil if the output is not a
-    ///     terminal.
+    ///   - terminalWidth: The width of the terminal, or 0 if the width is unknown, or nil if the
+    ///     output is not a terminal.
     init(environment: [String: String], terminalWidth: Int?) {
         let width = environment["COLUMNS"].flatMap { Int($0) } ?? terminalWidth ?? 0
         self.width = width > 0 ? width : nil
@@ -27,7 +27,7 @@ struct TableStyle: Sendable {
     /// The width below which a cell is not useful.
     private static let leastWidth = 6
 
-    /// Returns widths with which columns fit into a line, with two blanks between them.
+    /// Returns the widths of the columns that fit into a line, with two blanks between columns.
     ///
     /// The widest columns shrink first. The last columns are left out if they do not fit.
     static func fit(_ wanted: [Int], into line: Int) -> [Int] {
@@ -42,7 +42,7 @@ struct TableStyle: Sendable {
             if shown.reduce(0, { $0 + min($1, middle) }) <= room { low = middle } else { high = middle - 1 }
         }
         shown = shown.map { min($0, low) }
-        // The first columns that were cut get the remaining room.
+        // The remaining room goes to the first columns that were cut.
         var rest = room - shown.reduce(0, +)
         for index in shown.indices where rest > 0 && shown[index] < wanted[index] {
             shown[index] += 1

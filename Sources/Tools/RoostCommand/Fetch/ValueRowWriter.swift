@@ -4,11 +4,11 @@ internal import RoostJSONText
 internal import RoostQuery
 internal import RoostText
 
-/// Writes rows of values as text: as JSON objects, as lines of CSV, or value by value.
+/// A writer of rows of values as JSON objects, as lines of CSV, or value by value.
 ///
-/// The values are exact, in the format of ``RecordTextWriter``. The ID of an object is its key if
-/// its hierarchy has one entity, else `"Entity/key"`. `namesEntity` can override the format of IDs
-/// for a column.
+/// The values are exact, in the format of ``RecordTextWriter``. If an object's hierarchy has one
+/// entity, its ID is written as the key, otherwise as `"Entity/key"`. `namesEntity` can override
+/// the format of IDs for a column.
 struct ValueRowWriter: Sendable {
     /// The names of the columns.
     let columns: [String]

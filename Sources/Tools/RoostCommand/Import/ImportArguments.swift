@@ -58,8 +58,8 @@ enum ImportArguments {
     /// Returns the database that a source names, or nil for a text file.
     static func database(_ source: String) -> ImportedDatabase? {
         if source.hasPrefix("sqlite:") { return .sqlite(String(source.dropFirst("sqlite:".count))) }
-        // Schemes match regardless of case. A location with an unrecognized scheme would appear in
-        // messages, and it can contain a password.
+        // Schemes match regardless of case. Otherwise, a location with a scheme in capitals would be read as a path,
+        // and messages would show the password in it.
         for scheme in ["postgresql:", "postgres:"] where source.lowercased().hasPrefix(scheme) {
             return .postgreSQL(String(source.dropFirst(scheme.count)))
         }
@@ -95,7 +95,7 @@ enum ImportArguments {
         return format
     }
 
-    /// Returns the entity of the rows, such as `Tracks` for `tracks.csv`.
+    /// Returns the name of the rows' entity, such as `Tracks` for `tracks.csv`.
     private static func entity(_ source: String, arguments: ParsedArguments) throws -> String {
         if let name = arguments.value("entity") { return name }
         let file = source.split(separator: "/").last ?? ""
@@ -128,7 +128,7 @@ enum ImportArguments {
         return store
     }
 
-    /// Opens the text, which is read twice: a file, or a temporary copy of standard input.
+    /// Opens a file, or a temporary copy of standard input, which can be read twice.
     static func input(_ source: String, cancellation: ConversionCancellation) throws(StoreError) -> ImportInput {
         guard source == "-" else { return try ImportInput(path: source) }
         return try ImportInput(

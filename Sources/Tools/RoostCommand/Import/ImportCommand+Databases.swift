@@ -10,7 +10,7 @@ enum ImportedDatabase {
     /// The path of a location in PostgreSQL: a URL without its scheme, or parameters of libpq.
     case postgreSQL(String)
 
-    /// The kind of the database in messages, without its location, which may have a password.
+    /// The kind of the database for messages; the location may contain a password, and is omitted.
     var kind: String {
         switch self {
         case .sqlite: "an SQLite database"
@@ -26,7 +26,7 @@ enum ImportedDatabase {
         }
     }
 
-    /// Reads the database, and infers a model if none is given.
+    /// Reads the database, and infers a model if `model` is nil.
     fileprivate func content(
         _ model: ManagedObjectModel?, arguments: ParsedArguments, cancellation: ConversionCancellation
     ) throws -> DatabaseImport {
@@ -58,7 +58,7 @@ enum ImportedDatabase {
 }
 
 extension Subcommand {
-    /// The options for text files only, except the flag `no-header`.
+    /// The options that apply only to text files, except the flag `no-header`.
     private static let textOptions = [
         "entity", "format", "key", "relate", "without", "delimiter", "encoding", "decimal", "date-format", "timezone",
         "on-error",

@@ -184,7 +184,7 @@ extension Subcommand {
         return .success
     }
 
-    /// Creates a new store, or only shows its model.
+    /// Creates a new store, or for a dry run only shows its model.
     private static func makeStore(_ text: String, run: TextRun) throws -> ExitCode {
         let model = try run.arguments.value("model").map { path in
             try UsageError.readingModel(at: path, version: nil) { try ModelFile.read(path).model }

@@ -122,7 +122,7 @@ private struct MigrationRun {
     let arguments: ParsedArguments
     let console: Console
 
-    /// Prints the plan, and the first reason why it cannot run.
+    /// Prints the plan, and the first reason, if any, why the plan cannot run.
     func printPlan() throws -> ExitCode {
         let manager = MigrationManager(registry: .standard)
         let plan: MigrationPlan
@@ -153,7 +153,7 @@ private struct MigrationRun {
 
     /// Migrates the store.
     ///
-    /// Asks on a terminal before data are dropped.
+    /// If standard input is a terminal, asks the user before data are dropped.
     ///
     /// - Returns: The report, or nil if the answer is no.
     private mutating func migrateOrAsk() throws -> MigrationReport? {
@@ -192,8 +192,8 @@ private struct MigrationRun {
 private struct MigrationRequest {
     let model: ManagedObjectModel
     let options: MigrationOptions
-    /// Warnings about parts of models and mapping models that were left out or changed, and about
-    /// unused mapping models.
+    /// Warnings about omitted or changed parts of models and of mapping models, and about unused
+    /// mapping models.
     let warnings: [String]
 
     init(_ store: PersistentStoreDescription, target: String, arguments: ParsedArguments) throws {

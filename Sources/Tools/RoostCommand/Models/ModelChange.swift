@@ -57,7 +57,7 @@ struct ModelChange: Encodable {
     /// - Parameters:
     ///   - old: The older model.
     ///   - new: The newer model.
-    ///   - onlyHashed: Whether only differences that change version hashes count.
+    ///   - onlyHashed: Whether to ignore differences that do not change version hashes.
     ///   - options: The options of the inference.
     init(
         from old: ManagedObjectModel, to new: ManagedObjectModel, onlyHashed: Bool,
@@ -123,7 +123,7 @@ struct ModelChange: Encodable {
         }
     }
 
-    /// The lines of the differences, and of the migration.
+    /// The lines about the differences, followed by the lines about the migration.
     var text: [String] { lines.differences + lines.migration }
 
     /// A short summary: `3 differences, a migration can be inferred`.

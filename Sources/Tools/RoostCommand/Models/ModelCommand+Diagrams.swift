@@ -59,7 +59,7 @@ extension Subcommand {
         }
     }
 
-    /// Returns the SVG that Graphviz draws.
+    /// Returns the SVG that Graphviz draws from a text in DOT.
     private static func svg(_ dot: String) throws -> String {
         guard let program = SystemProgram.path(ofOneOf: ["dot"]) else {
             throw StoreError(
@@ -67,7 +67,7 @@ extension Subcommand {
                 "The diagram was not drawn, because Graphviz's program 'dot' is not installed: apt install graphviz, or brew install graphviz. Or write --format=dot."
             )
         }
-        // The input is a file, because with two pipes the programs could wait for each other.
+        // The input is a file, because with two pipes, this program and `dot` could wait for each other.
         let source = FileManager.default.temporaryDirectory.appendingPathComponent("roost-\(UUID().uuidString).dot")
         try Data(dot.utf8).write(to: source)
         defer { try? FileManager.default.removeItem(at: source) }

@@ -35,7 +35,7 @@ extension ModelDiagram {
     private static func mermaid(_ text: String) -> String {
         text.unicodeScalars.map { scalar in
             let isPlain = !scalar.isASCII || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
-            // A colon separates a property's name from its type, and needs no escape there.
+            // The colon between a property's name and its type needs no escape.
             return isPlain || " _,.?:".unicodeScalars.contains(scalar) ? String(scalar) : "#\(scalar.value);"
         }.joined()
     }

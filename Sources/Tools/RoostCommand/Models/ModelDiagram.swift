@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The diagram of a model, or of the difference of two versions.
 struct ModelDiagram {
-    /// The change of a part in the second version.
+    /// The change of a part of the model from the older to the newer version.
     enum Change: String {
         case added
         case removed
@@ -45,14 +45,14 @@ struct ModelDiagram {
     private(set) var inheritances: [Inheritance] = []
     private(set) var connections: [Connection] = []
 
-    /// Draws a model.
+    /// Creates the diagram of a model.
     ///
     /// - Parameters:
     ///   - model: The model.
     ///   - old: An older version for comparison, or nil.
     ///   - selection: The selected entities, or empty for all.
-    ///   - depth: The maximum number of relationships between the selected entities and another
-    ///     entity. Steps to superentities and subentities do not count.
+    ///   - depth: The maximum number of relationships on the way from a selected entity to another
+    ///     shown entity. Steps to superentities and subentities do not count.
     init(_ model: ManagedObjectModel, comparedWith old: ManagedObjectModel? = nil, selection: [String], depth: Int) {
         let new = Dictionary(uniqueKeysWithValues: model.entityDescriptions.map { ($0.name, $0) })
         let before = old.map { Dictionary(uniqueKeysWithValues: $0.entityDescriptions.map { ($0.name, $0) }) }
@@ -164,7 +164,7 @@ struct ModelDiagram {
         "\(relationship.name)\(relationship.isOrdered ? ", ordered" : ""), \(relationship.deleteRule.rawValue)"
     }
 
-    /// Returns a count as `1`, `0..1`, `*`, `1..*` or `2..5`.
+    /// Returns the allowed number of destinations as `1`, `0..1`, `*`, `1..*` or `2..5`.
     private static func count(_ relationship: RelationshipDescription) -> String {
         let least = relationship.isOptional ? 0 : max(1, relationship.minCount)
         guard let most = relationship.maxCount else { return least == 0 ? "*" : "\(least)..*" }

@@ -4,12 +4,12 @@
     internal import RoostCore
     internal import RoostSystem
 
-    /// Reads typed lines on a terminal, with editing, completion and history, using libedit.
+    /// An input of typed lines on a terminal, with editing, completion and history by libedit.
     final class LineEditor: ShellInput {
         /// The maximum number of statements that can be recalled.
         private static let historyCount: Int32 = 2000
 
-        /// The terminal, opened a second time, or -1.
+        /// A second descriptor of the terminal, or -1.
         ///
         /// This descriptor is nonblocking: if Ctrl-C removes typed bytes after a poll, a blocking
         /// read would hang. Standard input stays blocking, because other programs share it.
@@ -58,13 +58,13 @@
             el_end(editor)
             history_end(list)
             free(prompt)
-            // Nothing was written to the descriptor, so errors are ignored.
+            // Nothing was written to the descriptor, so an error of `close` is ignored.
             if terminal >= 0 { _ = close(terminal) }
         }
 
         /// Sets up the editor, and returns whether this succeeded.
         private func setUp() -> Bool {
-            // SAFETY: the editor is freed before this object.
+            // SAFETY: the editor does not retain this object, but `deinit` ends the editor first.
             let results = [
                 cedit_set_data(editor, Unmanaged.passUnretained(self).toOpaque()),
                 cedit_set_history_size(list, Self.historyCount),
@@ -83,13 +83,13 @@
                 cedit_bind(editor, "^R", "em-inc-search-prev"),
             ]
             guard results.allSatisfy({ $0 >= 0 }) else { return false }
-            // Loads the user's own bindings, which can replace those above. Errors are ignored.
+            // Loads the user's own bindings, which can replace the bindings above. Errors are ignored.
             _ = el_source(editor, nil)
             return true
         }
 
         private static func of(_ editor: OpaquePointer?) -> LineEditor? {
-            // SAFETY: the data is this object, which frees the editor before its own end.
+            // SAFETY: the data is the `LineEditor` that owns the editor and frees it in `deinit`.
             editor.flatMap { cedit_data($0) }.map { Unmanaged<LineEditor>.fromOpaque($0).takeUnretainedValue() }
         }
 
@@ -115,7 +115,7 @@
                 if wasCancelled { try Interruption.shared.check() }
                 return .end
             }
-            // SAFETY: libedit returns `count` bytes, which live until the next call.
+            // SAFETY: `el_gets` returns `count` bytes, which live until its next call.
             let line = UnsafeRawBufferPointer(start: bytes, count: Int(count))
             var text8 = String(decoding: line, as: UTF8.self)[...]
             while text8.last?.isNewline ?? false { text8.removeLast() }
@@ -152,7 +152,7 @@
                     if errno == EINTR || errno == EAGAIN { continue }
                     return -1
                 }
-                // Unless this is a continuation byte, it begins a new character. The bytes of an
+                // A byte that is not a continuation byte begins a new character. The bytes of an
                 // incomplete character before it are left out.
                 if byte & 0xC0 != 0x80 { bytes.removeAll() }
                 bytes.append(byte)

@@ -3,8 +3,8 @@ internal import RoostQuery
 
 /// A snapshot whose fetches and counts find only the objects of a list.
 ///
-/// Fetches without an order use the order of the list. All other reads go to the underlying
-/// snapshot.
+/// Fetches without an order use the order of the list. Reads other than fetches and counts go to
+/// the underlying snapshot.
 final class ListSnapshot: GraphProvidingSnapshot {
     private let base: any StoreSnapshot
     private let ids: [ObjectID]

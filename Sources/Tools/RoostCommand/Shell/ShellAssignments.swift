@@ -100,7 +100,7 @@ struct ShellAssignments {
         }
     }
 
-    /// Returns the name and the value of an assignment, or nil if there is no `=`.
+    /// Returns the name and the value of an assignment, or nil for a text without `=`.
     private static func split(_ assignment: ShellFragment) -> (name: String, value: ShellFragment)? {
         let text = ShellText(assignment.text)
         guard let equals = text.characters.indices.first(where: { text.isOutside[$0] && text.characters[$0] == "=" })

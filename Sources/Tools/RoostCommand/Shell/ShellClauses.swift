@@ -57,8 +57,8 @@ struct ShellClauses {
 
     /// Returns the keywords that begin clauses, with their ranges.
     ///
-    /// A property can have the name of a clause. A word next to an operator or a comma, or directly
-    /// after a keyword, is read as a property.
+    /// A property can have the same name as a keyword. So a word next to an operator or a comma, or
+    /// directly after a keyword, is read as a property.
     private static func starts(
         _ text: ShellText, from start: Int, words: [Word]
     ) -> [(word: Word, range: Range<Int>)] {
@@ -83,7 +83,8 @@ struct ShellClauses {
         return starts
     }
 
-    /// Returns the end of the `by` that follows `group` after a hyphen or a blank, or nil.
+    /// Returns the end of a `by` that follows `group` after a hyphen or blanks, or nil if no `by`
+    /// follows.
     private static func endOfBy(_ text: ShellText, from start: Int) -> Int? {
         guard start < text.count, text.characters[start] == "-" || text.characters[start].isWhitespace else {
             return nil

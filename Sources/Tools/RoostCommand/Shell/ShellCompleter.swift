@@ -1,11 +1,11 @@
 internal import RoostCore
 
-/// Completes the last word of a statement while it is typed.
+/// The completion of the last word of a statement while the user types the statement.
 struct ShellCompleter {
     /// The candidates for the last word.
     struct Answer {
         var candidates: [String] = []
-        /// The number of characters of the candidates that are already typed.
+        /// The number of characters, at the beginning of each candidate, that are already typed.
         var prefixCount = 0
         /// Whether to add a blank after a single candidate.
         var addsBlank = true
@@ -27,7 +27,7 @@ struct ShellCompleter {
             return properties(of: word[..<dot], word: word[word.index(after: dot)...], before: before)
         }
         var answer = matching(word, candidates: candidates(before))
-        // The name of a variable or a relationship can be the beginning of a path.
+        // The name of a variable or a relationship can begin a path, so it gets no blank after it.
         if answer.candidates.count == 1, let name = answer.candidates.first,
             session.variables[name] != nil
                 || entity(before)?.relationship(name) != nil

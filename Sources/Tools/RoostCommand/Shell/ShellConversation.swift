@@ -1,10 +1,10 @@
 internal import RoostCore
 
-/// Statements that a user types.
+/// A conversation with a user, which reads typed statements and runs them.
 struct ShellConversation {
     private let session: ShellSession
     private let input: any ShellInput
-    /// Receives the typed part of a statement, for completion.
+    /// Receives the lines of a statement that are already typed, for completion.
     private let note: (String) -> Void
 
     init(_ session: ShellSession, input: any ShellInput, note: @escaping (String) -> Void) {
@@ -41,7 +41,7 @@ struct ShellConversation {
                 typed = ""
                 input.remember(line.first?.isWhitespace == true ? line : text)
                 try run(text)
-                // A commit that ran during the signal has ended.
+                // A signal that arrived during a commit ends the shell only now.
                 if Interruption.shared.wasInterrupted { throw StoreError(.cancelled, "Interrupted.") }
                 if session.isEnded {
                     if try mayEnd() { return }
@@ -71,7 +71,7 @@ struct ShellConversation {
         }
     }
 
-    /// Runs the statements of a text, and prints the error of the first that fails.
+    /// Runs the statements of a text, and prints the error of the first statement that fails.
     private func run(_ text: String) throws {
         var failure: (any Error)?
         Interruption.shared.runningStatement {
@@ -88,7 +88,7 @@ struct ShellConversation {
         try tell(failure, of: text, wasInterrupted: wasInterrupted)
     }
 
-    /// Prints the error of a statement, and its position.
+    /// Prints the error of a statement, and shows the position of a syntax error.
     private func tell(_ failure: any Error, of text: String, wasInterrupted: Bool) throws {
         let console = session.console
         switch failure {
@@ -108,7 +108,7 @@ struct ShellConversation {
         }
     }
 
-    /// Returns the line of a statement that contains a column, and a mark below the column.
+    /// Returns the line of `text` that contains a column, and a mark below the column.
     static func mark(_ column: Int, of text: String) -> String {
         var rest = column
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

@@ -1,4 +1,4 @@
-/// A command for the shell itself, which begins with a period.
+/// A command for the shell itself; the command's name begins with a period.
 struct ShellCommand {
     let name: String
     /// The arguments after the name.
@@ -18,7 +18,7 @@ struct ShellCommand {
 
 /// The help of the shell.
 enum ShellHelp {
-    /// A statement or another topic.
+    /// A topic of the help: a kind of statement, or another subject.
     struct Topic {
         let name: String
         let usage: String
@@ -33,8 +33,8 @@ enum ShellHelp {
                 "[fetch] OBJECTS [where PREDICATE] [sort KEYS] [limit N] [offset N] [select LIST]",
             summary: "Print objects.",
             text: """
-                The clauses are options of 'roost fetch', in any order: group-by LIST, having PREDICATE and distinct, too. The word
-                'fetch' can be left out.
+                The clauses are the options of 'roost fetch' with the same names, in any order. group-by LIST, having PREDICATE and
+                distinct are clauses, too. The word 'fetch' can be left out.
 
                   fetch Album where title CONTAINS[c] 'rock' sort -title limit 10
                   Track where album = $a[0] select name, milliseconds / 1000 AS seconds
@@ -110,7 +110,7 @@ enum ShellHelp {
                 """),
     ]
 
-    /// The list of statements and commands.
+    /// The list of topics and commands.
     static var overview: String {
         var table = TextTable([("", .leading), ("", .leading)])
         for topic in topics { table.append([topic.name, topic.summary]) }
@@ -125,7 +125,7 @@ enum ShellHelp {
         return "\(topic.summary)\n\n\(usage)\(topic.text)"
     }
 
-    /// The statements, for the help of `roost shell`.
+    /// The topics that have a usage line, for the help of `roost shell`.
     static var statements: String {
         let shown = topics.filter { !$0.usage.isEmpty }
         let width = shown.map(\.name.count).max() ?? 0

@@ -3,8 +3,9 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSystem
 
-/// The statements that were typed in this and earlier sessions, in a file that only its user can
-/// read.
+/// The statements that a user typed in this session and in earlier sessions.
+///
+/// They are saved in a file that only this user can read.
 ///
 /// Each statement is a line. A line feed in a statement is written as `\n`, a carriage return as
 /// `\r`, and a backslash as `\\`. Shells that run at the same time append to the same file, with
@@ -12,17 +13,19 @@ internal import RoostSystem
 final class ShellHistory {
     /// The maximum number of statements that are read from the file.
     static let entryLimit = 5000
-    /// The maximum number of bytes of a kept statement.
+    /// The maximum number of bytes in a statement of the history.
     private static let entryByteLimit = 16 * 1024
 
     private(set) var entries: [String] = []
-    /// The path of the file, or nil.
+    /// The path of the file, or nil to save nothing.
     private let path: String?
-    /// The reason why statements are not saved, or nil.
+    /// A message about the error that prevents saving, or nil.
     private(set) var problem: String?
 
-    /// Returns the path of a user's file, below `XDG_STATE_HOME` or `.local/state` in the home
-    /// directory.
+    /// Returns the path of the user's history file.
+    ///
+    /// The file is below `XDG_STATE_HOME`. Without an absolute path in that variable, it is below
+    /// `~/.local/state`.
     ///
     /// - Parameter environment: The variables of the process.
     /// - Returns: The path, or nil without a home directory.
@@ -35,8 +38,8 @@ final class ShellHistory {
     /// Reads a history.
     ///
     /// - Parameters:
-    ///   - path: The file, which need not exist, or nil to save nothing.
-    ///   - byteLimit: The maximum number of bytes that are read, from the end of the file.
+    ///   - path: The path of the file, or nil to save nothing. The file need not exist.
+    ///   - byteLimit: The maximum number of bytes to read. Only the end of a longer file is read.
     init(_ path: String?, byteLimit: Int = 64 << 20) {
         self.path = path
         guard let path else { return }
@@ -52,7 +55,7 @@ final class ShellHistory {
 
     /// Adds a statement, and returns whether it was added.
     ///
-    /// A statement is left out if it is empty or too long, contains a NUL, begins with a blank, or
+    /// A statement is not added if it is empty or too long, contains a NUL, begins with a blank, or
     /// equals the last statement.
     func append(_ statement: String) -> Bool {
         guard !statement.isEmpty, statement.first?.isWhitespace == false, statement != entries.last,
@@ -90,7 +93,9 @@ final class ShellHistory {
 
     // MARK: Files
 
-    /// Creates a directory and its parents if they are missing, accessible only to the user.
+    /// Creates a directory and its parents, unless they exist.
+    ///
+    /// Only the user can access the created directories.
     private static func makeDirectory(_ path: String) throws(SystemError) {
         if mkdir(path, 0o700) == 0 || errno == EEXIST { return }
         guard errno == ENOENT else { throw SystemError(code: errno) }
@@ -126,7 +131,8 @@ final class ShellHistory {
         return result
     }
 
-    /// Returns the whole lines among the last bytes of a file, or an empty text without a file.
+    /// Returns the complete lines in the last bytes of a file, or an empty text if the file does
+    /// not exist.
     private static func read(_ path: String, byteLimit: Int) throws(SystemError) -> String {
         var bytes: [UInt8] = []
         var start: off_t = 0
@@ -137,7 +143,7 @@ final class ShellHistory {
                 guard size >= 0, lseek(descriptor, start, SEEK_SET) == start else { throw SystemError(code: errno) }
                 var chunk = [UInt8](repeating: 0, count: 64 * 1024)
                 while bytes.count < byteLimit {
-                    // SAFETY: the buffer has room for its bytes.
+                    // SAFETY: `read` writes at most as many bytes as the buffer has.
                     let count = chunk.withUnsafeMutableBytes { SystemCalls.read(descriptor, into: $0) }
                     if count == 0 { return }
                     if count < 0 {
@@ -159,7 +165,7 @@ final class ShellHistory {
         let bytes = Array(text.utf8)
         var offset = 0
         while offset < bytes.count {
-            // SAFETY: the buffer is the rest of the bytes.
+            // SAFETY: `write` only reads the bytes from `offset` to the end of the array.
             let count = bytes.withUnsafeBytes {
                 SystemCalls.write(UnsafeRawBufferPointer(rebasing: $0[offset...]), to: descriptor)
             }
@@ -182,8 +188,8 @@ final class ShellHistory {
     /// Replaces the file atomically, so that no program sees a partial file.
     private static func replace(_ path: String, by lines: ArraySlice<Substring>) throws(SystemError) {
         let temporary = "\(path).\(getpid())"
-        // An earlier process with the same number may have left the file. If it cannot be removed,
-        // the creation fails.
+        // An earlier process with the same process ID may have left this file. If the file cannot
+        // be removed, creating it again fails.
         _ = unlink(temporary)
         do throws(SystemError) {
             try withFile(temporary, flags: O_WRONLY | O_CREAT | O_EXCL) { (descriptor) throws(SystemError) in

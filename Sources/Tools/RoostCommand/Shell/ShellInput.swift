@@ -31,12 +31,12 @@ extension ShellInput {
 /// The lines of standard input or of a file.
 final class StreamInput: ShellInput {
     private let read: (_ bytes: inout [UInt8]) throws(StoreError) -> Bool
-    /// Shows a prompt, or nil without a terminal.
+    /// The function that shows a prompt, or nil without a terminal.
     private let show: ((String) -> Void)?
     private let name: String
     private var bytes: [UInt8] = []
     private var start = 0
-    /// The position up to which no line ending was found.
+    /// The position from which the search for a line ending continues.
     private var searched = 0
     private var isAtEnd = false
 
@@ -44,8 +44,8 @@ final class StreamInput: ShellInput {
     ///
     /// - Parameters:
     ///   - name: The name of the input for messages.
-    ///   - show: Shows a prompt. Nil without a terminal.
-    ///   - read: Appends bytes to an array. Returns false at the end.
+    ///   - show: A function that shows a prompt, or nil without a terminal.
+    ///   - read: A function that appends bytes to an array, and returns false at the end.
     init(
         _ name: String, show: ((String) -> Void)? = nil,
         read: @escaping (_ bytes: inout [UInt8]) throws(StoreError) -> Bool

@@ -50,12 +50,12 @@ struct ShellScript {
     }
 }
 
-/// A statement of a script that failed.
+/// The failure of a statement in a script.
 struct ShellFailure: Error {
     /// The error with its position: `line 3, column 7: …`.
     let message: String
     let code: ExitCode
-    /// The error, if it comes from standard output.
+    /// The error if writing to standard output failed, or nil for any other error.
     let output: OutputError?
 
     init(_ error: any Error, in file: String?, line: Int) {

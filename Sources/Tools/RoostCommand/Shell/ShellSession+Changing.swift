@@ -4,7 +4,7 @@ internal import RoostGraph
 internal import RoostQuery
 
 // Statements that change objects. Each statement is one step that can be undone. A statement that
-// fails changes nothing, unless only its output fails.
+// fails changes nothing. If only the output of a statement fails, its changes stay.
 
 extension ShellSession {
     /// The new values of one object's properties.
@@ -37,7 +37,7 @@ extension ShellSession {
         } catch { throw failure ?? error }
     }
 
-    /// Returns a statement, shortened to fit into a line.
+    /// Returns the name of an undo step: its statement, shortened to fit into a line.
     private static func name(ofStep text: String) -> String {
         let line = VisibleText.of(text)
         return line.count > 60 ? line.prefix(59) + "…" : line

@@ -93,7 +93,9 @@ extension ShellSession {
         try console.print((rest > 0 ? "and \(Self.objects(rest)) more\n" : "") + Self.counts(objects))
     }
 
-    /// Returns the changed properties of an object, each with its change.
+    /// Returns the name of each changed property of an object, with a text such as `1 → 2`.
+    ///
+    /// If the object's values are unchanged, its relationships changed, and the only line says so.
     private func lines(of object: ManagedObject) throws -> [(String, String)] {
         guard !object.isDeleted else { return [] }
         let values = object.changedValues()

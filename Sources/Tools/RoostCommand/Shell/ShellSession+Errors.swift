@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension ShellSession {
-    /// Runs code that reads clauses, and adds the position in the statement to its usage errors.
+    /// Runs `body`, which reads clauses, and gives its usage errors a position in the statement.
     ///
     /// - Throws: `ShellSyntaxError` instead of `UsageError`; other errors unchanged.
     func placing<Result>(_ clauses: ShellClauses, _ body: () throws -> Result) throws -> Result {
@@ -10,7 +10,7 @@ extension ShellSession {
         }
     }
 
-    /// Returns an error of a clause with its position in the statement.
+    /// Returns an error with a message about a clause, and with the position of the mistake.
     private static func placed(_ message: String, clauses: ShellClauses) -> ShellSyntaxError {
         guard let match = message.firstMatch(of: /'--([a-z-]+)'/),
             let word = ShellClauses.Word(rawValue: String(match.output.1)), let clause = clauses[word]
@@ -22,11 +22,10 @@ extension ShellSession {
         return located(message, clause: clause)
     }
 
-    /// Returns the position in the statement of a name that the message quotes, or nil if no clause
-    /// has it.
+    /// Returns the position at which a clause contains a name that the message quotes, or nil.
     private static func place(ofNameIn message: String, clauses: ShellClauses) -> Int? {
         for match in message.matches(of: #/'([^']+)'/#) {
-            for clause in clauses.fragments.values {
+            for clause in clauses.fragments.values.sorted(by: { $0.column < $1.column }) {
                 guard let range = clause.text.firstRange(of: match.output.1) else { continue }
                 return clause.column + clause.text.distance(from: clause.text.startIndex, to: range.lowerBound)
             }
@@ -34,12 +33,14 @@ extension ShellSession {
         return nil
     }
 
-    /// Returns an error with its position, if known: the column in the message, or the clause's
-    /// beginning.
+    /// Returns an error with a message, and with the position of the mistake if it is known.
+    ///
+    /// The position comes from a column that the message names. If the message names an option
+    /// instead, the position is the beginning of the clause.
     ///
     /// - Parameters:
-    ///   - message: The message, which names options of commands.
-    ///   - clause: The clause of the error, if any.
+    ///   - message: The message, which may name options of commands.
+    ///   - clause: The clause with the mistake, or nil if unknown.
     /// - Returns: The error.
     static func located(_ message: String, clause: ShellFragment?) -> ShellSyntaxError {
         let place =

@@ -9,7 +9,7 @@ extension ShellSession {
     /// The objects of a request, and the fetch that reads them.
     struct Selection {
         let objects: Objects
-        /// The fetch, which closes ``snapshot``.
+        /// The fetch, which closes ``snapshot`` when it is deallocated.
         let fetch: StoreFetch
         let snapshot: any StoreSnapshot
     }
@@ -99,7 +99,7 @@ extension ShellSession {
         return Set(text.matches(of: /,\s*\$(\w+)\s*,/).map { String($0.output.1) })
     }
 
-    /// Returns the value of `$a` in a predicate: a list of objects, one object, or a value.
+    /// Returns what `$a` means in a predicate: a list of objects, one object, or a value.
     private func predicateArgument(
         _ source: ShellSource, fragment: ShellFragment, snapshot: any StoreSnapshot
     ) throws -> any PredicateArgument {
@@ -136,7 +136,7 @@ extension ShellSession {
     func explain(_ request: ShellStatement.Request) throws {
         if context.hasChanges {
             console.printError(
-                "note: the plan is for the store; uncommitted changes are compared separately")
+                "note: the plan is for the store; a fetch examines uncommitted changes separately")
         }
         let base = try store.snapshot()
         let objects = try resolve(request.source, snapshot: base)
@@ -164,7 +164,7 @@ extension ShellSession {
         try tell("\(variable) = \(Self.objects(ids.count)) of \(objects.entity.name)")
     }
 
-    /// Returns the IDs of the objects of a request, in its order.
+    /// Returns the IDs of a request's objects, in the order that the request specifies.
     func ids(_ request: ShellStatement.Request) throws -> (objects: Objects, ids: [ObjectID]) {
         let selection = try select(request)
         return try placing(request.clauses) {
@@ -175,10 +175,10 @@ extension ShellSession {
         }
     }
 
-    /// Returns the value of a source with one object: its attribute, or the object itself.
+    /// Returns the value of a source with one object: the object's attribute, or the object itself.
     ///
-    /// - Returns: The value: null if the source is empty, and nil if it has several objects or is
-    ///   an entity.
+    /// - Returns: The value, which is null if the source has no object. Returns nil for several
+    ///   objects and for all objects of an entity.
     func value(of objects: Objects, snapshot: any StoreSnapshot) throws -> Value? {
         guard let ids = objects.ids, ids.count < 2 else { return nil }
         guard let id = ids.first else { return .null }

@@ -21,7 +21,7 @@ extension ShellSession {
     ///   - source: The source.
     ///   - snapshot: The snapshot to search.
     /// - Returns: The objects.
-    /// - Throws: `ShellSyntaxError` that names the wrong step; errors of reading.
+    /// - Throws: `ShellSyntaxError` with the position of the wrong step; errors of reading.
     func resolve(_ source: ShellSource, snapshot: any StoreSnapshot) throws -> Objects {
         var objects = try start(source)
         for (number, (step, column)) in source.steps.enumerated() {
@@ -90,7 +90,9 @@ extension ShellSession {
         try snapshot.objectIDs(FetchRequest(entity.name))
     }
 
-    /// Returns the destinations of a relationship from objects, in order and without duplicates.
+    /// Returns the objects to which a relationship of the given objects refers, each once.
+    ///
+    /// The result has the order of the given objects.
     private func follow(
         _ relationship: ManagedObjectModel.Relationship, from ids: [ObjectID], snapshot: any StoreSnapshot
     ) throws(StoreError) -> [ObjectID] {

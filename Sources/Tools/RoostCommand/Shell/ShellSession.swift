@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostGraph
 internal import RoostStores
 
-/// An open store in a shell, with its changes, variables and the format of results.
+/// The state of a shell: its open store, uncommitted changes, variables and output format.
 final class ShellSession {
     /// The objects that a variable holds.
     struct Variable {
@@ -24,7 +24,7 @@ final class ShellSession {
     let isInteractive: Bool
     var format: RecordFormat = .table
     var variables: [String: Variable] = [:]
-    /// The new objects whose keys are still temporary.
+    /// The new objects whose keys are still temporary, by their temporary IDs.
     private var newObjects: [ObjectID: ManagedObject] = [:]
     /// The files that `.read` currently reads, the innermost file last.
     var filesBeingRead: [String] = []
@@ -93,15 +93,15 @@ final class ShellSession {
 
     /// Returns the state that statements see: the store with all uncommitted changes.
     ///
-    /// Without changes, this is the store's own snapshot, which can explain fetches and use
-    /// indexes.
+    /// If nothing is uncommitted and no statement is changing objects, this is the store's own
+    /// snapshot, which can explain fetches and use indexes.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         context.hasChanges || isChanging ? try context.snapshotWithChanges() : try store.snapshot()
     }
 
     // MARK: Variables
 
-    /// Refuses the name of an entity or a statement as a variable's name.
+    /// Refuses a name for a variable if an entity or a statement has the name already.
     func requireFree(_ name: String) throws {
         guard model.entities.allSatisfy({ $0.name.text != name }), !ShellStatement.words.contains(name.lowercased())
         else { throw UsageError("'\(name)' has a meaning already; choose another name for the variable") }
@@ -112,7 +112,7 @@ final class ShellSession {
         if object.objectID.key < 0 { newObjects[object.objectID] = object }
     }
 
-    /// Replaces temporary keys in variables after a commit.
+    /// Replaces temporary keys in variables by the keys that objects got in a commit.
     func replaceKeys() {
         guard !newObjects.isEmpty else { return }
         let final = newObjects.mapValues(\.objectID)
@@ -131,6 +131,6 @@ final class ShellSession {
         if format == .table { try console.print(text) }
     }
 
-    /// Returns a number of objects: `1 object`, `3 objects`.
+    /// Returns a count of objects in words: `1 object`, `3 objects`.
     static func objects(_ count: Int) -> String { count == 1 ? "1 object" : "\(count) objects" }
 }

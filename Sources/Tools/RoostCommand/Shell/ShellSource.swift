@@ -4,8 +4,9 @@ struct ShellSource {
     enum Step {
         /// The object at a position.
         case position(Int)
-        /// A property: a relationship or, in the last steps, an attribute or an element of a
-        /// composite attribute.
+        /// The name of a relationship, an attribute, or an element of a composite attribute.
+        ///
+        /// Only the last steps can name an attribute or an element.
         case name(String)
     }
 
@@ -42,16 +43,18 @@ struct ShellSource {
         self.end = place
     }
 
-    /// Reads a whole text as a source.
+    /// Reads a text that contains only a source.
     ///
-    /// Returns nil if the text is not a source.
+    /// Returns nil for any other text.
     init?(whole text: String) {
         let scanned = ShellText(text)
         guard let source = try? ShellSource(scanned, from: 0), source.end == scanned.count else { return nil }
         self = source
     }
 
-    /// Returns the key of `Album/5` or `Album/p5`.
+    /// Reads the key in `Album/5` or `Album/p5`, from the slash on.
+    ///
+    /// - Returns: The key and the position after it. Without a slash, nil and `start`.
     private static func key(_ text: ShellText, from start: Int) throws(ShellSyntaxError) -> (Int64?, Int) {
         guard start < text.count, text.characters[start] == "/" else { return (nil, start) }
         var first = start + 1

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// A statement of the shell.
 enum ShellStatement {
-    /// Objects, and the clauses for them.
+    /// The objects that a statement concerns, and the statement's clauses.
     struct Request {
         let source: ShellSource
         let clauses: ShellClauses

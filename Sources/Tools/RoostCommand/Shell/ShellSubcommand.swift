@@ -56,8 +56,7 @@ extension Subcommand {
             try ShellScript(session, input: StreamInput.standard(isPrompting: false), name: nil).run()
         } catch let failure as ShellFailure {
             if let output = failure.output {
-                // If the reader of the output ends early, this is not an error, unless changes are
-                // lost.
+                // The reader of the output may end early. This is an error only if changes are lost.
                 guard session.changeCount > 0 else { throw output }
                 if case .system = output.reason { console.printError(failure.message) }
                 code = .failure

@@ -48,15 +48,14 @@ struct ShellText {
 
     var count: Int { characters.count }
 
-    /// Returns the first index from `start` on that is not a blank.
+    /// Returns the index of the first character that is not a blank, from `start` on.
     func skipBlanks(from start: Int) -> Int {
         var index = start
         while index < count, characters[index].isWhitespace { index += 1 }
         return index
     }
 
-    /// Returns the end of the name that begins at an index, or the index itself if there is no
-    /// name.
+    /// Returns the end of the name that begins at `start`, or `start` if no name begins there.
     func endOfName(from start: Int) -> Int {
         guard start < count, Self.isNameStart(characters[start]) else { return start }
         var index = start
@@ -72,7 +71,7 @@ struct ShellText {
     static func isNamePart(_ character: Character) -> Bool { isNameStart(character) || character.isNumber }
 }
 
-/// Combines lines into statements.
+/// A buffer that combines lines into statements.
 ///
 /// A statement ends with the line, unless a bracket or a quote is open. Between statements, a line
 /// that begins with `--` or `#` is a comment, and a line that begins with a period is a command.
@@ -86,12 +85,12 @@ struct ShellStatementBuffer {
     private(set) var firstLine = 0
     private var lineCount = 0
 
-    /// Whether an incomplete statement has begun.
+    /// Whether the lines so far end in an incomplete statement.
     private(set) var isOpen = false
 
     /// Adds a line.
     ///
-    /// - Returns: The text of complete statements, or nil if none is complete.
+    /// - Returns: The text of one or more complete statements, or nil if the line completes none.
     /// - Throws: `ShellSyntaxError` for a statement that is too long.
     mutating func append(_ line: String) throws(ShellSyntaxError) -> String? {
         lineCount += 1
@@ -122,7 +121,7 @@ struct ShellStatementBuffer {
         (lines, nesting, isOpen) = ("", BracketNesting(), false)
     }
 
-    /// Returns the statements of a text, separated by semicolons, with their positions.
+    /// Splits a text at semicolons, and returns its statements with their positions.
     static func statements(_ text: String) -> [ShellFragment] {
         if text.hasPrefix(".") { return [ShellFragment(text, column: 0)] }
         let scanned = ShellText(text)

@@ -43,7 +43,7 @@ extension StreamInput {
             var chunk = [UInt8](repeating: 0, count: chunkByteCount)
             while true {
                 try Interruption.shared.check()
-                // SAFETY: the buffer has room for its bytes.
+                // SAFETY: `read` writes at most as many bytes as the buffer has.
                 let count = chunk.withUnsafeMutableBytes { SystemCalls.read(file.descriptor, into: $0) }
                 if count >= 0 {
                     bytes.append(contentsOf: chunk[..<count])

@@ -52,9 +52,8 @@ extension Subcommand {
 
     /// Returns the destination of a backup.
     ///
-    /// A bare path where no store exists gets the type of the source.
-    ///
-    /// The backup itself reports unusable paths.
+    /// A path without a type, at which no store exists, gets the type of the source. An unusable
+    /// path is not refused here, because the backup reports it.
     private static func destination(
         _ text: String, type: String, arguments: ParsedArguments
     ) throws -> PersistentStoreDescription {

@@ -74,9 +74,9 @@ extension Subcommand {
         return .success
     }
 
-    /// Returns a short form of an origin.
+    /// Returns an origin, without the directories of the configuration's file.
     ///
-    /// The first line of the table has the whole path of the file.
+    /// The first row of the table shows the whole path of that file.
     private static func text(_ origin: RoostConfiguration.Origin, file: String?) -> String {
         guard case .file(let path, let line) = origin, path == file else { return origin.description }
         return "\(path.split(separator: "/").last ?? ""):\(line)"

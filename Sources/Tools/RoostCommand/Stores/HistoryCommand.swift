@@ -75,7 +75,7 @@ extension Subcommand {
 
     /// Prints the transactions that a request selects.
     ///
-    /// - Returns: The token of the store's last transaction, even if it was not selected.
+    /// - Returns: The token of the store's last transaction, which the request need not select.
     private static func print(
         _ request: HistoryRequest, of store: any PersistentStore, isJSON: Bool, console: Console
     ) throws -> HistoryToken {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// The type of an attribute, chosen by a column's declared type and its values.
+/// The attribute type that fits the declared type and the values of a column.
 struct AttributeInference {
     var type: AttributeType
     /// A remark for the user about the values.
@@ -55,7 +55,7 @@ struct AttributeInference {
         }
     }
 
-    /// Chooses the declared type, unless a value of the rows does not fit it.
+    /// Chooses the declared type, or text or binary data if a value does not fit that type.
     private mutating func chooseStrict(_ facts: ColumnFacts) {
         type = Self.declared(facts.declaredType)
         guard facts.isValidText else {

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The kinds of values that the rows of a table have in one column.
+/// Statistics about the values in one column of a table.
 struct ColumnFacts {
     let declaredType: DeclaredType
     /// Whether the database accepts only values of the declared type.
@@ -16,19 +16,19 @@ struct ColumnFacts {
     var isExactDouble = true
     /// Whether all numbers are decimals of at most 38 digits.
     ///
-    /// Only determined for declared decimals.
+    /// Determined only if the declared type is ``DeclaredType/decimal``.
     var isDecimal = true
     /// Whether all texts are valid UTF-8.
     var isValidText = true
     /// Whether all texts and blobs are UUIDs.
     ///
-    /// Only determined for declared UUIDs.
+    /// Determined only if the declared type is ``DeclaredType/uuid``.
     var isUUID = true
     var hasUpperCase = false
     var hasLowerCase = false
     /// Whether all texts are dates.
     ///
-    /// Only determined for declared dates.
+    /// Determined only if the declared type is ``DeclaredType/date``.
     var isDate = true
     /// The forms of the dates that were found.
     var dateForms: DateForm = []
@@ -38,9 +38,9 @@ struct ColumnFacts {
     // Counted only if the database has types for decimals and dates.
     var decimals = 0
     var dates = 0
-    /// Whether all dates keep all digits of their seconds.
+    /// Whether no date loses digits of its seconds.
     var hasExactDates = true
-    /// The number of the first row with a text, or nil.
+    /// The first row with a text, or nil.
     var firstTextRow: Int64?
 
     init(_ column: ForeignTable.Column) { (declaredType, isStrict) = (column.declaredType, column.isStrict) }

@@ -31,7 +31,7 @@ package final class DatabaseImport: MadeContent {
     ///
     /// - Parameters:
     ///   - source: The database.
-    ///   - wrapping: Wraps the job in the case for this kind of database.
+    ///   - wrapping: A function that wraps the job in the case for this kind of database.
     ///   - model: The model to fill, or nil to infer a model. In the `userInfo` of an entity or
     ///     property, `importedFrom` names its table or column. Without `importedFrom`, the name of
     ///     the entity or property is used.
@@ -153,8 +153,8 @@ struct ImportJob<Source: ForeignSource> {
         source.close()
     }
 
-    /// Creates every record without storing it, to find the first value that the model cannot
-    /// hold.
+    /// Creates every record without sending it, and throws for the first value that the model
+    /// cannot hold.
     func checkValues(_ checkCancellation: () throws(StoreError) -> Void) throws(StoreError) {
         var batch = RecordBatch(model: binding.model)
         for entity in binding.sources {

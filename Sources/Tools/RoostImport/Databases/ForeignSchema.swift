@@ -11,7 +11,7 @@ struct ForeignTable {
         let isMandatory: Bool
         /// The text of the DEFAULT clause.
         let defaultText: String?
-        /// The value of the DEFAULT clause, or nil if it is not a literal.
+        /// The literal of the DEFAULT clause, or nil if the clause has an expression or is missing.
         let defaultLiteral: SchemaLiteral?
         /// The collation, or `BINARY` for the default collation.
         let collation: String
@@ -37,7 +37,7 @@ struct ForeignTable {
     /// An index over columns.
     struct Index {
         let name: String
-        /// The positions of the columns, or nil for expressions, the rowid and omitted columns.
+        /// The positions of the columns, with nil for expressions, the rowid and left-out columns.
         let columns: [Int?]
         let isDescending: [Bool]
         let collations: [String]
@@ -54,12 +54,13 @@ struct ForeignTable {
     let name: String
     private(set) var columns: [Column] = []
     private var columnNames = SchemaNames()
-    /// The position of an integer primary key, which is the rowid in SQLite.
+    /// The position of the column that is the integer primary key, or nil.
+    ///
+    /// In SQLite, this column has the rowid.
     var rowIDColumn: Int?
     /// The name of the rowid, or of the integer primary key, in statements.
     ///
-    /// Nil for a table without a rowid, and for a table in which columns use all possible names
-    /// of the rowid.
+    /// Nil for a table that has neither. Also nil if columns use all possible names of the rowid.
     var rowIDName: String?
     /// The positions of the columns of the primary key.
     var primaryKey: [Int] = []
@@ -90,7 +91,7 @@ struct ForeignTable {
 /// The meaning of a declared type.
 enum DeclaredType {
     case boolean, uuid, date, decimal, integer, text, blob, real, none, other
-    /// Types that only strict columns have.
+    /// Types that only columns with ``ForeignTable/Column/isStrict`` have.
     ///
     /// `time` is a date and time without a zone.
     case integer16, integer32, float, time

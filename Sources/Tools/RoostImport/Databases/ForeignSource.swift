@@ -17,7 +17,8 @@ protocol ForeignSource: AnyObject {
 
     /// Chooses the keys of the objects.
     ///
-    /// Called once, before pairs and values of the kind ``ForeignValue/reference(_:)`` are read.
+    /// Called once, before ``pairs(from:to:of:)`` is called or a ``ForeignValue/reference(_:)`` is
+    /// read.
     ///
     /// - Parameter isNumbered: For each table, whether the keys of its objects are row numbers,
     ///   counted from 1. Otherwise the keys are the values of ``ForeignTable/rowIDName``.
@@ -35,11 +36,11 @@ protocol ForeignSource: AnyObject {
     /// - Throws: Errors of the database.
     func rows(_ values: [ForeignValue], of table: Int) throws(StoreError) -> Rows
 
-    /// Returns the pairs of objects that the two foreign keys of a join table link, in ascending
-    /// order of the objects' keys.
+    /// Returns the pairs of objects that a join table links, in ascending order of the objects'
+    /// keys.
     ///
-    /// Each row of the result has the keys of the two objects, and the number of table rows with
-    /// this pair.
+    /// Each row of the result has three numbers: the keys of the two objects, and the number of
+    /// times that the table has this pair.
     func pairs(
         from source: ForeignTable.ForeignKey, to destination: ForeignTable.ForeignKey, of table: Int
     ) throws(StoreError) -> Rows
@@ -49,19 +50,21 @@ protocol ForeignSource: AnyObject {
     /// Does nothing for a database whose transactions do not see such changes.
     func verify() throws(StoreError)
 
-    /// Ends the transaction, after which nothing is read.
+    /// Ends the transaction.
+    ///
+    /// Read nothing from the database afterwards.
     func close()
 }
 
 /// A value that is read for each row of a table.
 enum ForeignValue {
-    /// The value of ``ForeignTable/rowIDName``, or any number for a table without it.
+    /// The value of ``ForeignTable/rowIDName``, or any number if that name is nil.
     case rowID
     /// The value in the column at a position.
     case column(Int)
     /// The key of the object to which a foreign key refers, or null.
     case reference(ForeignTable.ForeignKey)
-    /// 1 for a row whose foreign key has a value but refers to no existing row, and otherwise 0.
+    /// 1 if the foreign key has a value in any column but refers to no existing row, otherwise 0.
     case isDangling(ForeignTable.ForeignKey)
 }
 
@@ -77,7 +80,7 @@ protocol ForeignRows: AnyObject {
     /// Returns a value of the current row.
     func cell(_ column: Int32) throws(StoreError) -> ForeignCell
 
-    /// Runs `body` with the bytes of a blob, or of the text of another value.
+    /// Runs `body` with the bytes of a blob, or with the bytes of any other value as text.
     ///
     /// The value must not be a ``ForeignCell/integer(_:)`` or ``ForeignCell/real(_:)``.
     func withBytes<Result>(
@@ -94,7 +97,7 @@ enum ForeignCell {
     case decimal(DecimalNumber)
     /// A date of a database that has a type for dates.
     ///
-    /// `isExact` is whether the seconds have all digits of the date.
+    /// `isExact` is false if digits of the date do not fit into the seconds.
     case date(Double, isExact: Bool)
     case text
     case blob

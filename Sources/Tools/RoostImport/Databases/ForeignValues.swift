@@ -13,7 +13,7 @@ struct DateForm: OptionSet, Hashable {
     static let fraction = DateForm(rawValue: 16)
     static let utc = DateForm(rawValue: 32)
     static let offset = DateForm(rawValue: 64)
-    /// The fraction has more digits than a date keeps.
+    /// A fraction with more digits than a date keeps.
     static let rounded = DateForm(rawValue: 128)
 
     /// Returns the seconds that `DateText` reads from a text, and the form of the text.
@@ -45,7 +45,7 @@ struct DateForm: OptionSet, Hashable {
         return digits
     }
 
-    /// Returns the digits of the fraction that a date can represent.
+    /// Returns the digits of the fraction of a second in a stored date.
     private static func kept(_ seconds: Double) -> [UInt8] {
         guard let text = DateText.text(seconds), let point = text.firstIndex(of: ".") else { return [] }
         return digits(text[text.index(after: point)...].utf8)
@@ -95,7 +95,8 @@ enum UUIDText {
 
 /// Converts floating-point numbers and whole numbers to decimals.
 enum NumberText {
-    /// Returns the shortest decimal that gives the same floating-point number, if any.
+    /// Returns the shortest decimal that gives the same floating-point number, or nil if no
+    /// decimal represents the number.
     static func decimal(_ value: Double) -> DecimalNumber? {
         guard value.isFinite, !(value == 0 && value.sign == .minus) else { return nil }
         // Arithmetic finds short decimals, such as most prices, without creating text. Whole numbers below 10^15 are

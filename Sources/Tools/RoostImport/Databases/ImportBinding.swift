@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The tables and columns that fill the entities and relationships of a model.
 struct ImportBinding {
-    /// A field of a record and its value.
+    /// A field of a record, and the position of the value for it.
     struct Reading {
         let field: RecordLayout.Field
         /// The position of the value in ``Source/values``.
@@ -20,7 +20,7 @@ struct ImportBinding {
         let table: Int
         /// The values to read for each row.
         var values: [ForeignValue] = []
-        /// The uses of the values, in the order of the fields.
+        /// The fields that the values fill, in the order of the record layout.
         var readings: [Reading] = []
     }
 
@@ -42,12 +42,12 @@ struct ImportBinding {
     private var filled: Set<Int> = []
     private var problems: [String] = []
 
-    /// Finds the source of each entity and property.
+    /// Finds the table, column, foreign key or join table for each entity and property.
     ///
     /// - Parameters:
     ///   - model: The model to fill.
-    ///   - inference: The inferred model. A relationship of `model` without `importedFrom` can have
-    ///     the name that was inferred for its foreign key.
+    ///   - inference: The inference of a model from the same database. A relationship of `model`
+    ///     without `importedFrom` can have the name that was inferred for a foreign key.
     /// - Throws: `invalidModel`, with a list of everything that the database cannot fill.
     init(_ model: ManagedObjectModel, inference: ModelInference) throws(StoreError) {
         (self.model, self.inference, schema) = (model, inference, inference.schema)

@@ -1,14 +1,14 @@
 internal import RoostCore
 
-/// Describes the use of each table and column.
+/// A builder of the plan, which describes the use of each table and column.
 struct ImportPlanning {
     private let schema: ForeignSchema
     private let facts: [TableFacts]
     private let binding: ImportBinding
     private var remarks: ImportRemarks
-    /// For each table and column, the property for its values, with the property's type.
+    /// For each table and column, the name and type of the property for the column's values.
     private var properties: [Int: [Int: (name: String, type: String)]] = [:]
-    /// The entities by their tables.
+    /// The name of the entity for each table, by the position of the table.
     private let entities: [Int: String]
     private let joins: Set<Int>
 

@@ -30,7 +30,7 @@ struct JoinTable {
     let first: ForeignTable.ForeignKey
     let second: ForeignTable.ForeignKey
 
-    /// Returns the join tables of a schema, by the positions of their tables.
+    /// Returns the join tables of a schema, by their positions in the schema.
     static func find(in schema: ForeignSchema) -> [Int: JoinTable] {
         let parents = Set(schema.tables.flatMap(\.foreignKeys).map(\.parent))
         var result: [Int: JoinTable] = [:]
@@ -56,6 +56,6 @@ extension AttributeDescription {
 enum ImportSource {
     /// The key for the name of a table or column.
     static let key = "importedFrom"
-    /// The key for the name of the join table's column that refers to the destination.
+    /// The key for the join table's column that refers to the destination of the relationship.
     static let columnKey = "importedColumn"
 }

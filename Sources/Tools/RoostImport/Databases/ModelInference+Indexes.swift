@@ -26,7 +26,7 @@ extension ModelInference {
     private mutating func addConstraint(_ index: ForeignTable.Index, table: Int) -> String? {
         if let reason = Self.plainReason(index) { return reason }
         let columns = index.columns.compactMap { $0 }
-        // Keys are unique already.
+        // Keys of objects are unique, so any combination of columns with a key is unique too.
         if columns.contains(where: { isKey($0, of: table) }) { return nil }
         if let other = index.collations.first(where: { $0 != "BINARY" }) {
             return "it compares with collation \(other), and constraints compare exactly"
@@ -53,7 +53,8 @@ extension ModelInference {
         guard let properties = properties(columns, table: table, isConstraint: false) else {
             return "its columns are not all properties of the entity"
         }
-        // A relationship of several columns is a single element of the index.
+        // A relationship of several columns is a single element of the index. In this case all
+        // elements have the direction of the first column.
         let descending = zip(columns, index.isDescending).first { column, _ in column == columns.first }?.1 ?? false
         let isOneToOne = properties.count == columns.count
         let elements = properties.enumerated().map { place, property in

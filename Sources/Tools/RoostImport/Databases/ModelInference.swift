@@ -43,7 +43,7 @@ struct ModelInference {
 
     // MARK: Attributes
 
-    /// Returns whether a column is the rowid of its table, and the key of the objects.
+    /// Returns whether a column is the rowid of its table and gives the objects their keys.
     func isKey(_ column: Int, of table: Int) -> Bool {
         schema.tables[table].rowIDColumn == column && facts[table].hasPositiveRowIDs
     }

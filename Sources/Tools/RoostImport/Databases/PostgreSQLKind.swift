@@ -125,7 +125,8 @@ internal import RoostCore
             }
         }
 
-        /// Returns the content of a literal with any number of casts, such as `'a'::text`.
+        /// Returns the content of a literal with any number of casts, such as `'a'::text`, or nil
+        /// for any other expression.
         private static func uncast(_ text: String) -> String? {
             let bytes = Array(text.utf8)
             let quote = UInt8(ascii: "'")
@@ -160,7 +161,7 @@ internal import RoostCore
         private static func isCast(_ text: some Sequence<UInt8>) -> Bool {
             let text = Array(text)
             guard !text.isEmpty else { return true }
-            // Operators have none of these characters, so the text has only casts.
+            // No operator contains these characters. So if the text begins with `::`, it has only casts.
             let isName = text.allSatisfy { byte in
                 byte >= 0x80 || byte == UInt8(ascii: "_") || "0123456789:. \"(),[]".utf8.contains(byte)
                     || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)

@@ -51,7 +51,7 @@ internal import RoostCore
             }
         }
 
-        /// Reads decimal digits with an optional minus; returns nil for other text.
+        /// Returns the whole number that a text represents, or nil for any other text.
         private static func integer(_ text: UnsafeRawBufferPointer) -> Int64? {
             let isNegative = text.first == UInt8(ascii: "-")
             var value: Int64 = 0
@@ -69,7 +69,7 @@ internal import RoostCore
 
         /// Decodes hexadecimal text such as `\x00ff` into bytes.
         ///
-        /// Returns false for another text.
+        /// Returns false for any other text.
         private static func decode(_ text: UnsafeRawBufferPointer, into bytes: inout [UInt8]) -> Bool {
             bytes.removeAll(keepingCapacity: true)
             guard text.count >= 2, text.count % 2 == 0, text[0] == UInt8(ascii: "\\"), text[1] == UInt8(ascii: "x")

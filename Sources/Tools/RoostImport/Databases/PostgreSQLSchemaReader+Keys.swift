@@ -34,7 +34,7 @@ internal import RoostCore
 
         private mutating func addIndex(_ row: CatalogRow, table: Int) {
             let count = max(0, row.numbers(8).first ?? 0)
-            // The column number 0 means an expression. The columns after `count` are not part of the key.
+            // The column number 0 means an expression. The numbers after the first `count` mean INCLUDE columns.
             let keyNumbers = row.numbers(7).prefix(count)
             let positions = keyNumbers.map { columns[table][$0] }
             let options = row.numbers(9)

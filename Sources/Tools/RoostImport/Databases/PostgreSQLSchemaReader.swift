@@ -15,7 +15,7 @@ internal import RoostCore
 
         private init(_ database: ForeignPostgreSQL) { self.database = database }
 
-        /// Returns the declarations of the schema, and the parts of them that statements need.
+        /// Returns the declarations of the schema, and the parts that only statements need.
         ///
         /// - Throws: `invalidRequest` for a schema without tables; errors of the database.
         static func read(

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// Reads the rows of one table, with any number of values for each row.
 ///
-/// Databases limit the columns of a statement. More values are divided among several statements,
-/// which step through the rows together.
+/// Databases limit the number of columns in a statement. If a row has more values, several
+/// statements step through the rows together.
 struct RowReader<Source: ForeignSource> {
     /// The statement and the column that give a value.
     struct Place {

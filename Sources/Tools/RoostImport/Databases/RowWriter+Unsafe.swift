@@ -92,7 +92,8 @@ struct RowWriter<Source: ForeignSource> {
             let date = try rows.withBytes(column) { (bytes) throws(StoreError) in DateForm.read(bytes) }
             guard let date else { throw failure(reading, problem: "is not a date such as 2024-05-01 12:30:00") }
             try batch.setDouble(date.seconds, for: field)
-        case (.uuid, .text), (.uuid, .blob): try setUUID(reading, place: place, batch: &batch)
+        case (.uuid, .text): try setUUID(reading, place: place, acceptsBytes: false, batch: &batch)
+        case (.uuid, .blob): try setUUID(reading, place: place, acceptsBytes: true, batch: &batch)
         default: try setConverted(cell, reading: reading, place: place, batch: &batch)
         }
     }
@@ -105,10 +106,10 @@ struct RowWriter<Source: ForeignSource> {
     }
 
     private func setUUID(
-        _ reading: ImportBinding.Reading, place: RowReader<Source>.Place, batch: inout RecordBatch
+        _ reading: ImportBinding.Reading, place: RowReader<Source>.Place, acceptsBytes: Bool, batch: inout RecordBatch
     ) throws(StoreError) {
         try place.rows.withBytes(place.column) { (bytes) throws(StoreError) in
-            if bytes.count == 16 { return try batch.setUUID(bytes, for: reading.field) }
+            if acceptsBytes, bytes.count == 16 { return try batch.setUUID(bytes, for: reading.field) }
             guard let uuid = UUIDText.bytes(bytes) else { throw failure(reading, problem: "is not a UUID") }
             try uuid.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
                 try batch.setUUID(bytes, for: reading.field)
@@ -152,7 +153,7 @@ struct RowWriter<Source: ForeignSource> {
             guard let value = try double(cell, place: place) else {
                 throw failure(reading, problem: "is not a number")
             }
-            // A NaN is not equal to itself.
+            // A NaN is not equal to itself, so it is allowed explicitly.
             guard field.kind == .double || value.isNaN || Double(Float(value)) == value else {
                 throw failure(
                     reading, reason: "the value cannot be stored exactly as a float in \(name(of: reading))")
@@ -191,14 +192,14 @@ struct RowWriter<Source: ForeignSource> {
 
     // MARK: Errors
 
-    /// The number of the current row in messages.
+    /// The number of the current row for messages, which is the rowid if statements can name it.
     private var row: Int64 {
         guard table.rowIDName != nil else { return rows }
-        // Reading the key again cannot fail.
+        // Reading the rowid again cannot fail.
         do throws(StoreError) { return try reader.rowID.rows.integer(reader.rowID.column) } catch { return rows }
     }
 
-    /// The name of the property that gets a value, in messages.
+    /// Returns the name of the property that gets a value, for messages.
     private func name(of reading: ImportBinding.Reading) -> String { "'\(entity.name).\(reading.field.name)'" }
 
     private func failure(_ reading: ImportBinding.Reading, problem: String) -> StoreError {

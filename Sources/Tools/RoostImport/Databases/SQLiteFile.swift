@@ -52,7 +52,7 @@ internal import RoostForeignSQLite
             }
             let usesLog = header[18] == 2 || header[19] == 2
             let hasIndex = try Self.identity(target + "-shm") != nil
-            // The log has an index file while another connection is open.
+            // While another connection has the log open, the log has an index file.
             mode = !usesLog || hasIndex ? .locked : hasLog ? .logInMemory : .immutable
             remark =
                 mode == .immutable && main.linkCount > 1

@@ -4,8 +4,8 @@ internal import RoostForeignSQLite
 #if SQLite
     /// The object keys of rows, and the SQL that finds the keys.
     ///
-    /// A row's key is its rowid. If a table has no rowid that statements can name, or any rowid
-    /// below 1, its rows are numbered in order. If foreign keys refer to a numbered table, a
+    /// The key of a row is its rowid. The rows of a table are numbered instead if statements cannot
+    /// name the rowid, or if any rowid is below 1. If foreign keys refer to a numbered table, a
     /// temporary table on disk maps rows to numbers.
     struct SQLiteKeys {
         private let schema: ForeignSchema
@@ -30,12 +30,12 @@ internal import RoostForeignSQLite
 
         /// Returns the FROM clause of a table.
         static func source(_ table: ForeignTable) -> String {
-            // Rows are read from the table itself, not from a covering index.
+            // Rows are read from the table itself, because a covering index can have another order.
             "FROM main.\(ForeignDatabase.quoted(table.name)) AS t NOT INDEXED"
         }
 
         /// Returns the ORDER BY clause that gives the rows the same order each time, or an empty
-        /// text if the table has neither a named rowid nor a primary key.
+        /// text if the table has neither a rowid that statements can name nor a primary key.
         static func order(_ table: ForeignTable) -> String {
             if let name = table.rowIDName { return "ORDER BY t.\(name)" }
             guard table.isWithoutRowID else { return "" }

@@ -69,7 +69,7 @@ enum SchemaText {
             if !word.isEmpty { words.insert(String(decoding: word, as: UTF8.self).uppercased()) }
             word = []
         }
-        /// Moves after the next occurrence of the end of a quoted text or comment.
+        /// Moves to the first byte after a quoted text or comment, which ends with `end`.
         func skip(to end: [UInt8]) {
             place += 1
             while place < bytes.count, !bytes[place...].starts(with: end) { place += 1 }

@@ -72,8 +72,8 @@ extension CellFormat {
 
     /// Returns a floating-point number, an infinity or NaN, as `roost export` writes them.
     ///
-    /// The inference of column types does not accept these words as numbers, because other programs
-    /// use them for missing values.
+    /// The inference of column types does not accept the words for infinity and NaN as numbers,
+    /// because other programs use such words for missing values.
     private func number(_ text: UnsafeRawBufferPointer, for field: RecordLayout.Field) -> Double? {
         if let number = double(text) { return number }
         let word = Self.trimmed(text)

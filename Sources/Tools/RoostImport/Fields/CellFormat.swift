@@ -56,7 +56,8 @@ package struct CellFormat: Sendable {
         return JSONNumbers.integer(text)
     }
 
-    /// Returns a floating-point number, or nil for any other text.
+    /// Returns a floating-point number, or nil for any other text and for a number that would
+    /// become zero.
     func double(_ bytes: UnsafeRawBufferPointer) -> Double? {
         withNumber(bytes) { text in
             guard Self.isNumber(text), let number = JSONNumbers.double(text) else { return nil }
@@ -65,7 +66,7 @@ package struct CellFormat: Sendable {
         }
     }
 
-    /// Returns a decimal number, or nil for any other text, and for more than 38 digits.
+    /// Returns a decimal number, or nil for any other text and for a number of more than 38 digits.
     func decimal(_ bytes: UnsafeRawBufferPointer) -> DecimalNumber? {
         withNumber(bytes) { text in Self.isNumber(text) ? DecimalNumber(utf8: text) : nil }
     }
@@ -102,8 +103,9 @@ package struct CellFormat: Sendable {
         return index == text.count
     }
 
-    /// Returns, ignoring case, true for `true`, `yes`, `t`, `y` and `1`, false for their opposites,
-    /// and otherwise nil.
+    /// Returns the truth value that a text represents, or nil for any other text.
+    ///
+    /// The words `true`, `yes`, `t`, `y`, `1` and their opposites are compared without case.
     static func boolean(_ bytes: UnsafeRawBufferPointer) -> Bool? {
         let text = trimmed(bytes)
         guard text.count <= 5 else { return nil }
@@ -114,7 +116,7 @@ package struct CellFormat: Sendable {
         }
     }
 
-    /// Returns the seconds since 2001-01-01 00:00:00 UTC of a date, or nil for any other text.
+    /// Returns the seconds from 2001-01-01 00:00:00 UTC to a date, or nil for any other text.
     func seconds(_ bytes: UnsafeRawBufferPointer) -> Double? {
         let text = Self.trimmed(bytes)
         if let datePattern {

@@ -9,7 +9,7 @@ internal import RoostJSONText
 /// leading zero, as in postal codes, are text. Booleans, dates and UUIDs keep their types. All
 /// other columns are text, which keeps each cell unchanged.
 struct ColumnProfile {
-    /// The number of digits that every floating-point number preserves.
+    /// The number of decimal digits that a floating-point number always preserves.
     private static let doubleDigitCount = 15
 
     private let format: CellFormat
@@ -53,7 +53,7 @@ struct ColumnProfile {
         guard var form = DateForm.read(bytes)?.form else { return }
         if CellFormat.hasOffset(bytes) { offsetCount += 1 }
         if form.isDisjoint(with: [.dateOnly, .utc, .offset]) { hasLocalTime = true }
-        // A date keeps its fraction, so dates with and without a fraction have the same form.
+        // A date keeps its fraction, so dates with and without a fraction count as the same form.
         form.subtract([.fraction, .rounded])
         if !dateForms.isEmpty, form != dateForms { hasOneDateForm = false }
         dateForms.formUnion(form)

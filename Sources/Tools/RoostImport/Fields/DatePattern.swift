@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// The form of the dates of a text.
+/// The form in which a text writes dates.
 ///
 /// The parts are `yyyy`, `yy` (1970 to 2069), `MM`, `M`, `MMM` (English), `dd`, `d`, `HH`, `H`,
 /// `mm`, `ss`, and one to nine `S`. Any number of `S` reads 1 to 9 digits of a fraction. All other

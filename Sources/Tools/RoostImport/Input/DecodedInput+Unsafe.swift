@@ -1,8 +1,9 @@
 internal import RoostCore
 
-/// The text of an input as UTF-8, from its beginning.
+/// The text of an input, converted to UTF-8.
 ///
-/// A byte order mark is left out. The reader of the cells checks whether UTF-8 is valid.
+/// A byte order mark is left out. An input in UTF-8 is not validated here, because the reader of
+/// the cells does that.
 struct DecodedInput {
     private let input: ImportInput
     private var encoding: TextEncoding

@@ -107,7 +107,7 @@ package final class ImportInput: Sendable {
         switch place {
         case .file(let descriptor):
             while true {
-                // SAFETY: the buffer has room for its own count.
+                // SAFETY: `pread` writes at most as many bytes as the buffer has.
                 let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
                 if count >= 0 { return count }
                 guard errno == EINTR else {

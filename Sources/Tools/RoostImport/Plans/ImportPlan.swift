@@ -4,7 +4,9 @@ package struct ImportPlan: Sendable, Hashable, Encodable {
     package struct Column: Sendable, Hashable, Encodable {
         /// The column's name.
         package var name: String
-        /// The property for the column's values, or nil for a column that is left out.
+        /// The property for the column's values.
+        ///
+        /// Nil for a column that is left out, or that only gives the objects their keys.
         package var property: String?
         /// The type of the property: an attribute type as in model documents, or a relationship
         /// such as `to Artist`.

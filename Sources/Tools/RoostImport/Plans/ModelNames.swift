@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// Creates unique, valid model names from arbitrary names.
+/// A source of unique, valid model names for arbitrary names.
 package struct ModelNames {
     private var taken: Set<String> = []
     /// The maximum number of bytes of a name before a number is appended.

@@ -1,4 +1,4 @@
-/// A buffer whose bytes do not move until the next bytes are added.
+/// A buffer whose bytes do not move until more bytes are added.
 struct ByteStorage: ~Copyable {
     // SAFETY: base has room for `capacity` bytes. The first `count` of them are initialized.
     private var base = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 16)

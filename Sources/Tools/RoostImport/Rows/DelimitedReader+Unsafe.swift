@@ -3,9 +3,9 @@ internal import RoostCore
 
 /// Reads comma-separated values (RFC 4180) and similar formats.
 ///
-/// Cells are read in place, and doubled quotes are removed in place. All lines end like the first
-/// line: either with LF or CR LF, or with CR alone. An empty cell is null, and an empty text is
-/// written in quotes. Empty lines are skipped, except in a text of one column, in which an empty
+/// Each cell is a range of the buffer, in which a doubled quote becomes one quote. The first line
+/// determines how all lines end: with LF or CR LF, or with CR alone. An empty cell is null, and an
+/// empty text is written in quotes. Empty lines are skipped. But in a text of one column, an empty
 /// line is a row with an empty cell. The memory in use grows to the size of the longest row.
 final class DelimitedReader: TextRowReader {
     private static let maximumRowByteCount = 256 << 20
@@ -148,7 +148,7 @@ final class DelimitedReader: TextRowReader {
         row.cells.append(.init(kind: index == start ? .null : .plain, start: start, count: index - start))
     }
 
-    /// Reads a quoted cell, and removes the doubled quotes in place.
+    /// Reads a quoted cell, and replaces each doubled quote by one quote in place.
     private func readQuotedCell(_ index: inout Int) throws(StoreError) {
         index += 1
         let start = index
@@ -227,7 +227,9 @@ final class DelimitedReader: TextRowReader {
         }
     }
 
-    /// Returns whether one to three CR are followed by LF, as written by some programs.
+    /// Returns whether the bytes at an index are one to three CR, followed by LF.
+    ///
+    /// Some programs repeat the CR.
     private func isPairOfEnds(_ index: Int) throws(StoreError) -> Bool {
         try byteCountOfPair(index) > 0
     }
@@ -247,7 +249,7 @@ final class DelimitedReader: TextRowReader {
 
     /// Returns whether a CR inside quotes ends a line.
     ///
-    /// Before the end of the first line is known, a CR without LF ends a line.
+    /// As long as the form of line endings is unknown, a CR without LF ends a line.
     private func isLoneReturn(_ index: Int) throws(StoreError) -> Bool {
         if let endsWithReturn { return endsWithReturn }
         return try !isPairOfEnds(index)
@@ -293,7 +295,7 @@ final class DelimitedReader: TextRowReader {
                 "'\(name)', line \(row.line): the row is longer than \(Self.maximumRowByteCount) bytes. Is a quote missing?"
             )
         }
-        // The memory also has the next part of the file, in which the row may end.
+        // The longest allowed row may end in a further chunk, so the memory has room for that chunk too.
         let largerCapacity = min(capacity * 2, Self.maximumRowByteCount + Self.chunkByteCount)
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: largerCapacity)
         larger.update(from: base, count: end)
@@ -302,7 +304,7 @@ final class DelimitedReader: TextRowReader {
         capacity = largerCapacity
     }
 
-    /// Returns the most frequent separator of the first line, outside quotes.
+    /// Returns the separator that the first line has most often outside quotes, or a comma.
     private func guessDelimiter() throws(StoreError) -> UInt8 {
         var counts = [Int](repeating: 0, count: Self.usualDelimiters.count)
         var (index, isQuoted, hasText) = (0, false, false)

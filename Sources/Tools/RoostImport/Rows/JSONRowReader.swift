@@ -17,8 +17,10 @@ final class JSONRowReader: TextRowReader {
     private let name: String
     private let isLines: Bool
     private var tokens: JSONTokenizer
-    /// The columns by the bytes of their names, because Swift compares different keys as equal if
-    /// they are canonically equivalent.
+    /// The positions of the columns, by the bytes of their names.
+    ///
+    /// Strings cannot be the keys here, because Swift treats some strings of different bytes as
+    /// equal.
     private var known: [[UInt8]: Int] = [:]
     private var hasBegun = false
     private var storage = ByteStorage()

@@ -30,15 +30,15 @@ struct ImportRow {
             case absent
             /// The cell is null.
             case null
-            /// Untyped characters: a cell of CSV.
+            /// Characters of an unknown type, as in a CSV cell.
             case plain
-            /// Characters that are text: a JSON string.
+            /// The characters of a JSON string.
             case text
             /// A JSON number.
             case number
             /// A JSON boolean, with the bytes `true` or `false`.
             case boolean
-            /// A JSON array or object, as JSON.
+            /// A JSON array or object, as JSON text.
             case json
         }
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// The mapping from the cells of rows to fields.
+/// The mapping from the columns of a text to the fields of an entity.
 struct ColumnMapping {
     /// A column, and the field that gets the values of its cells.
     struct Target {
@@ -11,8 +11,9 @@ struct ColumnMapping {
         /// The name of the property, or the dotted path of a composite's element.
         let property: String
         let field: RecordLayout.Field
-        /// The relation by which cells refer to objects, or nil if cells are values or keys of
-        /// objects.
+        /// The relation for finding objects by the values of cells, or nil.
+        ///
+        /// Without a relation, cells contain the values of the field, or keys of objects.
         let relation: TextImportOptions.Relation?
     }
 
@@ -21,18 +22,18 @@ struct ColumnMapping {
     private let model: ManagedObjectModel
     private let properties: BatchProperties
     private let textName: String
-    /// The columns with fields, in the order of the fields.
+    /// The columns whose cells fill fields, in the order of the fields.
     private(set) var targets: [Target] = []
     private(set) var columnCount = 0
-    /// The number of columns that belong to the key.
+    /// The number of columns found so far that belong to the key of the import.
     private(set) var keyCount = 0
-    /// The columns of fields, by the index of the field.
+    /// The column that fills each field, by the index of the field.
     private var taken: [Int: String] = [:]
-    /// The names of properties.
+    /// The names of all properties of the entity.
     private let names: [String]
     /// The names of the properties that were created from each column.
     private let made: [String: [String]]
-    /// The names of properties, by their letters and digits without case.
+    /// The names of properties, grouped by their lowercase letters and digits.
     private let similar: [String: [String]]
 
     init(
@@ -51,14 +52,14 @@ struct ColumnMapping {
         similar = Dictionary(grouping: names, by: Self.letters)
     }
 
-    /// Returns the letters and digits of a name, without case.
+    /// Returns the letters and digits of a name, in lowercase.
     private static func letters(_ text: String) -> String { text.lowercased().filter { $0.isLetter || $0.isNumber } }
 
-    /// Finds the fields of columns that were found since the last call.
+    /// Finds the fields for the columns that are new since the last call.
     ///
     /// - Parameter columns: All columns.
-    /// - Throws: `unknownProperty` for a column without a property; `invalidRequest` for one that
-    ///   does not fit its property.
+    /// - Throws: `unknownProperty` for a column without a property; `invalidRequest` for a column
+    ///   that does not fit its property.
     mutating func extend(to columns: [String]) throws(StoreError) {
         while columnCount < columns.count {
             let (position, column) = (columnCount, columns[columnCount])
@@ -96,7 +97,7 @@ struct ColumnMapping {
         targets.sort { $0.field.index < $1.field.index }
     }
 
-    /// Refuses a relation to an entity that the relationship does not allow.
+    /// Refuses a column whose relation finds objects that the relationship does not allow.
     private func requireDestination(
         _ relationship: ManagedObjectModel.Relationship, of column: String
     ) throws(StoreError) {
@@ -109,7 +110,7 @@ struct ColumnMapping {
             "'\(relationship.name)' refers to objects of '\(destination.name)', not of '\(relation.entity)'.")
     }
 
-    /// Refuses options that refer to columns missing in the text.
+    /// Refuses options that name a column that the text does not have.
     ///
     /// - Parameters:
     ///   - options: The options.

@@ -3,7 +3,7 @@ internal import RoostSystem
 
 /// The invalid rows of an import.
 ///
-/// Either the first invalid row ends the import, or all are left out and counted.
+/// Either the first invalid row ends the import, or all invalid rows are left out and counted.
 package final class FaultyRowList: Sendable {
     private let faultyRows: TextImportOptions.FaultyRows
     private let report: @Sendable (String) -> Void
@@ -37,7 +37,7 @@ package final class FaultyRowList: Sendable {
         if faultyRows == .report { report(Self.message(problem, line: line, name: name)) }
     }
 
-    /// Ends the import at an invalid row of a first pass, or ignores the row.
+    /// Throws for an invalid row in a first pass, if such a row ends the import.
     ///
     /// The row is not counted, because ``add(_:line:of:)`` receives it when the text is read again.
     ///

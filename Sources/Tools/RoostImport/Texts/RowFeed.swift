@@ -19,7 +19,7 @@ final class RowFeed {
         let columnsWithOffset: [String]
     }
 
-    /// Rows whose references are object IDs, in reverse order.
+    /// The next rows in reverse order, with object IDs as references.
     private var ready: [NumberedRow] = []
     private(set) var rowCount = 0
     /// The rules of single records, or nil if the import has a key or the entity has no rules.
@@ -108,7 +108,8 @@ final class RowFeed {
 
     /// Reads up to `limit` rows.
     ///
-    /// For a column with a relation, the row has the value that identifies the related object.
+    /// For a column with a relation, the row has the value that identifies the related object. If
+    /// `isLook` is true, invalid rows are not counted or reported.
     private func read(_ limit: Int, isLook: Bool = false) throws(StoreError) -> [NumberedRow] {
         var rows: [NumberedRow] = []
         try source.checkCancellation()
@@ -159,7 +160,7 @@ final class RowFeed {
         return rows
     }
 
-    /// Returns the rows that break no rule of a single record, and counts the others as invalid.
+    /// Returns the rows that break no rule of a single record, and counts all others as invalid.
     private func withoutFaults(_ rows: [NumberedRow]) throws(StoreError) -> [NumberedRow] {
         guard recordRules != nil else { return rows }
         var sound: [NumberedRow] = []

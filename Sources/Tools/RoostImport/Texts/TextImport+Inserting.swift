@@ -2,7 +2,7 @@ package import RoostCore
 internal import RoostStores
 
 extension TextImport {
-    /// The numbers of an import.
+    /// The numbers of rows and objects in an import.
     package struct Result: Sendable {
         /// The number of imported rows.
         package var rows = 0
@@ -17,13 +17,14 @@ extension TextImport {
     /// Inserts an object for each row, or updates the object with the row's key.
     ///
     /// Missing objects of relations are inserted first, in separate transactions. Without a key,
-    /// all rows form one transaction. With a key, each transaction has at most 20 000 rows, because
-    /// its rows are held in memory. After an error, the committed transactions remain.
+    /// all rows form one transaction. With a key, the rows of a transaction are held in memory, so
+    /// a transaction has at most 20 000 rows. After an error, the committed transactions remain.
     ///
     /// - Parameters:
     ///   - store: The store.
     ///   - author: The author, for the store's history.
-    ///   - isNew: Whether the caller deletes the store after an error.
+    ///   - isNew: Whether the caller deletes the store after an error. In that case, the message
+    ///     of an error does not count imported rows.
     /// - Returns: The numbers of rows and new objects.
     /// - Throws: The errors of a batch insert; `invalidValue` with the line of an invalid row.
     package func insert(
@@ -42,7 +43,8 @@ extension TextImport {
                     row = next
                     return false
                 }, model: model)
-            // The objects in the store are not counted, because other writers may change their number meanwhile.
+            // The objects in the store are not counted, because other writers may change their number during the
+            // import.
             result.inserted = feed.rowCount
         } else {
             var isAtEnd = false

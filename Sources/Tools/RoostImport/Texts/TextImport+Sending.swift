@@ -3,7 +3,7 @@ package import RoostMigration
 internal import RoostStores
 
 extension TextImport {
-    /// Sends a record for each row, filled directly from the row's cells.
+    /// Fills a record from the cells of each row, and sends the records.
     package func send(to sink: ContentSink) throws(StoreError) {
         let reader = try reader()
         var mapping = ColumnMapping(options, entity: entity, in: model, of: input.name)
@@ -17,7 +17,7 @@ extension TextImport {
         var rowCount = 0
         while try reader.next() {
             rowCount += 1
-            // Sending checks too, but many faulty rows can precede the next batch.
+            // Sending a batch checks for cancellation too, but many faulty rows can precede the next batch.
             if rowCount % 4096 == 0 { try checkCancellation() }
             if mapping.columnCount < reader.columns.count { try mapping.extend(to: reader.columns) }
             if let problem = reader.row.problem {

@@ -6,11 +6,13 @@ internal import RoostSystem
 
 /// The rows of a text as objects of one entity.
 ///
-/// Without a model, all rows are read once to infer a model. ``send(to:)`` turns the rows into
-/// objects of a new store with the keys 1, 2, …, and ``insert(into:author:isNew:)`` inserts them
-/// into any store. The memory is bounded regardless of the size of the text.
+/// If no model is given, the initializer reads all rows to infer one. ``send(to:)`` turns the rows
+/// into objects of a new store with the keys 1, 2, …. ``insert(into:author:isNew:)`` inserts
+/// objects into any store. The memory is bounded regardless of the size of the text.
 package final class TextImport: MadeContent {
-    /// The number of rows that are read, and whose related objects are found, in one step.
+    /// The number of rows in a chunk.
+    ///
+    /// The objects to which the rows of a chunk refer are found together.
     static let chunkCount = 2_000
     /// The maximum number of rows in one transaction of an import with a key.
     ///
@@ -18,7 +20,7 @@ package final class TextImport: MadeContent {
     static let keyedCount = 20_000
 
     package let model: ManagedObjectModel
-    /// The plan of an import that infers its model, otherwise empty.
+    /// The plan for an inferred model, or an empty plan if the model was given.
     package let plan: ImportPlan
     let input: ImportInput
     let options: TextImportOptions
@@ -27,11 +29,11 @@ package final class TextImport: MadeContent {
     let rules: ModelRules
     let checkCancellation: @Sendable () throws(StoreError) -> Void
     let faults: FaultyRowList
-    /// Sentences about the columns whose cells the inferred model stores in another form.
+    /// Warnings about the columns of an inferred model that do not keep the form of all cells.
     private let losses: [String]
     /// For each column, the number of dates whose offset from UTC is not kept.
     ///
-    /// Empty for an inferred model, because its plan has a remark.
+    /// Empty for an inferred model, because ``losses`` already reports these dates.
     private let offsets = Mutex<[String: Int]>([:])
 
     /// Prepares an import.
@@ -44,7 +46,7 @@ package final class TextImport: MadeContent {
     ///   - checkCancellation: Throws to end the import.
     /// - Throws: `invalidValue` with line and column for a text that cannot be read;
     ///   `unknownEntity`, `unknownProperty`, `invalidRequest`, `invalidModel`, `limitExceeded`,
-    ///   `ioFailure`; `conflict` if the text changes.
+    ///   `ioFailure`; `conflict` if the text changes while it is read.
     package init(
         _ input: ImportInput, options: TextImportOptions, model: ManagedObjectModel?, faults: FaultyRowList,
         checkCancellation: @escaping @Sendable () throws(StoreError) -> Void
@@ -92,10 +94,11 @@ package final class TextImport: MadeContent {
     /// The name of the entity of the rows.
     package var entityName: String { entity.name.text }
 
-    /// Whether ``send(to:)`` can create the objects without ``insert(into:author:isNew:)``.
+    /// Whether ``send(to:)`` supports this import.
     ///
-    /// It cannot for an import with a key or relations, for a model with derived attributes, or for
-    /// an entity with relationships or composite attributes.
+    /// False for an import with a key or relations, for a model with derived attributes, and for an
+    /// entity with relationships or composite attributes. ``insert(into:author:isNew:)`` supports
+    /// every import.
     package var canBeSent: Bool {
         options.key.isEmpty && options.relations.isEmpty && !rules.hasDerivedAttributes && entity.relationships.isEmpty
             && !BatchProperties(entity, in: model).hasComposites
@@ -114,11 +117,12 @@ package final class TextImport: MadeContent {
 
     /// Returns the columns whose dates in the current row have an offset from UTC.
     ///
-    /// Returns none for an inferred model, because its plan already has a remark.
+    /// Returns none for an inferred model, because ``losses`` already reports these dates. Returns
+    /// none with a date pattern, because a pattern cannot contain an offset.
     ///
     /// - Parameters:
-    ///   - reader: The reader, at a valid row.
-    ///   - targets: The columns with fields.
+    ///   - reader: The reader, whose current row is valid.
+    ///   - targets: The imported columns.
     /// - Returns: The names of the columns.
     func columnsWithOffset(of reader: any TextRowReader, targets: [ColumnMapping.Target]) -> [String] {
         guard plan.tables.isEmpty, format.datePattern == nil else { return [] }
@@ -132,7 +136,7 @@ package final class TextImport: MadeContent {
         }.map(\.column)
     }
 
-    /// Counts a date of each column for the warnings.
+    /// Counts one more date with an offset from UTC for each given column.
     func addOffsets(_ columns: [String]) {
         guard !columns.isEmpty else { return }
         offsets.withLock { counts in
@@ -156,7 +160,9 @@ package final class TextImport: MadeContent {
         }
     }
 
-    /// Requires a uniqueness constraint for the key, because objects are found by their keys.
+    /// Requires a uniqueness constraint with exactly the properties of the key.
+    ///
+    /// The import finds existing objects by this constraint.
     private func requireKey() throws(StoreError) {
         guard !options.key.isEmpty else { return }
         var mapping = ColumnMapping(options, entity: entity, in: model, of: input.name)
@@ -169,9 +175,9 @@ package final class TextImport: MadeContent {
         )
     }
 
-    /// Requires a key for relations between rows of the text.
+    /// Requires that relations between rows of the text refer to rows by the key of the import.
     ///
-    /// Otherwise the related object would be inserted twice.
+    /// Otherwise a related object would be inserted twice: for the relation, and for its own row.
     private func requireKeyOfOwnRelations() throws(StoreError) {
         for relation in options.relations where relation.entity == options.entity {
             guard options.key != [relation.attribute] else { continue }
@@ -188,7 +194,7 @@ package final class TextImport: MadeContent {
         var name: String
         var type: AttributeType
         var remark: String?
-        /// Whether some cells are stored in another form.
+        /// Whether the stored values of some cells do not keep the form of the text.
         var isLossy: Bool
         var rowCount: Int
     }

@@ -31,9 +31,9 @@ package struct TextImportOptions: Sendable {
     package struct Relation: Sendable, Hashable {
         /// The column of the to-one relationship.
         package var column: String
-        /// The entity of the objects.
+        /// The entity of the related objects.
         package var entity: String
-        /// The attribute.
+        /// The attribute whose value identifies a related object.
         package var attribute: String
 
         package init(column: String, entity: String, attribute: String) {
@@ -45,20 +45,21 @@ package struct TextImportOptions: Sendable {
     package var entity: String
     /// The format.
     package var format: Format
-    /// The character between cells, or nil for a tab in `tsv`, and for the most frequent separator
-    /// of the first line in `csv`.
+    /// The character between cells, or nil for the default.
+    ///
+    /// The default is a tab in `tsv`, and the most frequent separator of the first line in `csv`.
     package var delimiter: UInt8?
     /// Whether the first row has the names of the columns.
     package var hasHeader = true
     /// The encoding, or nil to use the byte order mark or, without a mark, UTF-8.
     package var encoding: TextEncoding?
-    /// Whether a comma comes before the digits of a fraction, instead of a point.
+    /// Whether the decimal separator is a comma instead of a point.
     package var hasDecimalComma = false
     /// The form of dates, as in `dd.MM.yyyy HH:mm`, or nil for ISO 8601.
     package var datePattern: String?
     /// The time zone of times without a zone, or nil for UTC.
     package var timeZone: TimeZone?
-    /// The columns that identify an object, so that it is updated instead of inserted again.
+    /// The columns that identify an object, so that an existing object is updated.
     package var key: [String] = []
     /// The columns that refer to other objects.
     package var relations: [Relation] = []

@@ -7,7 +7,7 @@ struct TextModel {
     /// created.
     static let originKey = "importedFrom"
 
-    /// The maximum number of columns that become properties of one entity.
+    /// The maximum number of columns of a text, including the columns that are left out.
     private static let maximumColumnCount = 65_535
 
     private let options: TextImportOptions

@@ -1,14 +1,15 @@
 #if Interactive
     internal import RoostSystem
 
-    /// Decides which requests are answered.
+    /// A guard that decides which requests are answered.
     ///
     /// The start address contains a token that works once. The response to the request with this
-    /// token sets a cookie, which all other requests need, except those for files of the page. A
-    /// program can send ``programToken`` instead, if the viewer has one.
+    /// token sets a cookie. All other requests need the cookie, except requests for files of the
+    /// page. If the viewer has a ``programToken``, a program can send this token instead.
     ///
-    /// Cookies belong to a host, not to a port, and pages on other ports of this machine count as
-    /// the same site. So each request must also name this server as its host, and no other origin.
+    /// The cookie alone is not sufficient. A browser also sends the cookie for pages on other ports
+    /// of this machine, because cookies belong to a host, not to a port. So the `Host` header of
+    /// each request must name this server. The `Origin` header, if any, must name it too.
     final class AccessGuard: Sendable {
         /// The decision about a request.
         enum Verdict {

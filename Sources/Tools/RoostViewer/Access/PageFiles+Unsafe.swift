@@ -9,16 +9,17 @@
             ("Cross-Origin-Resource-Policy", "same-origin"), ("Cross-Origin-Opener-Policy", "same-origin"),
             ("Cache-Control", "no-store"),
         ]
-        /// The policy of the page: it loads and runs only content from this server.
+        /// The content policy of the page's files: a browser loads and runs only content from this
+        /// server.
         static let pagePolicy =
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        /// The policy of all other responses, in case a browser shows them: nothing is loaded or
-        /// run.
+        /// The content policy of all other responses: a browser that shows one loads and runs
+        /// nothing.
         static let valuePolicy = "default-src 'none'; sandbox; frame-ancestors 'none'"
 
         private static let all: [String: [UInt8]] = {
             var files: [String: [UInt8]] = [:]
-            // SAFETY: the files are constants of the program, and the last one has no name.
+            // SAFETY: the array of files is a constant of the program, and its last entry has no name.
             guard var file = roost_page_files() else { return files }
             while let name = file.pointee.name, let bytes = file.pointee.bytes {
                 files[String(cString: name)] = Array(UnsafeBufferPointer(start: bytes, count: file.pointee.count))

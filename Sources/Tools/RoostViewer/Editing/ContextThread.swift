@@ -6,7 +6,7 @@
 
     /// A thread that owns a context.
     ///
-    /// A caller of ``run(_:)`` blocks until its work is done, so it must not run in a task.
+    /// ``run(_:)`` blocks its caller until the work is done, so a task must not call ``run(_:)``.
     /// ``end()`` ends the thread after all pending work is done.
     final class ContextThread: Sendable {
         private struct State {
@@ -39,7 +39,7 @@
             } catch { throw StoreError(error) }
         }
 
-        /// Runs `body` on the thread, and waits for it.
+        /// Runs `body` on the thread, waits for its end, and returns its result.
         func run<Success: Sendable>(_ body: @escaping @Sendable (ManagedObjectContext) throws -> Success) throws
             -> Success
         {

@@ -68,11 +68,11 @@
         /// - Parameters:
         ///   - id: The object.
         ///   - version: The version that the user saw.
-        ///   - shown: The deletion's state that a trial showed, or nil to accept any state.
-        ///   - isTrial: Whether the objects are only shown, not deleted.
-        /// - Returns: The response.
-        /// - Throws: A conflict if the object has another version, or other objects would be
-        ///   deleted than were shown; errors of delete rules.
+        ///   - shown: The deletion's state that a trial returned, or nil to accept any state.
+        ///   - isTrial: Whether to count the objects without deleting them.
+        /// - Returns: The response, with the number of objects by entity.
+        /// - Throws: A conflict if the object has another version; a conflict if the objects to
+        ///   delete or their versions have changed since the trial; errors of delete rules.
         func delete(_ id: ObjectID, version: UInt32, shown: String?, isTrial: Bool) throws -> HTTPResponse {
             let record = try viewed.read {
                 try viewed.record(id, entity: try viewed.entity(id.entity.text), snapshot: $0)
@@ -135,7 +135,7 @@
             return HTTPResponse(json: JSONNode(["undo": viewed.undo]))
         }
 
-        /// Returns an object, or throws `conflict` if it has another version.
+        /// Returns an object, or throws `conflict` if the version of the object is not `version`.
         private static func object(
             _ id: ObjectID, version: UInt32, in context: ManagedObjectContext
         ) throws -> ManagedObject {
@@ -148,9 +148,9 @@
             return object
         }
 
-        /// Returns an error for the page.
+        /// Returns an error as a ``ViewerError``.
         ///
-        /// A conflict includes the current state of the object.
+        /// If the error is a conflict, the result also contains the object's current state.
         private func conflict(_ error: any Error, id: ObjectID) throws -> ViewerError {
             var error = ViewerError(any: error)
             guard error.status == .conflict else { return error }

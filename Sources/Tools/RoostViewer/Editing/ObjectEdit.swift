@@ -13,7 +13,8 @@
             case objects(adding: [ObjectID], removing: [ObjectID])
             /// All members in order.
             ///
-            /// `seen` has the keys of the members that the user saw, or is nil to accept any.
+            /// `seen` contains the keys of the members that the user saw. If `seen` is nil, the
+            /// current members are not checked.
             case order([ObjectID], seen: [Int64]?)
         }
 
@@ -95,7 +96,7 @@
 
         /// Returns the value that a text gives to a field.
         ///
-        /// If a date has no ISO 8601 form, the page writes its number of seconds.
+        /// The page writes a date without an ISO 8601 form as a number of seconds since 2001-01-01.
         private static func value(_ text: String, field: RecordLayout.Field, model: ManagedObjectModel) -> Value? {
             if let value = Array(text.utf8).withUnsafeBytes({ CellFormat().value($0, for: field, in: model) }) {
                 return value
@@ -115,7 +116,7 @@
         private static func id(
             _ node: JSONNode, of property: String, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
         ) throws(ViewerError) -> ObjectID {
-            // Names are compared as texts, because each new `EntityName` stays in memory.
+            // Names are compared as texts: an `EntityName` for each requested name would stay in memory.
             let name = node["entity"]?.text ?? entity.name.text
             guard let key = node["key"]?.integer, key > 0,
                 let own = model.entities.first(where: { $0.name.text == name }), entity.includes(own.number)
@@ -129,8 +130,8 @@
 
         /// Applies the values to an object.
         ///
-        /// - Throws: Errors of setting a value; `conflict` if a relationship has other members than
-        ///   the user saw; a ``ViewerError`` for a missing object of a relationship.
+        /// - Throws: Errors of setting a value; `conflict` if a relationship does not have the
+        ///   members and the order that the user saw; a ``ViewerError`` for a missing object.
         func apply(to object: ManagedObject, in context: ManagedObjectContext) throws {
             for (name, change) in changes {
                 switch change {
@@ -146,8 +147,9 @@
             }
         }
 
-        /// Throws `conflict` if a relationship has other members, or another order, than the user
-        /// saw.
+        /// Throws `conflict` if a relationship does not have the members that the user saw.
+        ///
+        /// If the relationship is ordered, the order must be the same too.
         private static func requireMembers(_ seen: [Int64], name: String, of object: ManagedObject) throws {
             let isOrdered = object.entity.relationship(name)?.isOrdered ?? false
             let keys =
@@ -159,7 +161,9 @@
             }
         }
 
-        /// Returns the object for a relationship, or throws an error about the property.
+        /// Returns the object with an ID.
+        ///
+        /// If the object does not exist, throws an error that names the property.
         private static func existing(
             _ id: ObjectID, property: String, context: ManagedObjectContext
         ) throws -> ManagedObject {

@@ -4,11 +4,12 @@
 
     /// The stored states of some objects at one time, to detect changes by other programs.
     ///
-    /// The version of an object covers its record. The members of to-many relationships have no
-    /// version, so they are compared too.
+    /// The version of an object changes only with its record. So each state also has a hash of the
+    /// members of the object's to-many relationships.
     struct ObjectStates: Sendable {
         private struct State: Hashable {
             var version: UInt32
+            /// A hash of the members of the to-many relationships.
             var members: Int
         }
 
@@ -26,14 +27,14 @@
             for id in Set(ids) { states[id] = .some(try Self.state(of: id, snapshot: snapshot)) }
         }
 
-        /// Replaces each state that is equal to the state in `former` by the state in `new`.
+        /// Sets the state in `new` for each object whose state here equals its state in `former`.
         mutating func replace(_ former: ObjectStates, by new: ObjectStates) {
             for (id, state) in new.states {
                 if let known = states[id], let old = former.states[id], known == old { states[id] = .some(state) }
             }
         }
 
-        /// Returns an object whose state is different now, or nil.
+        /// Returns an object whose current state differs from the state here, or nil.
         func firstDifference(in store: Store) throws -> ObjectID? {
             let snapshot = try store.persistentStore.snapshot()
             defer { snapshot.close() }

@@ -5,10 +5,10 @@
     internal import RoostStores
     internal import RoostSystem
 
-    /// Changes objects of one store: each change is saved at once, and can be undone.
+    /// An editor of the objects of one store, which saves each change at once and can undo it.
     ///
-    /// One context makes the changes, with delete rules and validation. Conflicts are reported, and
-    /// never overwritten.
+    /// One context makes the changes, with delete rules and validation. Changes by other programs
+    /// are never overwritten: an edit that conflicts with one fails with an error.
     final class StoreEditor: Sendable {
         /// The steps that the page can undo and redo.
         private struct Steps {
@@ -16,14 +16,14 @@
             var canRedo = false
             var undoName: String?
             var redoName: String?
-            /// The objects of each step that can be undone, in their state after the step.
+            /// For each step that can be undone, the states of its objects after the step.
             var done: [ObjectStates] = []
-            /// The objects of each step that can be redone, in their state after the undo.
+            /// For each step that can be redone, the states of its objects after the undo.
             var undone: [ObjectStates] = []
             /// The total number of steps that were done, undone or redone.
             var revision: Int64 = 0
 
-            /// Updates the states in all steps after a change by the page itself.
+            /// Updates the states of all steps, because the page itself has changed the objects.
             mutating func expect(_ states: ObjectStates, insteadOf former: ObjectStates) {
                 for index in done.indices { done[index].replace(former, by: states) }
                 for index in undone.indices { undone[index].replace(former, by: states) }
@@ -67,10 +67,10 @@
         /// - Parameters:
         ///   - name: The name of the step.
         ///   - body: Makes the change.
-        ///   - saved: Returns the result after the save, from the result of `body`.
+        ///   - saved: Converts the value of `body` to the result, after the save.
         /// - Returns: The result of `saved`.
-        /// - Throws: Errors of `body`, of reading the store and of the save, after which nothing is
-        ///   changed.
+        /// - Throws: Errors of `body`, of reading the store and of the save. After an error, nothing
+        ///   is changed.
         func change<Change, Result: Sendable>(
             _ name: String, by body: @escaping @Sendable (ManagedObjectContext) throws -> Change,
             saved: @escaping @Sendable (Change) -> Result
@@ -121,9 +121,9 @@
         /// - Parameters:
         ///   - redoing: Whether to redo a step instead of undoing one.
         ///   - revision: The revision that the user saw, or nil to accept any.
-        /// - Throws: A conflict if no such step exists, another program changed one of the objects,
-        ///   or there was another step in the meantime; errors of reading the store and of the
-        ///   save. After an error, nothing is changed.
+        /// - Throws: A conflict if no such step exists, if `revision` is outdated, or if another
+        ///   program changed one of the objects; errors of reading the store and of the save. After
+        ///   an error, nothing is changed.
         func undo(redoing: Bool, revision: Int64?) throws {
             try thread.run { [self] context in
                 let undo = try Self.undo(of: context)
@@ -174,9 +174,10 @@
             }
         }
 
-        /// Returns the states of objects after a save, or nil if they cannot be read.
+        /// Returns the states of objects after a save, or nil if the states cannot be read.
         ///
-        /// Without states, undo cannot detect changes by other programs. So all steps are removed.
+        /// Before it returns nil, removes all steps: without states, undo cannot detect changes by
+        /// other programs.
         private func savedStates(of ids: [ObjectID], undo: UndoStack) -> ObjectStates? {
             do { return try ObjectStates(ids, in: store) } catch {
                 // The change is saved, so the caller must not report an error.
@@ -189,12 +190,12 @@
             }
         }
 
-        /// Reverts the changes of the context after an error.
+        /// Reverts the changes of the context after an error, by undoing or redoing a step.
         ///
-        /// A rollback would also remove all undo steps, so it is the last resort.
+        /// A rollback also removes all undo steps, so the context is rolled back only if this fails.
         private func takeBack(_ context: ManagedObjectContext, _ step: () -> Void) {
             step()
-            // The caller reports the first error.
+            // An error of this save is ignored, because the caller reports the error that came first.
             try? context.save()
             guard context.hasChanges else { return }
             context.rollback()
@@ -206,7 +207,7 @@
             return context.insertedObjects.union(context.updatedObjects).union(context.deletedObjects)
         }
 
-        /// Runs a change in a separate context, without saving, to determine its effect.
+        /// Runs `body` in a separate context that is not saved, and returns its result.
         func attempt<Result: Sendable>(
             _ body: @escaping @Sendable (ManagedObjectContext) throws -> Result
         ) throws -> Result {

@@ -12,8 +12,9 @@
         /// The headers that the server uses, by their names in lower case.
         var headers: [String: String]
         var body: [UInt8] = []
-        /// Whether the client sent `HEAD`, which requests only the headers; ``method`` is then
-        /// `GET`.
+        /// Whether the client sent `HEAD`, which requests only the headers.
+        ///
+        /// If true, ``method`` is `GET`.
         var isHead = false
         /// Whether the client no longer waits for the response.
         var isAbandoned: @Sendable () -> Bool = { false }
@@ -38,7 +39,7 @@
             }
         }
 
-        /// Returns the first value of a name in the query, or nil if it is missing or empty.
+        /// Returns the first value of a name in the query, or nil if the value is missing or empty.
         func value(_ name: String) -> String? {
             query.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
         }
@@ -48,7 +49,7 @@
         /// - Parameters:
         ///   - name: The name.
         ///   - range: The allowed numbers.
-        ///   - usual: The number to use if the query has none.
+        ///   - usual: The number to use if the query has no value for the name.
         /// - Returns: The number.
         /// - Throws: A ``ViewerError`` for a text that is not an allowed number.
         func integer(_ name: String, in range: ClosedRange<Int>, default usual: Int) throws(ViewerError) -> Int {

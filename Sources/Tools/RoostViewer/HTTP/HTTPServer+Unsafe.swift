@@ -29,7 +29,7 @@
 
         /// A request that is being received.
         ///
-        /// Only the thread of its connection accesses it.
+        /// Only the thread of the request's connection accesses this object.
         private final class Arrival {
             let address: String?
             var hasBegun = false
@@ -47,7 +47,7 @@
         ///
         /// - Parameters:
         ///   - port: The port, or 0 for any free port.
-        ///   - answer: Answers a request. It is called on several threads at once.
+        ///   - answer: Answers a request. Several threads can call it at once.
         /// - Throws: `busy` if the port is in use; `permissionDenied` or `ioFailure` if the system
         ///   refuses the port.
         init(port: UInt16, answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse) throws(StoreError) {
@@ -57,8 +57,8 @@
             address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
             let context = Unmanaged.passRetained(Context(answer))
             errno = 0
-            // SAFETY: the address is copied by the call. `context` is retained until `stop`, after
-            // which the library makes no more calls.
+            // SAFETY: the call copies the address. `context` is retained until `stop`, which
+            // releases it only after the library's last callback.
             let daemon = withUnsafePointer(to: address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                     roost_http_start(
@@ -117,13 +117,13 @@
 
         private static func completed(_ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?) {
             guard let pointer = state?.pointee else { return }
-            // SAFETY: this releases the object retained by `arrived`. The library makes this call
-            // once for each request.
+            // SAFETY: this releases the object retained by `arrived`. The library calls
+            // `completed` once for each request.
             Unmanaged<Arrival>.fromOpaque(pointer).release()
             state?.pointee = nil
         }
 
-        // The library requires this signature.
+        // The library determines the types of these parameters.
         // swift-format-ignore
         private static func handle(
         _ context: UnsafeMutableRawPointer?, connection: OpaquePointer?, method: UnsafePointer<CChar>?,
@@ -131,7 +131,8 @@
         state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
     ) -> MHD_Result {
         guard let context, let connection, let method, let count, let pointer = state?.pointee else { return .NO }
-        // SAFETY: retained by `init` until `stop`, and by `arrived` until `completed`.
+        // SAFETY: `init` retains the object of `context` until `stop`, and `arrived` retains the object of `pointer`
+        // until `completed`.
         let server = Unmanaged<Context>.fromOpaque(context).takeUnretainedValue()
         let arrival = Unmanaged<Arrival>.fromOpaque(pointer).takeUnretainedValue()
         guard arrival.hasBegun else {
@@ -175,7 +176,8 @@
             return server.answer(request)
         }
 
-        /// Returns whether the client has closed the connection or stopped sending.
+        /// Returns whether the client has closed its side of the connection, or the connection has
+        /// failed.
         private static func isClosed(_ socket: Int32) -> Bool {
             var byte: UInt8 = 0
             let count = recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))

@@ -18,7 +18,7 @@
         /// The position of a syntax error in a predicate, in UTF-16 units, or nil.
         var offset: Int?
         var failures: [Failure] = []
-        /// The current stored state of the object if it changed in the meantime, or nil.
+        /// For a conflict about an existing object, the object's current stored state, otherwise nil.
         var current: JSONNode?
 
         init(_ status: HTTPResponse.Status, code: String? = nil, message: String) {

@@ -17,7 +17,7 @@
             var task: Task<Void, Never>?
             var isCancelled = false
             var endTime: DispatchTime?
-            /// The last time that a client polled, or nil for a client that waits.
+            /// The last time that the client polled, or nil if the request waits for the response.
             var askTime: DispatchTime?
         }
 
@@ -27,7 +27,7 @@
         let number: Int
         /// The name of the work, for people.
         let what: String
-        /// The cancellation for comparisons, which do not check their task.
+        /// The object that cancels a comparison, which does not check whether its task is cancelled.
         let cancellation = ConversionCancellation()
         private let state = Mutex(State())
         private let end = DispatchSemaphore(value: 0)
@@ -72,10 +72,10 @@
             end.signal()
         }
 
-        /// Waits for the end.
+        /// Waits for the end of the work.
         ///
         /// - Parameter milliseconds: The maximum time to wait, or nil for no limit.
-        /// - Returns: The response, or nil if the work is not done.
+        /// - Returns: The response, or nil if the work is not done in this time.
         func wait(milliseconds: Int?) -> HTTPResponse? {
             if let milliseconds {
                 guard end.wait(timeout: .now() + .milliseconds(milliseconds)) == .success else { return nil }
@@ -107,7 +107,7 @@
         /// Records that a client has polled for the response.
         func asked() { state.withLock { $0.askTime = .now() } }
 
-        /// Whether a client has stopped polling for the response while the work is in progress.
+        /// Whether the work is in progress, but the client has stopped polling for the response.
         var isForgotten: Bool {
             state.withLock { state in
                 guard state.endTime == nil, let last = state.askTime else { return false }

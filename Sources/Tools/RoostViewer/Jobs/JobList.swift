@@ -20,7 +20,7 @@
         private static let keptCount = 32
         /// The maximum number of jobs that run at once.
         ///
-        /// Other jobs wait, up to a timeout.
+        /// Other requests wait for up to ``waitingSeconds``.
         private static let runningCount = 8
         private static let waitingSeconds = 30
 
@@ -30,7 +30,7 @@
         /// Runs a potentially long operation for a request.
         ///
         /// A request with `Prefer: respond-async` gets the number of the job if the operation takes
-        /// longer than ``patienceMilliseconds``. All other requests wait.
+        /// longer than ``patienceMilliseconds``. All other requests wait for the response.
         func answer(
             _ request: HTTPRequest, what: String, _ body: @escaping @Sendable (Job) throws -> HTTPResponse
         ) -> HTTPResponse {
@@ -70,8 +70,8 @@
 
         /// Waits until a job can begin.
         ///
-        /// Returns false after a timeout, or if the client has disconnected. Cancels forgotten jobs
-        /// meanwhile.
+        /// While it waits, cancels forgotten jobs. Returns false after a timeout, or if the client
+        /// has disconnected.
         private func waitForPlace(_ request: HTTPRequest) -> Bool {
             for _ in 0..<Self.waitingSeconds {
                 if places.wait(timeout: .now() + .seconds(1)) == .success { return true }
@@ -83,8 +83,9 @@
 
         /// Waits for the response of a job.
         ///
-        /// Returns nil if an asynchronous request gets its response later. For any other request,
-        /// cancels the job if the client disconnects.
+        /// Returns nil if the request is asynchronous and the job takes longer than
+        /// ``patienceMilliseconds``. If the client of any other request disconnects, cancels the
+        /// job.
         private func wait(for job: Job, request: HTTPRequest) -> HTTPResponse? {
             if request.headers["prefer"]?.hasPrefix("respond-async") ?? false {
                 job.asked()

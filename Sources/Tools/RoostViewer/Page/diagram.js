@@ -129,7 +129,7 @@ function legend() {
         sample("deletes with it", svg("path.line.cascade", { d: "M2 7H42" })));
 }
 
-// The ends of lines; `side` is the direction in which the line leaves the box.
+// The marks at the ends of lines. `side` is 1 if the line leaves the box to the right, and -1 if to the left.
 function oneMark(x, y, side) { return `M${x + side * 7} ${y - 5}v10`; }
 function manyMark(x, y, side) { return `M${x + side * 10} ${y}L${x} ${y - 5}M${x + side * 10} ${y}L${x} ${y + 5}`; }
 function triangle(x, y, side) { return `M${x} ${y}l${side * 11} -6v12z`; }
@@ -156,14 +156,15 @@ class Diagram {
         return this.pen.measureText(label).width;
     }
 
-    /// The distance between columns that has room for the names at both ends of a line.
+    /// The distance between columns, from 80 to 150. If possible, the names at both ends of each
+    /// line have room there.
     labelSpace() {
         const widths = this.lines.map((line) => [line.forth, line.back].reduce((sum, relationship) =>
             sum + (relationship ? this.width(cut(relationship.name)) : 0), 0));
         return Math.min(150, Math.max(80, 52 + Math.max(0, ...widths)));
     }
 
-    /// The rows of a box: its own attributes, with their types.
+    /// The rows of an entity's box: the attributes that the entity does not inherit, with types.
     rows(entity) {
         if (!this.isDetailed) return [];
         const own = entity.attributes.filter((attribute) => !attribute.isInherited);
@@ -220,7 +221,8 @@ class Diagram {
         return node;
     }
 
-    /// Draws lines stronger while the mouse is on a node, and says what they mean.
+    /// Emphasizes the lines that `concerns` accepts while the mouse is on `node`, and shows `words`
+    /// at the top of the diagram.
     highlight(node, concerns, words) {
         const set = (isOn) => {
             for (const line of this.lines) if (concerns(line)) line.node.classList.toggle("strong", isOn);
@@ -245,7 +247,7 @@ class Diagram {
         this.isWhole = true;
     }
 
-    /// Zooms around a point of the box, by default its middle.
+    /// Zooms around a point of the visible area, by default its middle.
     zoom(factor, x = this.node.clientWidth / 2, y = this.node.clientHeight / 2) {
         const scale = Math.min(4, Math.max(0.08, this.scale * factor));
         this.left += x / this.scale - x / scale;

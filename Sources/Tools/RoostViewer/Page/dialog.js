@@ -2,7 +2,8 @@
 
 import { h, replace } from "./dom.js";
 
-/// Opens the dialog. `content` gets a function that closes the dialog, and returns its children.
+/// Opens the dialog. `content` is a function that returns the nodes of the dialog. Its argument is
+/// a function that closes the dialog.
 export function openDialog(title, content, { isWide = false } = {}) {
     const dialog = document.getElementById("dialog");
     const before = document.activeElement;

@@ -2,7 +2,7 @@
 // it can run.
 
 const svgSpace = "http://www.w3.org/2000/svg";
-// The page's own addresses, and web addresses in values of type uri.
+// Matches addresses on this server, and web addresses, which values of type uri can contain.
 const safeAddress = /^(?:\/(?!\/)|#|https?:\/\/)/i;
 
 /// Makes an element: `h("td.number", { title: "…" }, children…)`.
@@ -65,7 +65,8 @@ function symbol(character) { return controls[character.charCodeAt(0)] ?? name(ch
 
 function name(character) { return `U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`; }
 
-/// A text of the store. It has its own direction, and unseen characters are shown as marks.
+/// An element with a text of the store. The text does not change the writing direction around it.
+/// Invisible characters are shown as marks.
 export function text(value, { lines = false } = {}) {
     const node = h(lines ? "bdi.lines" : "bdi");
     const parts = String(value).split(lines ? unseenParts : new RegExp(`(${unseen.source}|\\n|\\t)`));

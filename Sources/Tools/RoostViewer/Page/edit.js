@@ -1,4 +1,5 @@
-// Changes objects: fields by type, errors at their fields, and conflicts side by side.
+// The form that changes an object. The type of a property determines its field. Errors are shown at
+// their fields, and conflicting values side by side.
 
 import { h, append, replace, text, plain, count, amount, bytes, button } from "./dom.js";
 import { Failure, get, change } from "./jobs.js";
@@ -32,7 +33,8 @@ function fieldText(value) {
 
 /// The line end of a text, or undefined if the text has different ones.
 ///
-/// A control of the form changes every line end to LF, so the field restores the others.
+/// A control of the form changes every line end to LF, so the field restores the original line
+/// ends.
 function lineEnd(value) {
     const ends = new Set(typeof value === "string" ? value.match(/\r\n|\r|\n/g) : []);
     return ends.size > 1 ? undefined : [...ends][0] ?? "\n";
@@ -121,7 +123,7 @@ class ValueField extends Field {
     }
 
     read() {
-        // A required field that was never filled is left to the model's default.
+        // An unchanged value is not sent. For a new object, the model's default value then applies.
         return this.current === this.old ? undefined : this.current;
     }
 }
@@ -260,7 +262,7 @@ class ToManyField extends Field {
         if (!chosen || this.members().some((item) => item.key === chosen.key)) return;
         const removed = this.removed.findIndex((item) => item.key === chosen.key);
         if (removed >= 0) this.removed.splice(removed, 1);
-        // A move drops the removed objects from the list, so a removed object may have to be added.
+        // After a move, `listed` does not contain the removed objects, so choosing a removed object adds it.
         if (removed < 0 || (this.ordered && !this.listed.some((item) => item.key === chosen.key))) this.added.push(chosen);
         this.note();
     }
@@ -268,7 +270,7 @@ class ToManyField extends Field {
     remove(item) {
         if (this.added.includes(item)) this.added.splice(this.added.indexOf(item), 1);
         else if (this.original.includes(item.key)) this.removed.push(item);
-        // An added object joins the list when an object is moved.
+        // The object was added, and a move then put it into `listed`.
         else this.listed = this.listed.filter((other) => other !== item);
         this.note();
         this.control.querySelector(".remove, button")?.focus();
@@ -291,7 +293,7 @@ class ToManyField extends Field {
         this.changed(this);
     }
 
-    /// The input, to be shown and restored after a conflict.
+    /// The user's changes: a conflict shows them, and `write` restores them.
     draft() {
         const keys = new Set(this.original);
         return { add: this.members().filter((item) => !keys.has(item.key)), remove: this.removed, order: this.ordered ? this.members() : null };
@@ -306,7 +308,7 @@ class ToManyField extends Field {
             const added = new Set(draft.add.map((item) => item.key));
             const order = draft.order.filter((item) => keys.has(item.key) || added.has(item.key));
             const ordered = new Set(order.map((item) => item.key));
-            // Objects that another program added stay, at the end.
+            // Objects that another program added are kept at the end of the list.
             this.listed = [...order, ...this.listed.filter((item) => !ordered.has(item.key))];
             this.ordered = true;
             return this.note();
@@ -347,7 +349,7 @@ function makeFields(object, at, changed) {
 function valueField(property, object, at, id, changed) {
     if (property.type === "composite") return new ReadOnlyField(property, object, at, id, "has elements that cannot be edited here");
     if (property.type === "binaryData" || property.type === "transformable") return new DataField(property, object, at, id, changed);
-    // The server has cut a text that is an object.
+    // The server sends a truncated text as an object with the member `text`.
     if (property.isTooLong || typeof property.value?.text === "string") return new ReadOnlyField(property, object, at, id, "is too long to be edited here");
     const end = lineEnd(property.value);
     const keepsLines = property.type === "string" || property.type === "transformable";
@@ -542,7 +544,8 @@ async function form(place, at, object, context, actions) {
     return { node, ready: async () => {
         const kept = new Map(draft.written);
         if (kept.size) {
-            // The stored object may have a newer version, which saving would overwrite unseen.
+            // The stored object may be newer than the draft. The form sends the version of the draft, so that
+            // saving cannot overwrite changes that the user has not seen.
             const current = object;
             const isOld = draft.base.version !== current.version;
             object = draft.base;
@@ -602,7 +605,8 @@ function writtenValue(field, at) {
 
 function names(objects) { return objects.map((object, index) => [index ? ", " : "", text(objectName(object))]); }
 
-/// The value of an element, which can have the name of an inherited property, such as `constructor`.
+/// The value of an element. Its name can equal that of a property that every JavaScript object
+/// inherits, such as `constructor`.
 function elementOf(value, name) {
     const elements = value?.composite;
     return elements && Object.hasOwn(elements, name) ? elements[name] : null;

@@ -23,7 +23,7 @@ export function showKeys() {
     ]);
 }
 
-/// Whether keys belong to a field that has the focus.
+/// Whether `target` is a field that uses key presses as input.
 function isWriting(target) {
     return target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]") != null;
 }
@@ -50,7 +50,7 @@ function moveInTable(rows, across) {
     return true;
 }
 
-/// The Tab key stops at one link of a table: the link that had the focus last.
+/// Focuses a link, and makes it the only link in the rows of the table at which the Tab key stops.
 function focusLink(link) {
     if (!link) return;
     for (const other of document.querySelectorAll("#view table.objects tbody a[tabindex='0']")) other.tabIndex = -1;

@@ -1,8 +1,8 @@
 // Places the boxes of a diagram in columns, and routes the lines between them around other boxes.
 //
 // The method is Sugiyama's. Edges point from left to right, and each box gets a column. A line
-// through a column gets an empty place there. The order in each column is chosen for few crossings,
-// and the places are then moved towards their neighbors.
+// through a column gets an empty place there. The order in each column is chosen so that few lines
+// cross. Boxes and empty places then move up or down toward their neighbors.
 
 const boxGap = 26;
 const lineHeight = 12;
@@ -148,8 +148,8 @@ function addPlaces(columns, lines) {
     }
 }
 
-/// Orders each column by the average rank of the neighbors on alternating sides, and keeps the
-/// order with the fewest crossings.
+/// Orders each column by the average rank of each node's neighbors. Rounds alternate between the
+/// left and the right neighbors. The order with the fewest crossings is kept.
 function reorder(columns) {
     const number = () => { for (const column of columns) column.forEach((node, index) => { node.rank = index; }); };
     number();
@@ -235,8 +235,8 @@ function align(column, wanted) {
     for (const block of blocks) for (const { node, offset } of block.nodes) node.y = block.sum / block.count + offset;
 }
 
-/// Gives each edge its points. Where several edges meet a box, they share its side in the order of
-/// their other ends.
+/// Gives each edge its points. Edges at the same side of a box are spread evenly over the side, in
+/// the order of their other ends.
 function drawLines(lines, loops, nodes) {
     const ports = new Map();
     const add = (node, side, line, next) => {

@@ -53,7 +53,7 @@ function propertyItem(place, object, property) {
         h("dd", value, wholeLink(property, at)));
 }
 
-/// A link to the view of one value, if that view shows more than the view of the object.
+/// A link to the view of one value, for a long text or a text that may be JSON or XML.
 function wholeLink(property, at) {
     const isText = typeof property.value === "string" && property.type === "string" && (property.value.length > 300 || /^\s*[[{<]/.test(property.value));
     return isText ? [" ", h("a.whole", { href: path(at.store, at.entity, at.key, property.name) }, "this value alone")] : null;

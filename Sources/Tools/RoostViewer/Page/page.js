@@ -64,8 +64,8 @@ async function render({ isBack = false }) {
     await drawSide(place, signal);
 }
 
-/// Gives the focus to the new view, or leaves it on the same control of a view that changed only in
-/// parts.
+/// Focuses the heading of the new view. If the new address has the same path, focuses the control
+/// that had the focus before, if the view has it.
 function arrive(isSamePlace, focus) {
     document.querySelector("#view .scroll")?.scrollTo(0, 0);
     if (isSamePlace && focus && focusNamed(focus)) return;
@@ -160,7 +160,7 @@ function steps(store, undo) {
 
 async function step(store, name) {
     try {
-        // The server refuses if the revision changed, because the next step is then not the button's.
+        // The server refuses if the revision changed, because the next step may then differ from the button's label.
         undos.set(store, (await change("POST", `${path(store, "-", name)}.json`, { revision: undos.get(store)?.revision })).undo);
     } catch (error) {
         showProblem(error.message);
@@ -195,8 +195,8 @@ async function drawSide(place, signal) {
     }
 }
 
-// Links of the page change the view. The browser handles clicks with a modifier, and links with a
-// target or a file.
+// Links of the page change the view. The browser handles clicks with a modifier key, links with a
+// target, and links to JSON data or files.
 document.addEventListener("click", (event) => {
     const anchor = event.target.closest?.("a[href]");
     if (!anchor || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;

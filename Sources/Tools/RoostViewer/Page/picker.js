@@ -8,7 +8,7 @@ import { openDialog } from "./dialog.js";
 
 const pause = 200;
 
-/// A text in single quotes, as conditions have it.
+/// A text as a string literal of a condition, in single quotes.
 function quoted(text) { return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`; }
 
 /// Asks for an object of an entity. Resolves to null if the dialog is closed without a choice.

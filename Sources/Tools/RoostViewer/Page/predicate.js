@@ -7,8 +7,8 @@ import { path, withQuery, go, changed } from "./router.js";
 const completionPause = 90;
 const errorPause = 700;
 
-/// Makes the field and its buttons. `error` is the server's refusal of the condition in the
-/// address. The names of `entity` are completed.
+/// Makes the field and its buttons. `error` is the server's error for the condition in the address,
+/// or null. The field completes the names of properties, beginning at `entity`.
 export function predicateBar(place, entity, error) {
     const field = h("textarea", { rows: 1, spellcheck: "false", autocomplete: "off", autocapitalize: "off", role: "combobox", id: "where",
         "aria-label": "Condition", "aria-autocomplete": "list", "aria-expanded": "false", "aria-controls": "completions",
@@ -100,7 +100,7 @@ export function predicateBar(place, entity, error) {
         if (error.offset === undefined || error.offset === null) return replace(problem, h("p", text(error.message)));
         const content = field.value;
         const length = Math.max(1, error.length ?? 1);
-        // The hidden text before the caret is the text before the error, so their widths are equal
+        // A hidden copy of the text before the error precedes the caret, so the caret is at the error
         // in any writing system.
         const caret = h("pre.caret", { "aria-hidden": "true" }, h("span.before", content.slice(0, error.offset)),
             h("span.mark", "^".repeat(Math.min(length, 40))));

@@ -114,7 +114,7 @@ function objectTable(place, data) {
     h("thead", h("tr", h("th.key", { scope: "col" }, h("span.sort", { title: "The key of the object" }, h("span.name", "key"))),
         hasEntities ? h("th.entity", { scope: "col" }, h("span.sort", h("span.name", "entity"))) : null,
         data.columns.map((column) => columnHead(place, data, column)))), h("tbody", rows));
-    // Tab passes the table in one step; the arrow keys move inside it.
+    // Tab stops at one link of the rows. The arrow keys move among the links.
     table.querySelectorAll("tbody a").forEach((link, index) => { link.tabIndex = index ? -1 : 0; });
     return h("div.scroll", { tabindex: -1 }, table);
 }
@@ -196,15 +196,18 @@ function facetPanel(place, data) {
         const most = Math.max(1, ...facet.values.map((item) => Number(item.count)));
         return h("section", h("h2", text(facet.name), " ", h("a.remove", { href: changed(place, { facet: shown.filter((name) => name !== facet.name) }),
             title: "Remove", "aria-label": `Remove the facet ${plain(facet.name)}` }, "×")),
-        h("ul", facet.values.map((item) => {
-            const condition = both(data.where, item.where);
-            const isApplied = (data.where ?? "").includes(item.where);
-            return h("li", h(isApplied ? "span.value" : "a.value", isApplied ? { "aria-current": "true" }
-                : { href: changed(place, { where: condition, page: null }), title: plain(item.where) },
+        h("ul", facet.values.map((item) => h("li", facetLine(place, data, item,
             h("span.bar", { "aria-hidden": "true", style: { width: `${(100 * Number(item.count)) / most}%` } }),
-            h("span.label", facetValue(item.value, column)), h("span.count", count(Number(item.count)))));
-        })), facet.isComplete ? null : h("p.muted", "There are more values."));
+            h("span.label", facetValue(item.value, column)), h("span.count", count(Number(item.count))))))), facet.isComplete ? null : h("p.muted", "There are more values."));
     }));
+}
+
+/// The line of a value: a link that adds its condition, unless the condition is applied already or
+/// too long for an address (null).
+function facetLine(place, data, item, ...content) {
+    if (item.where === null) return h("span.value", { title: "The condition for this value is too long for an address." }, content);
+    if ((data.where ?? "").includes(item.where)) return h("span.value", { "aria-current": "true" }, content);
+    return h("a.value", { href: changed(place, { where: both(data.where, item.where), page: null }), title: plain(item.where) }, content);
 }
 
 /// A value without links of its own, because the facet is the link.

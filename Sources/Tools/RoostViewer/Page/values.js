@@ -4,7 +4,8 @@ import { h, text, plain, count, bytes, amount } from "./dom.js";
 import { path, objectPath } from "./router.js";
 
 const pictures = new Set(["png", "jpeg", "gif", "webp"]);
-/// The maximum number of bytes in the view of an object; the view of the value has a dump.
+/// The maximum number of bytes that the view of an object shows. The view of one value has a longer
+/// dump.
 const shownBytes = 64;
 const numeric = new Set(["integer16", "integer32", "integer64", "double", "float", "decimal"]);
 
@@ -47,7 +48,7 @@ function address(value) {
 
 function missingValue(label) { return h("span.null", label); }
 
-/// A value.
+/// A node that shows a value.
 ///
 /// - value: The value as the server sends it.
 /// - property: The column or property, with its type and kind.

@@ -4,12 +4,13 @@
     internal import RoostQuery
     internal import RoostSystem
 
-    /// A cache of the results of requests, so that each page after the first reads only its own
+    /// A cache of the results of requests, so that each later page of a table reads only its own
     /// rows.
     ///
-    /// A list holds 16 bytes for each object. A list is valid for one generation of the store, so
-    /// it is created again after a commit. For stores without generations, which belong to other
-    /// programs, a list is valid for a minute. Lists that depend on the time are not kept.
+    /// A result is a list of object IDs, with 16 bytes for each object. A list is valid for one
+    /// generation of the store, so it is created again after a commit. Core Data's files have no
+    /// generations, so a list of their objects is valid for a minute. The list of a request with
+    /// `now()` or a registered function is not kept.
     final class ObjectLists: Sendable {
         private struct Entry {
             var request: FetchRequest
@@ -18,9 +19,9 @@
             var ids: [ObjectID]
         }
 
-        /// The maximum number of objects of all lists.
+        /// The maximum number of objects in all lists together.
         private static let objectLimit = 8_000_000
-        /// The additional cost of each request, in objects, so that at most 64 requests are kept.
+        /// The number that is added to the objects of each list, so that at most 64 lists are kept.
         private static let requestCost = objectLimit / 64
 
         private static let unprovenNanoseconds: UInt64 = 60_000_000_000

@@ -29,14 +29,14 @@
         }
 
         func entity(_ name: String) throws(ViewerError) -> ManagedObjectModel.Entity {
-            // Names are compared as texts, because each new `EntityName` stays in memory.
+            // Names are compared as texts: an `EntityName` for each requested name would stay in memory.
             if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
             let hint =
                 nearestName(to: name, among: model.entities.map(\.name.text)).map { " Did you mean '\($0)'?" } ?? ""
             throw ViewerError(.notFound, message: "The model of \(title) has no entity '\(name)'.\(hint)")
         }
 
-        /// Returns the ID of the object in an address.
+        /// Returns the ID of the object that an address names.
         func id(_ entity: ManagedObjectModel.Entity, key: String) throws(ViewerError) -> ObjectID {
             guard let number = Int64(key), number > 0 else {
                 throw ViewerError(
@@ -56,7 +56,7 @@
             return batch.record(at: 0)
         }
 
-        /// Returns the number of objects by entity number, without those of subentities.
+        /// Returns the number of objects of each entity, by entity number, excluding subentities.
         func counts(_ snapshot: any StoreSnapshot) throws(StoreError) -> [Int] {
             if let tally = try snapshot.recordedTally() { return tally.entities.map(\.count) }
             var counts: [Int] = []
@@ -67,13 +67,13 @@
             return counts
         }
 
-        /// Returns the number of objects of an entity, with those of its subentities.
+        /// Returns the number of objects of an entity, including its subentities.
         func count(_ entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot) throws(StoreError) -> Int {
             guard let tally = try snapshot.recordedTally() else { return try snapshot.count(FetchRequest(entity.name)) }
             return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
         }
 
-        /// The steps that can be undone and redone.
+        /// The next steps to undo and to redo, for the page.
         var undo: JSONNode {
             editor?.undoState
                 ?? JSONNode([

@@ -4,13 +4,14 @@
     internal import RoostJSONText
     internal import RoostSystem
 
-    /// Writes values as JSON for the page.
+    /// A writer of values as JSON for the page.
     ///
-    /// - Integers beyond ±2^53 and decimals are strings, so that no reader rounds them. Doubles
-    ///   that JSON does not support are strings too.
-    /// - Dates are in ISO 8601 if they have a calendar date, and otherwise the number of seconds.
-    /// - Long texts are truncated. Bytes are described by their kind and their beginning. See
-    ///   ``DataKind``.
+    /// - Integers beyond ±2^53 and decimals are strings, so that no reader rounds them. NaN and
+    ///   infinities are strings too, because JSON does not support them.
+    /// - Dates are strings in ISO 8601. A date that `DateText` cannot write exactly is the number
+    ///   of seconds since 2001-01-01.
+    /// - Long texts are truncated. Binary data are described by their length, their kind and their
+    ///   first bytes. See ``DataKind``.
     struct CellWriter {
         /// The maximum number of characters of a text.
         var textLimit = 200
@@ -49,7 +50,7 @@
             guard number.isFinite else {
                 return JSONNode(number.isNaN ? "NaN" : number < 0 ? "-Infinity" : "Infinity")
             }
-            // The shortest exact text of a float differs from that of the equal double.
+            // As a double, the float 0.1 would be written as 0.10000000149011612.
             let text = isFloat ? Float(number).description : number.description
             return JSONNode(.number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text))
         }

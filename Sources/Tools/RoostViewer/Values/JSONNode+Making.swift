@@ -5,7 +5,7 @@
         init(_ text: String?) { self.init(text.map { .string($0) } ?? .null) }
         init(_ flag: Bool) { self.init(.bool(flag)) }
 
-        /// Creates a number, or a string if a reader could round the number as a double.
+        /// Creates a number, or beyond ±2^53 a string, because a reader could round the number.
         init(_ number: Int64) {
             let exact = Int64(-1) << 53...1 << 53
             self.init(exact.contains(number) ? .number("\(number)") : .string("\(number)"))
@@ -23,7 +23,7 @@
 
         static var null: JSONNode { JSONNode(.null) }
 
-        /// The value of a member, or nil for another kind of node or an unknown key.
+        /// The value of an object's member, or nil for an unknown key or a node of another kind.
         subscript(_ key: String) -> JSONNode? {
             guard case .object(let members) = content else { return nil }
             return members.first { $0.key == key }?.value
@@ -35,8 +35,7 @@
             return text
         }
 
-        /// The value of a whole number or of a string with a whole number, or nil for another kind
-        /// of node.
+        /// The whole number that a number or a string contains, or nil for any other node.
         var integer: Int64? {
             switch content {
             case .number(let text), .string(let text): Int64(text)

@@ -14,7 +14,7 @@
         private static let length = 80
 
         private let model: ManagedObjectModel
-        /// The titles by ID, or nil for an object without a title.
+        /// The titles by ID, with nil for an object without a title.
         ///
         /// IDs of objects that do not exist have no entry.
         private var titles: [ObjectID: String?] = [:]
@@ -24,8 +24,8 @@
 
         init(_ model: ManagedObjectModel) { self.model = model }
 
-        /// Returns the attribute with the title of an entity's objects, or nil without a text
-        /// attribute.
+        /// Returns the attribute for the titles of an entity's objects, or nil if the entity has no
+        /// text attribute.
         static func attribute(of entity: ManagedObjectModel.Entity) -> String? {
             let texts = entity.attributes.filter { $0.type == .string && $0.isStored }.map(\.name)
             return names.first(where: texts.contains)
@@ -46,7 +46,7 @@
             let new = Array(Set(ids).subtracting(requested))
             guard !new.isEmpty else { return }
             requested.formUnion(new)
-            // An object can have several IDs: one with a superentity, and one with its own entity.
+            // An object can have several IDs: one with its own entity, and one with each superentity.
             var names: [Int: [Int64: [ObjectID]]] = [:]
             for id in new {
                 guard let root = model.entity(id.entity)?.root else { continue }

@@ -8,12 +8,14 @@
     /// Values in readable forms: JSON and property lists with a line for each item, and bytes as a
     /// dump.
     enum PropertyForms {
-        /// The maximum numbers of bytes to format and to dump.
+        /// The maximum number of bytes to format.
         private static let formattedByteCount = 4 << 20
+        /// The maximum number of bytes to dump.
         private static let dumpedByteCount = 64 << 10
 
-        /// Returns JSON or a property list with a line for each item, or nil for other or too many
-        /// bytes.
+        /// Formats JSON or a property list as JSON, with a line for each item.
+        ///
+        /// Returns nil for other content, and for more than 4 MiB.
         static func formatted(_ bytes: [UInt8]) -> String? {
             guard bytes.count <= formattedByteCount else { return nil }
             if let node = json(bytes) { return String(decoding: JSONText.bytes(node, style: .lines), as: UTF8.self) }
@@ -43,8 +45,9 @@
             }
         }
 
-        /// Returns a dump of the first bytes, with 16 bytes on each line: offset, hexadecimal,
-        /// ASCII.
+        /// Returns a dump of the first 64 KiB.
+        ///
+        /// Each line has an offset, then 16 bytes in hexadecimal, then the same bytes in ASCII.
         static func dump(_ bytes: [UInt8]) -> String {
             var lines: [String] = []
             for start in stride(from: 0, to: min(bytes.count, dumpedByteCount), by: 16) {

@@ -4,9 +4,9 @@
     internal import RoostQuery
     internal import RoostStores
 
-    /// One object, with all its values and its related objects in both directions.
+    /// One object: its values, its related objects, and the relationships that refer to it.
     struct ObjectView {
-        /// The maximum number of objects of a to-many relationship that are listed.
+        /// The maximum number of listed objects of a to-many relationship.
         private static let listedCount = 20
         private static let textLimit = 65_536
         private static let byteLimit = 256
@@ -16,7 +16,7 @@
 
         private var model: ManagedObjectModel { viewed.model }
 
-        /// Returns the object in a snapshot of the current state.
+        /// Returns the object in its current state.
         func answer() throws -> JSONNode { try viewed.read { try node($0) } }
 
         func node(_ snapshot: any StoreSnapshot) throws -> JSONNode {
@@ -38,7 +38,7 @@
                 properties.append(property(column, record: record, entity: entity, list: list, writer: writer))
             }
             for attribute in entity.attributes where attribute.isTransient {
-                properties.append(Self.transient(attribute, entity: entity))
+                properties.append(transient(attribute, entity: entity))
             }
             return JSONNode([
                 "entity": JSONNode(entity.name.text), "key": JSONNode(record.id.key),
@@ -59,7 +59,7 @@
             return names
         }
 
-        /// Returns the first objects of a to-many relationship, and the total number of objects.
+        /// Returns the first objects of a to-many relationship, and the number of all its objects.
         private func related(
             _ relationship: ManagedObjectModel.Relationship, of id: ObjectID, snapshot: any StoreSnapshot
         ) throws(StoreError) -> (ids: [ObjectID], count: Int) {
@@ -121,18 +121,18 @@
             ])
         }
 
-        private static func transient(
-            _ attribute: AttributeDescription, entity: ManagedObjectModel.Entity
-        ) -> JSONNode {
+        private func transient(_ attribute: AttributeDescription, entity: ManagedObjectModel.Entity) -> JSONNode {
             JSONNode([
                 "name": JSONNode(attribute.name), "kind": JSONNode("attribute"),
-                "type": JSONNode(attribute.type.name), "declaredBy": JSONNode(entity.name.text),
+                "type": JSONNode(attribute.type.name),
+                "declaredBy": JSONNode(declarer(of: attribute.name, entity: entity)),
                 "isOptional": JSONNode(attribute.isOptional), "isTransient": JSONNode(true), "value": .null,
             ])
         }
 
-        /// Returns the entity that declares a property: the entity nearest to the root that has the
-        /// property.
+        /// Returns the entity that declares a property.
+        ///
+        /// This is the entity nearest to the root, among the entities that have the property.
         private func declarer(of name: String, entity: ManagedObjectModel.Entity) -> String {
             var current = entity
             while let number = current.superentity,
@@ -144,10 +144,11 @@
             return current.name.text
         }
 
-        // MARK: The other direction
+        // MARK: References to the object
 
-        /// Returns the relationships without an inverse that can refer to the object, each with the
-        /// number of referring objects.
+        /// Returns the relationships that can refer to the object and have no inverse.
+        ///
+        /// Each has the number of objects that refer to the object.
         private func references(
             to id: ObjectID, entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
         ) throws(StoreError) -> [JSONNode] {

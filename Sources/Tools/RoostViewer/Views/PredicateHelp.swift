@@ -58,9 +58,9 @@
             }
         }
 
-        /// Returns a condition that matches the objects with a value, as text.
+        /// Returns the text of a condition that matches the objects with a value.
         ///
-        /// An object is written as its key if the key identifies the object.
+        /// An object ID is written as its key alone if the parser reads this as the same condition.
         static func text(
             _ name: String, isEqualTo value: Value, entity: ManagedObjectModel.Entity, model: ManagedObjectModel,
             modifier: FetchRequest.Comparison.Modifier = .direct
@@ -119,8 +119,7 @@
         }
 
         private func position(_ word: (path: [String], last: String)) -> Position {
-            let length = (word.path + [word.last]).joined(separator: ".").count
-            let tokens = Self.tokens(before.dropLast(length))
+            let tokens = tokens(before: word)
             guard let last = tokens.last else { return .operand }
             if Self.isOperator(last)
                 || ["(", ",", "{", "NOT", "AND", "OR", "&&", "||", "!", "ANY", "ALL", "NONE", "SOME"]
@@ -130,6 +129,11 @@
             }
             let isRightSide = tokens.dropLast().last.map { Self.isOperator($0) } ?? false
             return isRightSide || last == ")" || last == "}" ? .connection : .comparison
+        }
+
+        /// Returns the tokens before the path at the cursor.
+        private func tokens(before word: (path: [String], last: String)) -> [String] {
+            Self.tokens(before.dropLast((word.path + [word.last]).joined(separator: ".").count))
         }
 
         private static func isOperator(_ token: String) -> Bool {
@@ -146,8 +150,7 @@
                 if first.isWhitespace {
                     rest = rest.dropFirst()
                 } else if first == "\"" || first == "'" {
-                    let body = rest.dropFirst()
-                    let end = body.firstIndex(of: first).map { body.index(after: $0) } ?? body.endIndex
+                    let end = endOfString(rest) ?? rest.endIndex
                     tokens.append(String(rest[..<end]))
                     rest = rest[end...]
                 } else if isPart(first) {
@@ -164,6 +167,23 @@
             return tokens
         }
 
+        /// Returns the index after the string at the beginning of a text, or nil if the closing
+        /// quote is missing.
+        private static func endOfString(_ text: Substring) -> Substring.Index? {
+            guard let quote = text.first else { return nil }
+            var isEscaped = false
+            for index in text.indices.dropFirst() {
+                if isEscaped {
+                    isEscaped = false
+                } else if text[index] == "\\" {
+                    isEscaped = true
+                } else if text[index] == quote {
+                    return text.index(after: index)
+                }
+            }
+            return nil
+        }
+
         // MARK: Completions
 
         private func completions(_ word: (path: [String], last: String)) -> [Completion] {
@@ -175,7 +195,7 @@
                 switch position(word) {
                 case .operand:
                     all =
-                        properties(of: entity) + values()
+                        properties(of: entity) + values(word)
                         + Self.beginnings.map { Completion(text: $0, kind: "keyword") }
                 case .comparison: all = Self.comparisons.map { Completion(text: $0, kind: "operator") }
                 case .connection: all = ["AND", "OR"].map { Completion(text: $0, kind: "keyword") }
@@ -190,7 +210,7 @@
             guard let last = Self.tokens(before).last, let quote = last.first, "\"'".contains(quote) else {
                 return false
             }
-            return last.count == 1 || last.last != quote
+            return Self.endOfString(last[...]) == nil
         }
 
         private func properties(of entity: ManagedObjectModel.Entity) -> [Completion] {
@@ -230,11 +250,14 @@
             return properties(of: current) + operators.map { Completion(text: $0, kind: "function") }
         }
 
-        /// Returns the values for a comparison with a boolean attribute, or none for other
-        /// attributes.
-        private func values() -> [Completion] {
-            let tokens = Self.tokens(before)
-            guard let comparison = tokens.lastIndex(where: Self.isOperator), comparison > 0,
+        /// Returns YES and NO if the operand at the cursor is compared with a boolean attribute,
+        /// otherwise nothing.
+        private func values(_ word: (path: [String], last: String)) -> [Completion] {
+            let tokens = tokens(before: word)
+            guard let comparison = tokens.lastIndex(where: Self.isOperator), comparison > 0 else { return [] }
+            // The operand follows its operator directly, or is an element of a list.
+            let between = tokens[(comparison + 1)...]
+            guard between.isEmpty || between.first == "{" && !between.contains("}"),
                 let attribute = entity.attribute(atPath: tokens[comparison - 1]), attribute.type == .boolean
             else { return [] }
             return ["YES", "NO"].map { Completion(text: $0, kind: "value") }

@@ -42,7 +42,7 @@
 
         /// Returns the bytes of the value, to be shown as an image or saved as a file.
         ///
-        /// Only images that cannot contain scripts have an image type. All other data, including
+        /// Only images that cannot contain scripts are sent as images. All other data, including
         /// SVG and HTML, are sent as files to save.
         func file() throws -> HTTPResponse {
             let bytes = try viewed.read { snapshot in Self.bytes(try value(snapshot).value) }

@@ -15,7 +15,8 @@
                 let descriptor = FetchRequest.SortDescriptor(text: part, of: entity)
                 guard !descriptor.key.isEmpty else {
                     throw ViewerError(
-                        .badRequest, message: "An order is names with commas between them, as in year,-title.")
+                        .badRequest,
+                        message: "A name in 'sort' is empty. Write names with commas between them, as in year,-title.")
                 }
                 order.append(descriptor)
             }

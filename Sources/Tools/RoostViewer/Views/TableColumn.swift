@@ -16,11 +16,15 @@
 
         let name: String
         let content: Content
-        /// Whether an index begins with the property; always true for a to-one relationship.
+        /// Whether an index or a uniqueness constraint begins with the property.
+        ///
+        /// True for every to-one relationship, and false for every to-many relationship.
         let isIndexed: Bool
 
-        /// Returns all columns that an entity's table can have: the title first, then attributes,
-        /// then relationships.
+        /// Returns all columns that an entity's table can have.
+        ///
+        /// The attribute for titles comes first. The other attributes follow, then the to-one
+        /// relationships, then the to-many relationships.
         static func all(of entity: ManagedObjectModel.Entity) -> [TableColumn] {
             let title = ObjectTitles.attribute(of: entity)
             let attributes = entity.attributes.filter(\.isStored)

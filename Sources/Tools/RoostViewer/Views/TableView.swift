@@ -51,7 +51,9 @@
             columns = try TableColumn.chosen(request.value("select"), of: available, entity: entity)
             facets = request.query.filter { $0.name == "facet" }.map(\.value)
             guard facets.count <= Self.facetCount else {
-                throw ViewerError(.badRequest, message: "At most \(Self.facetCount) properties can be counted at once.")
+                throw ViewerError(
+                    .badRequest,
+                    message: "A table can have at most \(Self.facetCount) facets, and the address has \(facets.count).")
             }
             hasPlan = request.value("plan") == "1"
             var fetch = FetchRequest(entity.name)
@@ -117,8 +119,8 @@
                 return (Array(all.dropFirst(first).prefix(size)), all.count)
             }
             let request = try narrowed(snapshot)
-            // Without a predicate, a page in the order of keys or of an index, and the first page
-            // in any order, need no list of all objects.
+            // Without a predicate, the first page needs no list of all objects. In the order of keys
+            // or of an index, the other pages need no list either.
             if request.predicate == nil, isInOrder || page == 1 {
                 let count = try viewed.count(entity, snapshot: snapshot)
                 guard size > 0, first < count else { return ([], count) }
@@ -149,9 +151,10 @@
 
         /// Returns the condition that the owner's relationship contains an object.
         ///
-        /// If the inverse is to-one, the condition compares it with the owner. Otherwise the
-        /// condition lists the objects, because some stores find listed objects faster. A list has
-        /// a limit, so a longer relationship is compared by its to-many inverse.
+        /// If the inverse is to-one, the condition compares the inverse with the owner. Otherwise
+        /// the condition lists the objects, because some stores find listed objects faster. If a
+        /// list cannot contain that many objects, the condition compares the to-many inverse with
+        /// the owner.
         private func membership(
             in owner: Owner, snapshot: any StoreSnapshot
         ) throws(StoreError) -> FetchRequest.Comparison {
@@ -185,7 +188,7 @@
             return records
         }
 
-        /// Returns the number of related objects, by column and key.
+        /// Returns the numbers of related objects, by the index of the column and the object's key.
         private func linkCounts(of ids: [ObjectID], snapshot: any StoreSnapshot) throws(StoreError) -> [[Int64: Int]] {
             var counts: [[Int64: Int]] = []
             for column in columns {

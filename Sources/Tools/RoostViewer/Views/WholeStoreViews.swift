@@ -36,7 +36,7 @@
         }
     }
 
-    /// A page of the transactions in a store's history, after a token if one is given.
+    /// A page of the transactions in a store's history, from the beginning or after a token.
     struct HistoryView {
         private static let changeCount = 100
 
