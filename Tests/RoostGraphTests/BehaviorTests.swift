@@ -349,6 +349,21 @@ struct BehaviorTests {
         try context.save()
     }
 
+    @Test("a to-one relationship of an object that has left its context ignores new values", arguments: [false, true])
+    func toOneWithoutContext(isNull: Bool) throws {
+        let container = try Music.container()
+        let (context, other) = (container.makeContext(), container.makeContext())
+        let (artist, passport): (Artist, Passport) = (try context.insert(), try context.insert())
+        (artist.name, artist.passport) = ("a", passport)
+        try context.save()
+        context.reset()
+        let stranger: Passport = try other.insert()
+        artist.passport = isNull ? nil : stranger
+        #expect(context.pendingError == nil && other.pendingError == nil)
+        #expect(stranger.holder == nil)
+        try context.save()
+    }
+
     @Test("a composite set on an object that has left its context has no effect, like other properties")
     func compositeWithoutContext() throws {
         let model = try ManagedObjectModel(entities: [

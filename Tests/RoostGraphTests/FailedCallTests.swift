@@ -74,6 +74,38 @@ struct FailedCallTests {
         #expect(try container.makeContext().count(FetchRequest("Word")) == 0)
     }
 
+    @Test("after an undo that could not read members and a failed transaction, redo restores links past a save")
+    func redoAfterFailedTransaction() throws {
+        let control = StoreMeter()
+        let container = try control.makeContainer(.memory)
+        let context = container.makeContext()
+        let undo = UndoStack()
+        context.undo = undo
+        let (artist, friend): (Artist, Artist) = (try context.insert(), try context.insert())
+        (artist.name, friend.name) = ("a", "b")
+        try context.save()
+        undo.removeAll()
+        artist.friends.insert(friend)
+        try context.save()
+        // Undo must now read the members, and cannot read all of them.
+        try context.refreshAllObjects()
+        control.failNextRead()
+        undo.undo()
+        #expect(control.endReadFailure() && undo.canRedo)
+        let failure = #expect(throws: StoreError.self) { try context.save() }
+        #expect(failure?.code == .busy)
+        #expect(throws: StoreError.self) {
+            try undo.transaction(nil, in: context) { () throws(StoreError) in
+                artist.rank = 5
+                throw StoreMeter.error
+            }
+        }
+        #expect(artist.rank == nil && undo.canRedo)
+        try context.save()
+        undo.redo()
+        #expect(Array(artist.friends) == [friend] && Array(friend.friends) == [artist])
+    }
+
     @Test("a container refuses a configuration that its model does not have, even if it has only one store")
     func unknownConfiguration() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Word")], configurations: ["words": ["Word"]])

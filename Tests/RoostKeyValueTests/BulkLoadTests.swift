@@ -88,6 +88,22 @@ struct BulkLoadTests {
         #expect(try target.findings() == [])
     }
 
+    @Test("if a load into a filled unpublished store cannot be flushed, its outcome is unknown and its keys are used")
+    func outcomeOfFailedFlush() throws {
+        let options = StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = true }
+        let target = try TestStore(options, isTrusted: false, failingSyncCount: 1)
+        try target.commit { try $0.insert(target.artist(1), values: ["name": "A", "code": "a"]) }
+        let loaded = try target.store.reserveKeys(1, for: "Artist").upperBound
+        let loader = try target.store.bulkLoader(BulkLoadOptions())
+        var batch = RecordBatch(model: target.model)
+        try batch.append(target.artist(loaded), values: ["name": "B", "code": "b"])
+        try loader.append(batch)
+        #expect(code { _ = try loader.finish() } == .outcomeUnknown)
+        #expect(try target.digest().objectCount == 2)
+        #expect(try target.store.reserveKeys(1, for: "Artist").lowerBound > loaded)
+        #expect(try target.findings() == [])
+    }
+
     @Test("a key-value load of many batches shows nothing before its end")
     func loadsManyBatches() throws {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = true })

@@ -5,7 +5,7 @@ internal import RoostMemory
 
 /// Opens stores.
 ///
-/// All checks are made before document and journal are changed.
+/// All checks precede the first change of the document or the journal.
 struct JSONOpening {
     private let location: StoreLocation
     private let path: String
@@ -21,9 +21,9 @@ struct JSONOpening {
 
     /// Opens the storage.
     ///
-    /// - Parameter held: The caller's exclusive lock of the store, which the caller keeps; nil to
-    ///   acquire a lock here.
-    /// - Returns: The storage, which holds the store's locks.
+    /// - Parameter held: The store's exclusive lock, which the caller holds and later releases; nil
+    ///   to acquire a lock here.
+    /// - Returns: The storage, which holds the locks that were acquired here.
     /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `corrupted`, `modelMismatch`,
     ///   `busy`, `permissionDenied`, `readOnly`, `storeReplaced`, `limitExceeded`, `unsupported`.
     func open(under held: StoreLock? = nil) throws(StoreError) -> JSONStorage {
@@ -51,8 +51,8 @@ struct JSONOpening {
 
     /// Opens the store for reading it once, or returns nil if it must be read into memory instead.
     ///
-    /// The store must have a document with a checksum and no journal. Errors of reading also return
-    /// nil, because reading the store into memory reports them.
+    /// The document must have a checksum, and the store must not have a journal. The method returns
+    /// nil after a read error too, because reading the store into memory reports the error.
     ///
     /// - Throws: Errors of taking the store's lock, such as `busy`.
     func openStreamed() throws(StoreError) -> StreamedJSONStore? {
@@ -95,16 +95,16 @@ struct JSONOpening {
         try JournalRecovery.requireJournal(besideStoreAt: path)
         let document = try DocumentFile(at: path)
         do throws(StoreError) { try DocumentReader.requireRecognized(document) } catch {
-            // If another process changed the document meanwhile, the document is checked again
-            // later, under the lock.
+            // If another process changed the document during this check, the error may be wrong. The
+            // document is checked again later, under the lock.
             guard try !document.isUnchanged() else { throw error }
         }
     }
 
-    /// Waits for the current writer, and becomes the store's only writer until the store is closed.
+    /// Waits until the current writer closes the store, and becomes the store's only writer.
     ///
-    /// The store's lock is not held while waiting, so that this wait does not block an exclusive
-    /// open.
+    /// This method does not hold the store's lock while it waits, so it does not block a program
+    /// that needs exclusive access.
     private func takeWritersPlace(under held: StoreLock?) throws(StoreError) -> (StoreLock?, WriterLock) {
         var timeout = Timeout(seconds: settings.timeoutSeconds)
         while true {
@@ -136,7 +136,7 @@ struct JSONOpening {
             following: settings.isReadOnly ? Following(opening: self, model: loaded.metadata.model) : nil)
     }
 
-    /// The state with which a read-only storage reads later commits.
+    /// The state that a read-only storage needs to read later commits.
     struct Following: Sendable {
         fileprivate let opening: JSONOpening
         /// The model with which the store was opened.
@@ -164,8 +164,8 @@ struct JSONOpening {
         while true {
             let document = try DocumentFile(at: path)
             let journal = try openJournal()
-            // If the path still refers to this document, it was not replaced before the journal was
-            // opened, so both belong together.
+            // If the path still refers to this document, the document was not replaced before the
+            // journal was opened. Document and journal then belong together.
             guard try FileIdentity(at: path) == document.identity else { continue }
             let journalIdentity = journal.identity
             do throws(StoreError) {
@@ -177,7 +177,8 @@ struct JSONOpening {
                 }
                 return (loaded, files)
             } catch {
-                // An error during another program's write is not damage, so reading is repeated.
+                // If another program wrote during the read, the error need not mean damage. So reading is
+                // repeated.
                 let isSettled = try document.isUnchanged() && isUnchanged(journalIdentity)
                 guard !isSettled, timeout.wait() else { throw error }
             }
@@ -217,7 +218,7 @@ struct JSONOpening {
         }
     }
 
-    /// Returns whether the journal is unchanged, or still missing.
+    /// Returns whether the journal is still unchanged or, for a nil identity, still missing.
     private func isUnchanged(_ identity: FileIdentity?) -> Bool {
         let now = try? FileIdentity(at: path + JournalFile.suffix)
         guard let identity else { return now == nil }
@@ -254,7 +255,7 @@ struct JSONOpening {
         try requireUnchanged(document)
         if !settings.isReadOnly {
             StoreFile.sweepTemporarySiblings(of: path, companions: [JournalFile.suffix])
-            // If the program that created the document crashed right after, the directory entry may
+            // If a program crashed right after it had created the document, the directory entry may
             // not be durable yet.
             try StoreFile.syncDirectory(of: path)
         }

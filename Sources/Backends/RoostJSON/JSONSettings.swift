@@ -14,8 +14,9 @@ struct JSONSettings: Sendable {
 
     /// The maximum size of a document, in bytes.
     var maximumDocumentBytes = standardDocumentByteCount
-    /// The maximum size of the journal before it is merged into a new document, or nil for the
-    /// larger of the document's size and 1 MiB.
+    /// The journal's maximum size in bytes before it is merged into a new document.
+    ///
+    /// If nil, the maximum is the document's size, but at least 1 MiB.
     var journalBytes: Int?
     /// The maximum time to wait for locks, in seconds.
     var timeoutSeconds: Double
@@ -37,6 +38,6 @@ struct JSONSettings: Sendable {
         journalBytes = given["journalBytes"].flatMap { Int($0) }
     }
 
-    /// Returns the maximum size of the journal of a document of `byteCount` bytes.
+    /// Returns the journal's maximum size in bytes if its document has `byteCount` bytes.
     func journalLimit(_ byteCount: Int) -> Int { journalBytes ?? max(1 << 20, byteCount) }
 }

@@ -3,7 +3,7 @@ internal import RoostFiles
 internal import RoostKeyValue
 internal import RoostMemory
 
-/// A write transaction of a JSON store, which may span several calls.
+/// A write transaction that makes its changes to a JSON store in any number of calls.
 final class JSONLongWrite: KeyValueLongWrite {
     private let storage: JSONStorage
     private let base: any KeyValueLongWrite
@@ -15,8 +15,8 @@ final class JSONLongWrite: KeyValueLongWrite {
     init(_ storage: JSONStorage, base: any KeyValueLongWrite) {
         self.storage = storage
         self.base = base
-        // A transaction above the journal's limit is written as a new document, so its operations
-        // need not be recorded.
+        // If a transaction exceeds the journal's limit, a new document is written, so its operations
+        // need not be recorded. An unpublished store has no journal.
         operations = Mutex(JournalOperations(limit: storage.settings.isUnpublished ? 0 : storage.journalLimit))
     }
 
@@ -40,7 +40,7 @@ final class JSONLongWrite: KeyValueLongWrite {
         guard !isOver else {
             throw StoreError(.closed, "The write transaction was committed, aborted, or failed before.")
         }
-        // An error loses the operations, so the transaction can then only be aborted.
+        // After an error, the operations are lost, so the transaction can only be aborted.
         isOver = true
         try storage.commit(operations.withLock { $0.take() }, write: base)
     }
@@ -52,19 +52,21 @@ final class JSONLongWrite: KeyValueLongWrite {
 }
 
 extension JSONStorage {
-    /// The maximum size of the journal before it is merged into a new document.
+    /// The journal's maximum size in bytes before it is merged into a new document.
     var journalLimit: Int {
         files.withLock { settings.journalLimit($0?.document.file.byteCount ?? 0) }
     }
 
-    /// Makes a transaction durable, unless the store is unpublished, and then visible.
+    /// Commits a transaction.
+    ///
+    /// If the store is published, the transaction becomes durable before it becomes visible.
     ///
     /// - Throws: Errors of the system, `storeReplaced`, `hasOtherNames` or `limitExceeded` if the
     ///   transaction was not written; `outcomeUnknown` if it may have been written. After
     ///   `outcomeUnknown`, the transaction is not visible, and later commits fail.
     func commit(_ operations: JournalOperations, write: any KeyValueLongWrite) throws(StoreError) {
-        // One lock is held throughout, so that no thread closes the store between the writes to
-        // disk and to memory.
+        // The lock of the files is held throughout. Otherwise, another thread could close the store
+        // after the write to the disk and before the commit in memory.
         try withFiles { (files) throws(StoreError) in
             if settings.isUnpublished {
                 files.isDirty = files.isDirty || !operations.isEmpty
@@ -95,7 +97,8 @@ extension JSONStorage {
             }
             do throws(StoreError) { try publish(draft, files: &files) } catch {
                 guard let failure = files.failure else { throw error }
-                // The document at the path contains the transaction.
+                // The document at the path contains the transaction, but a power cut may bring back the old
+                // document.
                 throw failure.withMessage(failure.message, code: .outcomeUnknown)
             }
         }
@@ -109,7 +112,7 @@ extension JSONStorage {
             files.journal = try JournalFile(
                 at: path + JournalFile.suffix, beside: path, header: header, payload: payload)
         } catch  where error.code == .outcomeUnknown {
-            // The next open shows whether the commit was made. Until then, no commit may follow it.
+            // The next open shows whether the commit was made. Until then, no other commit may follow.
             files.failure = StoreError(
                 .ioFailure,
                 "A commit to '\(path)' failed with an unknown outcome, so nothing more is written; close the store and open it again.",
@@ -158,8 +161,8 @@ extension JSONStorage {
         defer { reader.close() }
         let draft = try DocumentDraft.write(from: reader, for: path, settings: settings, folding: nil)
         do throws(StoreError) {
-            // Verifying a load compares only the store in memory, so the document is read back
-            // here.
+            // The verification of a load compares only the contents in memory. So the document is
+            // read back and compared here.
             try draft.verify()
         } catch {
             draft.discard()
@@ -169,14 +172,14 @@ extension JSONStorage {
         files.isDirty = false
     }
 
-    /// Returns whether an unpublished store has not changed since its creation.
+    /// Returns whether the store is unpublished and has not changed since its creation.
     func isUntouched() throws(StoreError) -> Bool {
         try withFiles { files in settings.isUnpublished && !files.isDirty && files.document.generation == .initial }
     }
 
-    /// Publishes a document that a load wrote to an unpublished store.
+    /// Moves the finished document of a load to the path of the unpublished store.
     ///
-    /// Later requests read the document.
+    /// The contents in memory are dropped, so later requests read the document.
     func publishLoaded(_ draft: DocumentDraft) throws(StoreError) {
         try withFiles { (files) throws(StoreError) in
             try publish(draft, files: &files)

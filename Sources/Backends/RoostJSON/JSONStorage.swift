@@ -21,12 +21,12 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     private let contents: Mutex<MemoryStorage?>
     /// The files, or nil after they were closed.
     ///
-    /// A commit holds the lock until its changes are on the disk. Readers take the lock only to
-    /// look for later commits.
+    /// A commit holds the lock until its changes are on the disk. In a read-only storage, each new
+    /// view takes the lock to look for later commits.
     let files: Mutex<StoreFiles?>
     private let isClosed = Mutex(false)
 
-    /// The state with which a read-only storage reads later commits, or nil for a writer.
+    /// The state that a read-only storage needs to read later commits, or nil for a writer.
     private let following: JSONOpening.Following?
 
     init(
@@ -41,7 +41,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         self.files = Mutex(files)
     }
 
-    /// Returns the committed contents, read into memory if necessary.
+    /// Returns the committed contents, after reading them into memory if necessary.
     ///
     /// - Throws: `verificationFailed` if a document that a load has written cannot be read back;
     ///   `closed`.
@@ -101,7 +101,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
                 path: path, settings: settings, storeUUID: storeUUID, base: MemoryStorage(),
                 files: StoreFiles(lock: lock, writerLock: writerLock, document: document))
         } catch {
-            // If no store was created, its lock file is removed too.
+            // If no store was created, the new lock file is removed.
             if !StoreFile.hasEntry(at: path), (try? lock.change(to: .exclusive, timeoutSeconds: 0)) != nil {
                 try? lock.releaseRemovingFile()
             }
@@ -122,11 +122,9 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         var isJournalFolded = false
         /// The number of journal bytes that a reader has read; 0 for a writer.
         var readByteCount = 0
-        /// The number of bytes of an incomplete commit after the bytes that were read.
+        /// The number of bytes of an incomplete commit at the journal's end.
         var tornByteCount = 0
-        /// The journal that a reader found.
-        ///
-        /// Nil for a writer, or without a journal.
+        /// The journal that a reader has read, or nil for a writer or without a journal.
         var readJournal: ReadJournal?
         /// The error that prevents writing until the store is opened again, or nil.
         var failure: StoreError?
@@ -146,13 +144,13 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         /// The version by which a journal refers to the document.
         var version: DocumentVersion
         var generation: Generation
-        /// The check of the last merged journal frame, or nil.
+        /// The check of the last journal frame that was merged into the document, or nil.
         var foldedJournal: UInt64?
         /// The identity of the file at the store's path.
         var file: FileIdentity
     }
 
-    /// The store's lock while the storage is open.
+    /// The store's lock, or nil if this storage does not hold it.
     var commitSignal: (any CommitSignal)? { files.withLock { $0?.lock } }
 
     /// The maximum size of a key: 511 bytes, as in LMDB.
@@ -167,8 +165,9 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Returns a view of the committed contents.
     ///
-    /// A read-only storage first looks for later commits, which takes two system calls. If there
-    /// are any, it reads the new end of the journal, or the document and the journal.
+    /// A read-only storage first looks for later commits, which takes two system calls. After
+    /// later commits, it reads the appended part of the journal or, if necessary, the document and
+    /// the whole journal.
     func read() throws(StoreError) -> any KeyValueReader {
         try requireOpen()
         if let following { try follow(following) }
@@ -228,8 +227,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             // Reading everything again finds the damage, unless it was repaired meanwhile.
             return false
         }
-        // The identity was taken before the journal was opened, so the next call also sees later
-        // writes.
+        // This identity was taken before the journal was opened. So the next call detects every write
+        // that came after it.
         files.readJournal = ReadJournal(state: state, file: journal)
         (files.readByteCount, files.tornByteCount) = (state.endOffset, state.tornByteCount)
         return true
@@ -242,8 +241,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             }
             let memory = try base()
             let write = try memory.beginLongWrite(timeoutSeconds: timeoutSeconds)
-            // If this call waited for a load, the load may have replaced the contents in memory
-            // with its document.
+            // This call may have waited for a load. The load may have written the document and dropped
+            // the contents in memory.
             if contents.withLock({ $0 === memory }) { return JSONLongWrite(self, base: write) }
             write.abort()
         }
@@ -305,7 +304,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             taken.journal = nil
             taken.writerLock?.close()
             taken.lock?.release()
-            // Ignores errors, because an error of the files matters more.
+            // Errors of closing the memory are ignored, because errors of the files matter more.
             forgetContents()
         }
         if taken.isDirty {
@@ -317,7 +316,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Returns the error of a failed merge.
     ///
-    /// If the journal holds all commits, an error about a full disk or another hard link says so.
+    /// If the cause is a full disk or another hard link, the message says that the journal holds
+    /// all commits.
     private func keptInJournal(_ failure: StoreError, files: StoreFiles) -> StoreError {
         guard files.failure == nil, !files.isJournalFolded else { return failure }
         if failure.code == .hasOtherNames {

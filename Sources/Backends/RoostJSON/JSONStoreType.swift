@@ -4,11 +4,11 @@ internal import RoostKeyValue
 
 /// Stores in one JSON document that people can read, compare and edit: `json:path`.
 ///
-/// Opening a store reads the document into memory, so reads are as fast as in a store in memory. If
-/// possible, a store that will be read only once is not read into memory. The cost of opening and
+/// Opening a store reads the document into memory, so reads are as fast as in a store in memory. A
+/// store opened with `isReadOnce` is read from the file if possible. The cost of opening and
 /// closing grows with the size of the document. A commit appends its changes to a journal beside
-/// the document. Closing the store merges the journal into a new document. The store can be open
-/// for writing only once at a time. Each snapshot of a read-only store includes the latest commits.
+/// the document. Closing the store merges the journal into a new document. A store has at most one
+/// writer at a time. Each new snapshot of a read-only store includes the latest commits.
 ///
 /// ``optionDescriptions`` lists the options; FORMAT.md describes document, journal and every
 /// guarantee.
@@ -31,7 +31,7 @@ package struct JSONStoreType: FileStoreType {
     /// The suffix of the journal, `-journal`.
     package var companionSuffixes: [String] { [JournalFile.suffix] }
 
-    /// The costs, as measured with `make bench`.
+    /// The costs of reading and writing, measured with `make bench`.
     package var estimatedCosts: StoreCosts {
         StoreCosts(readingMicroseconds: 0.6, writingMicroseconds: 0.6)
     }
@@ -69,7 +69,7 @@ package struct JSONStoreType: FileStoreType {
             try storage.sync()
             return UnpublishedJSONStore(store, storage: storage)
         } catch {
-            // The next writer that opens the store removes files that remain.
+            // The next writer that opens a store at this path removes temporary files that remain.
             for file in [location.path, StoreLock.path(forStoreAt: location.path)] { try? StoreFile.remove(file) }
             throw error
         }
@@ -77,7 +77,7 @@ package struct JSONStoreType: FileStoreType {
 
     /// Checks, before a store is removed, that the journal beside it belongs to the store.
     ///
-    /// Checks nothing if the store is kept, because opening the store then checks more.
+    /// If the store is kept, nothing is checked here, because opening the store checks more.
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         if !isKept { try JournalRecovery.requireOwnToRemove(besideStoreAt: path) }
     }

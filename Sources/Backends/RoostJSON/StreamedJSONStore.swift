@@ -4,14 +4,14 @@ internal import RoostKeyValue
 
 /// A JSON store that is opened to be read once.
 ///
-/// Its document is read when needed. The contents are kept in memory only after an operation that
-/// needs the whole document.
+/// Snapshots read the document's lists from the file. The first request that needs the whole
+/// document reads it into memory, where it stays until the store is closed.
 final class StreamedJSONStore: IntegrityCheckingStore {
     private struct State {
         var isClosed = false
         /// The store's lock, which prevents the store from being replaced or removed.
         var lock: StoreLock?
-        /// The store in memory, or nil before its first use.
+        /// The whole store in memory, or nil before a request needs it.
         var whole: KeyValueStore?
     }
 

@@ -3,7 +3,7 @@ internal import RoostKeyValue
 
 /// A JSON store that is not published at its path yet.
 ///
-/// Where possible, a load writes the document directly. The key-value engine does everything else.
+/// If possible, a load writes the document directly. Everything else uses the key-value engine.
 final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
     private let base: KeyValueStore
     private let storage: JSONStorage
@@ -14,7 +14,7 @@ final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
     }
 
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
-        // A directly written document has no history.
+        // A load that writes the document directly records no history.
         guard try storage.isUntouched(), try !base.recordsHistory(),
             let loader = try DocumentLoader(base, storage: storage, options: options)
         else { return try base.bulkLoader(options) }
@@ -23,7 +23,7 @@ final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
 
     /// Returns a view of the committed contents.
     ///
-    /// After a load, the view reads the document.
+    /// After a load that wrote the document directly, the view reads the document.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         guard try storage.isOnlyInDocument() else { return try base.snapshot() }
         let stream: DocumentStream?

@@ -17,9 +17,9 @@ struct LMDBSettings: Sendable {
     var maximumMapByteCount = standardMapByteCount
     /// The initial size of the map, or nil for a size that depends on the file and its disk.
     var initialMapByteCount: Int?
-    /// The maximum number of open snapshots in all processes together.
+    /// The maximum number of snapshots in all processes, including closed ones kept for reuse.
     ///
-    /// It applies only if no other program already has the store open.
+    /// The setting applies only if no other program already has the store open.
     var readerCount = standardReaderCount
     /// The maximum time to wait for other processes and for readers, in seconds.
     var timeoutSeconds: Double

@@ -4,11 +4,11 @@ package import RoostKeyValue
 
 /// Ordered key-value storage in one LMDB file.
 ///
-/// FORMAT.md describes its content.
+/// FORMAT.md describes the file.
 ///
-/// Reads are zero-copy from the mapped file and run concurrently with the writer, in this process
-/// and others. Each commit is one LMDB transaction, durable on return unless the storage was opened
-/// unpublished. The storage is safe for use from any thread.
+/// Reads are zero-copy from the mapped file. They run concurrently with the writer, which may be in
+/// another process. Each commit is one LMDB transaction, and is durable on return unless the
+/// storage was opened unpublished. The storage is safe for use from any thread.
 package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
     /// Whether every write throws `readOnly`.
     package let isReadOnly: Bool
@@ -92,15 +92,15 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
     ///
     /// - Throws: `closed`; `storeReplaced` if the path refers to another file; `corrupted` if the
     ///   file was truncated; `busy` if too many snapshots are open, or if another process enlarged
-    ///   the file's map and snapshots of this process prevent adopting it.
+    ///   the map and open snapshots prevent this process from enlarging its own map.
     package func read() throws(StoreError) -> any KeyValueReader { try LMDBReader(try requireOpen()) }
 
     /// Runs `body` in a write transaction on the caller's thread.
     ///
     /// If the file's map had to grow, `body` runs again from the start. By default, the map
-    /// initially includes the disk's free space, so it grows only rarely, for example if space was
-    /// freed later. Growing waits until no snapshot of this process is open, or throws `busy` after
-    /// the timeout.
+    /// initially includes the disk's free space, so the map grows only rarely, for example after
+    /// disk space was freed. Growing waits until no snapshot of this process is open, or throws
+    /// `busy` after the timeout.
     package func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -111,7 +111,7 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Begins a write transaction that spans several calls.
     ///
-    /// Its changes are kept in memory and, beyond about 500 MB, in the file.
+    /// The uncommitted changes are kept in memory and, beyond about 500 MB, in the file.
     package func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try LMDBLongWrite(try requireWritable(), timeoutSeconds: timeoutSeconds)
     }
@@ -131,7 +131,7 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Checks the file's structure page by page.
     ///
-    /// If the storage is writable, writers wait meanwhile.
+    /// If the storage is writable, other writers wait until the check ends.
     package func integrityFindings() throws(StoreError) -> [StoreFinding] {
         try withLease(try requireOpen()) { (environment) throws(StoreError) in
             try environment.integrityFindings(timeoutSeconds: timeoutSeconds)

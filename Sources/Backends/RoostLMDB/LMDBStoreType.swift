@@ -6,9 +6,9 @@ internal import RoostKeyValue
 ///
 /// Each store is one file.
 ///
-/// ``optionDescriptions`` lists the options. A read-only store may be on a medium, or in a
-/// directory, that this user cannot write to. Elsewhere, opening it creates lock files beside the
-/// store. The store file itself is not changed.
+/// ``optionDescriptions`` lists the options. A store can be opened read-only even if this user
+/// cannot write to its directory. In a writable directory, opening a store read-only creates lock
+/// files beside it, but does not change the store file.
 package struct LMDBStoreType: FileStoreType {
     /// Creates the type.
     package init() {}
@@ -31,7 +31,7 @@ package struct LMDBStoreType: FileStoreType {
     /// The suffix of LMDB's lock file, `-lock`.
     package var companionSuffixes: [String] { Self.companions }
 
-    /// The costs, as measured with `make bench`.
+    /// The costs of reading and writing, measured with `make bench`.
     package var estimatedCosts: StoreCosts {
         StoreCosts(readingMicroseconds: 0.2, writingMicroseconds: 0.8)
     }
@@ -61,7 +61,7 @@ package struct LMDBStoreType: FileStoreType {
 
     /// Opens a store.
     ///
-    /// The first open among all processes checks the file.
+    /// The file is checked, unless a process that has it open has already checked it.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         let storage = try LMDBStorage.open(path: location.path, options: options)
         if !options.isReadOnly {
@@ -95,7 +95,7 @@ package struct LMDBStoreType: FileStoreType {
         let storage: LMDBStorage
         do throws(StoreError) { storage = try LMDBStorage.create(path: location.path, options: options) } catch {
             // A failed creation has removed its file. If a file exists now, another process is
-            // creating it, and this call keeps the lock files for that process.
+            // creating it and needs the lock files, so this call does not remove them.
             LMDBStorage.removeLockFiles(location.path)
             throw error
         }

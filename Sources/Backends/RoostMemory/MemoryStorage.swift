@@ -17,7 +17,7 @@ final class MemoryContents: Sendable {
 
     /// The maximum length of a key, in bytes.
     ///
-    /// It equals LMDB's limit, so that both backends write the same keys.
+    /// It equals LMDB's limit, so that both backends accept the same keys.
     static let maximumKeyByteCount = 511
     /// The maximum size of a value, in bytes.
     ///
@@ -26,7 +26,7 @@ final class MemoryContents: Sendable {
 
     private static let lastNumber = Mutex<UInt64>(0)
 
-    /// The identity of the contents among all signals of the process.
+    /// The identity of the contents as a commit signal, unique in the process.
     let id: CommitSignalID
     private let version = Mutex(Version())
     private let writersPlace = DispatchSemaphore(value: 1)
@@ -53,8 +53,8 @@ final class MemoryContents: Sendable {
                 .busy,
                 "Another writer of the store in memory was not finished within \(timeoutSeconds) seconds. Try again.")
         }
-        // An aborted transaction also uses up its number, so that no later transaction owns its
-        // nodes.
+        // The number is used up even if the transaction is aborted later. Otherwise a later
+        // transaction could get the same number and so own the nodes of the aborted one.
         let start = version.withLock { version in
             defer { version.nextTransaction += 1 }
             return version
@@ -88,9 +88,9 @@ extension MemoryContents: CommitSignal {
 
 /// Ordered key-value storage in memory: a copy-on-write B+tree for each space.
 ///
-/// A snapshot costs O(1) and never waits. Writers queue.
+/// Taking a snapshot costs O(1) and never waits. Writers wait for each other.
 ///
-/// The contents exist only in this process. Safe for use from any thread.
+/// The contents exist only in this process. Any thread may use the storage.
 package final class MemoryStorage: OrderedKeyValueStorage, CommitSignaling {
     let contents: MemoryContents
     private let isClosed = Mutex(false)
@@ -114,7 +114,7 @@ package final class MemoryStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The maximum size of a key: 511 bytes.
     package static var maximumKeyByteCount: Int { MemoryContents.maximumKeyByteCount }
 
-    /// Always true, because pages are private to this process and immutable after their
+    /// Always true, because only this process can access the pages, and no page changes after its
     /// transaction.
     package var holdsCheckedMemory: Bool { true }
 
@@ -151,7 +151,7 @@ package final class MemoryStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Closes this instance of the store.
     ///
-    /// The contents live as long as a named store or another open instance refers to them.
+    /// The contents remain while the store has a name or another instance of it is open.
     package func close() throws(StoreError) { markClosed() }
 
     private func markClosed() {

@@ -1,11 +1,13 @@
 package import RoostCore
 internal import RoostKeyValue
 
-/// Stores in memory: `memory:` creates a new store each time, `memory:name` refers to a store that
-/// the whole process shares.
+/// The type of stores in memory.
 ///
-/// A named store lives until it is destroyed or the process ends. An unnamed store lives as long as
-/// it is open, and cannot be opened again.
+/// The location `memory:` creates a new unnamed store each time. `memory:name` refers to a named
+/// store that the whole process shares.
+///
+/// A named store lives until it is destroyed or the process ends. An unnamed store lives until it
+/// is closed, and cannot be opened again.
 package struct MemoryStoreType: PersistentStoreType {
     private struct Entry {
         let contents: MemoryContents
@@ -22,7 +24,7 @@ package struct MemoryStoreType: PersistentStoreType {
     /// The name of the type, `memory`.
     package var name: String { "memory" }
 
-    /// All capabilities except persistence, several processes and a file.
+    /// All capabilities except `persistence`, `multipleProcesses` and `file`.
     package var capabilities: StoreCapabilities {
         StoreCapabilities(.writing, .totalOrder, .digest, .uniquenessConstraints, .fetchIndexes, .history)
     }
@@ -50,9 +52,9 @@ package struct MemoryStoreType: PersistentStoreType {
         }
     }
 
-    /// Opens a named store, which can be open several times at once.
+    /// Opens a named store, even if it is already open.
     ///
-    /// Throws `notFound` if no store has the name, and always for `memory:`.
+    /// Throws `notFound` if no store has the name. So it always throws for `memory:`.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
         try options.requireValidTimeout()
@@ -73,8 +75,8 @@ package struct MemoryStoreType: PersistentStoreType {
                 creating: MemoryStorage(), type: self, location: location, model: model, options: options)
         }
         guard Self.stores.withLock({ $0[location.path] == nil }) else { throw alreadyExists(location) }
-        // The store gets its name after it is filled, so that no other thread sees an incomplete
-        // store.
+        // The store gets its name only after `KeyValueStore` has created its contents. So no other
+        // thread sees an incomplete store.
         let contents = MemoryContents()
         let path = location.path
         let storage = MemoryStorage(contents: contents) { Self.noteClosed(path, contents: contents) }

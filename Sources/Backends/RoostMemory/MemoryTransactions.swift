@@ -94,7 +94,8 @@ final class MemoryWriter: KeyValueWriter, TreeSource {
         try change(space) { $0.remove(key, transaction: transaction) }
     }
 
-    /// Does nothing, because the transaction ends only after the closure that uses it.
+    /// Does nothing, because only the commit or abort of the ``MemoryLongWrite`` ends the
+    /// transaction.
     func close() {}
 
     private func change<Result>(_ space: KeySpace, _ body: (inout Tree) -> Result) throws(StoreError) -> Result {

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// An ordered map of bytes to bytes: a B+tree whose pages are copied on write.
 ///
-/// Copying a tree costs O(1). Changes of the original in later transactions do not affect the copy.
+/// Copying a tree costs O(1). If a later transaction changes the original, the copy stays the same.
 struct Tree: Sendable {
     private(set) var root: TreeNode
     private(set) var count = 0
@@ -131,10 +131,11 @@ struct Tree: Sendable {
         return true
     }
 
-    /// Clears the position of the last changes, which readers do not need.
+    /// Clears the references to the leaves that changed last, because readers do not need them.
     mutating func forgetPlaces() { (appendedLeaf, changedLeaf) = (nil, nil) }
 
-    /// Returns the node itself if the transaction created it, else a copy.
+    /// Returns the node itself if the transaction created it; otherwise returns a copy that the
+    /// transaction may change.
     private func own(_ node: TreeNode, transaction: UInt64) -> TreeNode {
         node.transaction == transaction ? node : node.copy(for: transaction)
     }
@@ -170,11 +171,12 @@ struct Tree: Sendable {
         return nil
     }
 
-    /// Splits a page that is too large.
+    /// Splits a page if it is too large, and returns the new right page, or nil.
     ///
-    /// When entries come in order, the left page stays full. Otherwise an inner page is divided in
-    /// the middle. The bytes of a leaf are divided as evenly as possible, so that no page keeps two
-    /// values much larger than a page.
+    /// After an append, only the last entry moves to the right page, so the left page stays full.
+    /// Otherwise an inner page is split at its middle entry. A leaf is split where both sides get
+    /// about the same number of bytes. So no leaf keeps two values that are each much larger than a
+    /// page.
     private func split(_ node: TreeNode, transaction: UInt64, isAppending: Bool) -> TreeNode? {
         guard node.isOverfull else { return nil }
         var cut = node.count - 1
@@ -226,8 +228,8 @@ struct Tree: Sendable {
         if right.isLeaf {
             merged.appendEntries(of: right, range: 0..<right.count)
         } else {
-            // The first key of an inner page is not a lower bound. So the first child of `right`
-            // gets the key of `right` in `node`.
+            // The first key of an inner page is not a lower bound for its child. So in `merged`,
+            // the first child of `right` gets the key that `right` has in `node`.
             merged.insert(node.key(at: index + 1), value: EmptyBytes.buffer, at: merged.count, child: right.children[0])
             merged.appendEntries(of: right, range: 1..<right.count)
         }

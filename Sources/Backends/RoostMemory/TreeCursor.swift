@@ -23,8 +23,9 @@ final class TreeCursor: KeyValueCursor {
     private let space: KeySpace
     /// The inner pages above the leaf, each with the position of the child on the path.
     private var path: [(node: TreeNode, index: Int)] = []
-    /// The leaf with the current entry, at position `index`; nil at the end, before the start, and
-    /// while parked.
+    /// The leaf that contains the current entry, at the position `index`.
+    ///
+    /// Nil before the first move, at the end, and while the cursor is parked.
     private var leaf: TreeNode?
     private var index = 0
     private var hasStarted = false
@@ -63,7 +64,7 @@ final class TreeCursor: KeyValueCursor {
             path.append((node, index))
             node = node.children[index]
         }
-        // The number of entries or children of the page that are before the key.
+        // The number of entries or children of `node` that come before the key.
         var position = key.map { node.position(of: $0).index } ?? node.count
         while position == 0 {
             guard let above = path.popLast() else {
@@ -81,7 +82,7 @@ final class TreeCursor: KeyValueCursor {
     }
 
     func next() throws(StoreError) -> Bool {
-        // After its view was closed, a cursor must throw and not continue.
+        // After the view or transaction of the cursor has ended, `next` must throw.
         try source.requireOpen()
         if let leaf { return settle(leaf, position: index + 1) }
         if let parked = parkedKey {
@@ -110,14 +111,14 @@ final class TreeCursor: KeyValueCursor {
 
     /// Calls `body` for the entries of the leaf from the current position on.
     ///
-    /// Returns false after `body` returned false.
+    /// Returns whether `body` returned true for each of them.
     private func show(
         _ leaf: TreeNode, _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
         let (entries, above) = (leaf.entries, path.last)
         if let above { above.node.prepareChild(above.index + 1) }
         var position = index
-        // The position is stored once, and not for each entry.
+        // To save time, the properties are set once after the loop, and not for each entry.
         defer {
             index = position
             (key, value) = entries[position]
@@ -134,7 +135,7 @@ final class TreeCursor: KeyValueCursor {
         }
     }
 
-    /// Stores the key of the position and releases the pages.
+    /// Stores the key of the current entry and releases the pages of the path.
     func park() {
         guard leaf != nil else { return }
         parkedKey = Array(key)
@@ -149,8 +150,8 @@ final class TreeCursor: KeyValueCursor {
 
     /// Moves to an entry of a leaf.
     ///
-    /// For a position after the leaf's last entry, moves to the first entry of the next nonempty
-    /// leaf.
+    /// If `position` is after the leaf's last entry, moves to the first entry of the next nonempty
+    /// leaf. Returns false at the end of the tree.
     private func settle(_ start: TreeNode, position: Int) -> Bool {
         var (node, position) = (start, position)
         while position >= node.count {

@@ -5,14 +5,17 @@ internal import RoostSystem
 ///
 /// An inner page also has a child for each entry.
 ///
-/// Entries fill the memory from its start. Each has the length of its key (two bytes), the key and
-/// the value. Slots with the positions of the entries fill the memory from its end, in key order.
-/// All keys of a page share a prefix. A slot also has the key's head: the eight bytes after the
-/// prefix, as a number. A search compares the heads in the contiguous slots. It reads an entry only
-/// if the entry's head equals the head of the searched key.
+/// Entries fill the memory from its start. An entry consists of the length of its key (two bytes),
+/// the key and the value. Slots with the offsets of the entries fill the memory from its end, in
+/// key order.
 ///
-/// A page belongs to the transaction that created it. Only that transaction may change it; others
-/// change a copy. So any number of snapshots share pages without locks.
+/// The prefix of a page is up to eight bytes with which all of its keys begin. A slot also has the
+/// head of its key: the eight bytes after the prefix, as a number. A search compares the heads in
+/// the contiguous slots. It reads an entry only if the entry's head equals the head of the wanted
+/// key.
+///
+/// A page belongs to the transaction that created it, and only that transaction may change it.
+/// Another transaction changes a copy. So any number of snapshots can share pages without locks.
 final class TreeNode: @unchecked Sendable {
     // Proof of Sendable: only the transaction with the node's number changes the node, and a
     // transaction runs on one thread at a time. Other threads get the node only after its last
@@ -20,14 +23,15 @@ final class TreeNode: @unchecked Sendable {
     // transactions have other numbers.
 
     // SAFETY of all accesses to `memory`: memory is reserved before an entry is added. The entry is
-    // then written at the offset `usedByteCount`, and its slot at an address below the last slot.
-    // Both stay inside `capacity`. Positions come from searches and ranges below `count`. Positions
-    // from callers are compared with `count`.
+    // then written at the offset `usedByteCount`, and the slots grow by one toward lower
+    // addresses. Both stay inside `capacity`. This class only uses positions below `count`, and
+    // compares positions from callers with `count`.
 
-    /// The position of an entry, and the head of its key, which a search compares first.
+    /// The place of an entry in the memory, and the head of its key, which a search compares first.
     fileprivate struct Slot {
         var head: UInt64
-        // No page has 4 GiB: values have at most 1 GiB, and a page that is too large is split.
+        // 32 bits suffice: values have at most 1 GiB, and a page that is too large is split. So no
+        // page reaches 4 GiB.
         var offset: UInt32
         var valueCount: UInt32
     }
@@ -51,7 +55,7 @@ final class TreeNode: @unchecked Sendable {
     private(set) var count = 0
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
-    /// The shared first bytes of all keys; the rest is zero.
+    /// The first `prefixCount` bytes of every key, then zeros.
     ///
     /// A key of fewer than eight bytes is treated as if zeros followed it.
     private var prefix: UInt64 = 0
@@ -61,9 +65,9 @@ final class TreeNode: @unchecked Sendable {
     /// first child.
     private(set) var children: [TreeNode] = []
     let transaction: UInt64
-    /// The bytes of entries, including leftovers of removed entries.
+    /// The number of bytes at the start of `memory` that entries use, including removed entries.
     private var usedByteCount = 0
-    /// The bytes of the present entries, including their overhead.
+    /// The number of bytes that the present entries use, including their slots.
     private(set) var liveByteCount = 0
 
     init(transaction: UInt64, isLeaf: Bool, capacity: Int = smallestPage) {
@@ -80,11 +84,13 @@ final class TreeNode: @unchecked Sendable {
     ///
     /// A page with one entry is never too large.
     var isOverfull: Bool { count > 1 && (liveByteCount > Self.capacityBytes || children.count > Self.capacityChildren) }
-    /// Returns whether a nonempty leaf has room for an entry of this size.
+    /// Returns whether the leaf is nonempty and has room for another entry.
+    ///
+    /// `byteCount` is the size of the entry's key and value together.
     func hasRoom(for byteCount: Int) -> Bool {
         count > 0 && liveByteCount + byteCount + Self.entryOverhead <= Self.capacityBytes
     }
-    /// Returns whether a leaf remains large enough after the entry at `index` is removed.
+    /// Returns whether the leaf needs no merge after the entry at `index` is removed.
     func canSpare(_ index: Int) -> Bool { count > 1 && liveByteCount - byteCount(at: index) >= Self.capacityBytes / 4 }
     /// Whether the page should be merged with a neighbor.
     var isUnderfull: Bool { liveByteCount < Self.capacityBytes / 4 && children.count < Self.capacityChildren / 4 }
@@ -137,7 +143,7 @@ final class TreeNode: @unchecked Sendable {
     /// Prefetches the child at a position, if any.
     func prepareChild(_ index: Int) {
         guard index < children.count else { return }
-        // Retaining the child here would wait for its reference count, which the prefetch is loading.
+        // The child is not retained, because that would wait for the memory that is prefetched here.
         croost_prefetch(Unmanaged.passUnretained(children[index]).toOpaque())
     }
 
@@ -172,7 +178,7 @@ final class TreeNode: @unchecked Sendable {
         let head = Self.word(of: key, at: Int(prefixCount))
         var low = firstPosition(ofHead: head)
         var high = count
-        // Mostly, only the entry at this position has this head.
+        // The search starts at `low`, because usually only that entry has this head.
         var middle = low
         while low < high {
             let slot = slot(middle).pointee
@@ -190,10 +196,11 @@ final class TreeNode: @unchecked Sendable {
 
     /// Returns the position of the first entry whose head is not less than `head`.
     ///
-    /// Each of the last steps of a binary search waits for memory. A linear search of a few dozen
-    /// contiguous slots is faster.
+    /// The last 64 slots are searched linearly, because each further step of a binary search would
+    /// wait for memory.
     private func firstPosition(ofHead head: UInt64) -> Int {
-        // The first key of an inner page is not a bound, and can be after the second key.
+        // In an inner page, the search skips the first key. That key is not a lower bound, and can
+        // even come after the second key.
         var (low, high) = (isLeaf ? 0 : min(1, count), count)
         while high - low > 64 {
             let middle = (low + high) / 2
@@ -213,10 +220,9 @@ final class TreeNode: @unchecked Sendable {
         return isFound ? index : max(0, index - 1)
     }
 
-    /// Returns the leaf below this page that may hold `key`; valid as long as this page is
-    /// referenced.
+    /// Returns the leaf below this page that may hold `key`.
     func leaf(of key: UnsafeRawBufferPointer) -> TreeNode {
-        // A reference to the root keeps all pages alive, so the descent need not count references.
+        // This page keeps all pages below it alive, so the descent does not count references.
         var node = Unmanaged.passUnretained(self)
         while true {
             let child = node._withUnsafeGuaranteedRef { node in
@@ -227,13 +233,16 @@ final class TreeNode: @unchecked Sendable {
         }
     }
 
-    /// Returns whether a key is between the first and the last key of the page, inclusive, and so
-    /// belongs only to this page.
+    /// Returns whether a key is between the first and the last key of the page, inclusive.
+    ///
+    /// Such a key cannot belong to another page of the same level.
     func spans(_ key: UnsafeRawBufferPointer) -> Bool {
         count > 0 && Self.order(self.key(at: 0), key) <= 0 && Self.order(key, self.key(at: count - 1)) <= 0
     }
 
-    /// Compares bytes as unsigned numbers; a prefix comes before a longer key.
+    /// Compares two keys byte by byte; a prefix comes before a longer key.
+    ///
+    /// Returns a negative number if `left` comes first, and zero if the keys are equal.
     static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let common = min(left.count, right.count)
         if common > 0, let a = left.baseAddress, let b = right.baseAddress {
@@ -265,7 +274,9 @@ final class TreeNode: @unchecked Sendable {
         key.count + value.count + entryOverhead
     }
 
-    /// Returns eight bytes of a key as a big-endian number, with zeros past its end.
+    /// Returns the eight bytes of a key from `offset` on as a big-endian number.
+    ///
+    /// Bytes after the end of the key count as zeros.
     private static func word(of key: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
         let left = key.count - offset
         if left >= 8 { return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
@@ -279,7 +290,7 @@ final class TreeNode: @unchecked Sendable {
         return word << (64 - 8 * left)
     }
 
-    /// Returns a mask of the first bytes of a word, at most eight.
+    /// Returns a mask of the first `count` bytes of a word.
     private static func firstBytes(_ count: Int) -> UInt64 { count == 0 ? 0 : UInt64.max << (64 - 8 * count) }
 
     // MARK: Changing; only by the transaction that created the node
@@ -376,9 +387,9 @@ final class TreeNode: @unchecked Sendable {
         for index in 0..<count { slot(index).pointee.head = Self.word(of: self.key(at: index), at: Int(prefixCount)) }
     }
 
-    /// Copies key and value after the used bytes, where the caller has reserved memory.
+    /// Writes an entry after the used bytes, and returns the offset of the entry.
     ///
-    /// Returns their offset.
+    /// The caller must have reserved the memory.
     private func store(_ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> UInt32 {
         let offset = usedByteCount
         let start = memory + offset
@@ -390,7 +401,7 @@ final class TreeNode: @unchecked Sendable {
         return UInt32(offset)
     }
 
-    /// Moves the entries to new memory with room for `needed` bytes, without removed entries.
+    /// Moves the present entries to new memory that has room for `needed` more bytes.
     private func makeRoom(_ needed: Int) {
         let total = liveByteCount + needed
         var size = Self.smallestPage

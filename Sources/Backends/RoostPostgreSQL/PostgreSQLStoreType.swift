@@ -14,7 +14,9 @@
         /// The name of the type, `postgresql`.
         package var name: String { "postgresql" }
 
-        /// All capabilities except files and, because commits are concurrent, ordered generations.
+        /// All capabilities except files and ordered generations.
+        ///
+        /// Generations have no order because commits are concurrent.
         package var capabilities: StoreCapabilities {
             StoreCapabilities(
                 .writing, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
@@ -31,7 +33,7 @@
             return [StoreLibrary(name: "libpq", version: "\(version / 10_000).\(version % 10_000)")]
         }
 
-        /// The costs of a read and a write, measured on one machine over a socket.
+        /// The costs of a read and a write, measured with a server on the same machine.
         package var estimatedCosts: StoreCosts { StoreCosts(readingMicroseconds: 3, writingMicroseconds: 8) }
 
         /// Returns false, because no file is a store of this type.

@@ -2,7 +2,7 @@ package import RoostCore
 package import RoostFiles
 internal import RoostSQL
 
-/// Stores in an SQLite file, with tables that people and other tools can read.
+/// The type of stores in an SQLite file, whose tables people and other tools can read.
 ///
 /// ``optionDescriptions`` lists the options. FORMAT.md describes every table and every guarantee.
 package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
@@ -12,15 +12,16 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
     /// The name of the type, `sqlite`.
     package var name: String { "sqlite" }
 
-    /// All capabilities of a store.
+    /// All capabilities that a store can have.
     package var capabilities: StoreCapabilities {
         StoreCapabilities(
             .writing, .totalOrder, .persistence, .multipleProcesses, .digest, .uniquenessConstraints, .fetchIndexes,
             .file, .history)
     }
 
-    /// The options `synchronous`, `maximumValueBytes`, `rowTimeoutSeconds`, and `pageSizeBytes` for
-    /// new stores.
+    /// The options `synchronous`, `maximumValueBytes`, `rowTimeoutSeconds` and `pageSizeBytes`.
+    ///
+    /// The option `pageSizeBytes` affects only new stores.
     package var optionDescriptions: [StoreOptionDescription] { SQLiteSettings.optionDescriptions }
 
     /// The suffixes `-wal`, `-shm` and `-journal`.
@@ -49,8 +50,8 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
 
     /// Opens a store that was just created, under its lock.
     ///
-    /// The lock is held from creating to opening. Otherwise, SQLite could remove the log of another
-    /// store at this path.
+    /// The caller has held the lock since before the creation. Otherwise, another store could be at
+    /// this path by now, and SQLite could remove its log.
     package func open(
         _ location: StoreLocation, options: StoreOptions, under lock: StoreLock
     ) throws(StoreError) -> any PersistentStore {
@@ -64,16 +65,16 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
         return try opening.open(type: self, location: location, lock: lock)
     }
 
-    /// Returns whether the file can be SQLite's log, its index or a journal.
+    /// Returns whether the file can be SQLite's log, the log's index or a journal.
     package func canBeCompanion(_ file: CompanionFile) -> Bool { SQLiteCompanionFormat.canBeCompanion(file) }
 
-    /// Returns whether the file is the index of a log, which SQLite creates again.
+    /// Returns whether the file is a log's index, which SQLite can create again.
     package func isExpendable(_ file: CompanionFile) -> Bool { SQLiteCompanionFormat.isExpendable(file) }
 
     /// Checks that the log and the journal beside a store belong to it.
     ///
-    /// A store that will be removed may be damaged. A store that is kept (`isKept`) must be
-    /// undamaged together with its log.
+    /// A store that will be removed may be damaged, and so may its log. If the store is kept
+    /// (`isKept`), its log must be undamaged.
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         let settings = try SQLiteSettings(StoreOptions())
         try SQLiteCompanions.requireOwn(besideStoreAt: path)
@@ -81,7 +82,7 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
         if isKept { _ = try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings: settings) }
     }
 
-    /// Moves the log of a store into its file.
+    /// Moves the log of a store into the store's file.
     package func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
         guard SQLiteSettling.hasCompanions(path) else { return }
         try SQLiteSettling.settle(path, settings: try SQLiteSettings(StoreOptions()))
@@ -93,8 +94,8 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
     /// Rebuilds the file in one transaction (`VACUUM`) and moves the result from the log into the
     /// file.
     ///
-    /// The content is read before and after the rebuild, and must match its tallies. Returns false
-    /// if the log could not be emptied in time.
+    /// The content is read before and after the rebuild, and must match the store's tallies.
+    /// Returns false if the log could not be emptied in time.
     package func compactWhileOpen(
         _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool {

@@ -6,7 +6,7 @@ extension KeyValueStore {
     /// If an error is thrown, the storage is closed.
     /// - Parameters:
     ///   - storage: An empty storage, which the store owns from here on.
-    ///   - type: The registered type of the store. The store contains its name.
+    ///   - type: The registered type of the store. The name of the type is written into the store.
     ///   - location: The location of the store, for messages and for temporary files of large
     ///     loads. If the store is a file, these files are beside it.
     ///   - model: The model to embed.
@@ -94,7 +94,7 @@ extension KeyValueStore {
 
     /// Closes the storage of a store that could not be created or opened, and returns the reason.
     private static func closing(_ storage: any OrderedKeyValueStorage, after cause: StoreError) -> StoreError {
-        // A second error would say less than the first.
+        // An error of closing would say less than `cause`, so it is ignored.
         try? storage.close()
         return cause
     }

@@ -75,7 +75,8 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     ///
     /// Never waits for a writer.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
-        // The blocks are read first, so that keys that callers get meanwhile do not count as used.
+        // The blocks are read before the storage. So keys that callers get between the two reads do
+        // not count as used.
         let (blocks, hidesContents) = state.withLock { ($0.blocks, $0.load?.isInParts ?? false) }
         let reader = try read()
         return KeyValueSnapshot(
@@ -88,9 +89,9 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
         return try storage.byteCount()
     }
 
-    /// Releases the storage, after returning reserved keys that no caller received.
+    /// Returns reserved keys that no caller received, and releases the storage.
     ///
-    /// Calling it again does nothing. Open snapshots throw `closed` from here on.
+    /// Closing the store again does nothing. Open snapshots throw `closed` from here on.
     public func close() throws(StoreError) {
         let blocks: [Int: KeyBlock]? = state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -120,13 +121,13 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
         if isReadOnly { throw StoreError(.readOnly, "The store '\(location)' was opened read-only.") }
     }
 
-    /// Waits for the lock of a load in parts, which releases the storage's own lock between two
-    /// parts.
+    /// Takes the writer lock of an unpublished store, and waits until a load in parts has ended.
     ///
-    /// In a published store, the method does nothing.
+    /// Such a load releases the storage's own lock between two parts, but holds this lock. In a
+    /// published store, the method does nothing.
     func takePartsPlace() throws(StoreError) {
         guard let partsPlace else { return }
-        // A wait of more than a year, or of NaN seconds, is limited to a year.
+        // A timeout above one year, or of NaN seconds, becomes one year.
         let seconds = options.timeoutSeconds.isNaN ? 31_536_000 : min(max(options.timeoutSeconds, 0), 31_536_000)
         guard partsPlace.wait(timeout: .now() + seconds) == .success else {
             throw StoreError(.busy, "A load into '\(location)' is under way; wait until it is finished or abandoned.")

@@ -3,9 +3,10 @@ internal import RoostSystem
 
 /// A persistent store in an SQL database: the engine of all SQL backends.
 ///
-/// It has a table for each entity hierarchy, with a column for each attribute and to-one
-/// relationship, so that users and other tools can read the data. A row that another tool changed
-/// does not match its checksum. It counts as damaged unless the store accepts changes.
+/// The database has a table for each entity hierarchy, with a column for each attribute and each
+/// to-one relationship. Users and other tools can thus read the data. If another tool changes a
+/// row, the row no longer matches its checksum. Such a row counts as damaged unless
+/// ``acceptsChanges`` is true.
 public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, CommitReportingStore {
     /// The registered type of the store.
     public let type: any PersistentStoreType
@@ -18,10 +19,10 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// The listeners for commits.
     package let commitFeed: CommitFeed
-    /// The database's signal of commits.
+    /// The signal that notifies other processes of commits, or nil if the database has none.
     package let commitSignal: (any CommitSignal)?
     let database: any SQLDatabase
-    /// The database, if several transactions can write at once.
+    /// The database if several transactions can write at once; otherwise nil.
     private let parallelDatabase: (any SQLParallelDatabase)?
     let schema: SQLSchema
     let storeUUID: StoreUUID
@@ -49,11 +50,11 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         ///
         /// The bounds never decrease.
         var recordedLastKeys: [Int64]
-        /// The rows of the tallies that this store's last commit wrote.
+        /// The tally rows as this store last wrote them.
         var knownTallies: SQLKnownTallies
     }
 
-    /// Creates a store from a database whose tables were compared with `schema`.
+    /// Creates a store for a database whose tables the caller has compared with `schema`.
     ///
     /// - Parameters:
     ///   - database: The open database, which the store closes.
@@ -68,7 +69,9 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         self.init(database, schema: schema, storeUUID: storeUUID, type: type, description: description, difference: nil)
     }
 
-    /// Creates a store; `difference` is given while the store's model is being changed.
+    /// Creates a store.
+    ///
+    /// `difference` is nil except while the store's model is being changed.
     init(
         _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
         description: PersistentStoreDescription, difference: SQLSchemaDifference?
@@ -107,7 +110,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         }
     }
 
-    /// Returns a consistent view of the current store.
+    /// Returns a consistent view of the store's current state.
     ///
     /// Never waits for a writer.
     public func snapshot() throws(StoreError) -> any StoreSnapshot {
@@ -123,9 +126,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// Closes the store and its database.
     ///
-    /// Locks and files are released when open transactions end.
-    ///
-    /// Calling it again does nothing.
+    /// Locks and files are released when open transactions end. Another call does nothing.
     public func close() throws(StoreError) {
         let wasClosed = state.withLock { state in
             defer { state.isClosed = true }
@@ -158,8 +159,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// Runs `body` in a write transaction that excludes other writers.
     ///
-    /// On return, all changes are durable; an error (except `outcomeUnknown`) undoes them. `body`
-    /// runs again if another transaction prevented the commit.
+    /// On return, all changes are durable. If an error other than `outcomeUnknown` is thrown, all
+    /// changes are undone. `body` runs again if another transaction prevented the commit.
     func writing<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
         try repeating(after: [.busy]) { (_) throws(StoreError) in
             try requireWritable()
@@ -169,10 +170,10 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// Runs `body` in a write transaction during which other transactions may write.
     ///
-    /// On return, all changes are durable; an error (except `outcomeUnknown`) undoes them. `body`
-    /// must lock the rows that it relies on when it reads them. `body` runs again if it failed
-    /// because of concurrent writes. If the store allows only one writer at a time, this method is
-    /// equivalent to ``writing(_:)``.
+    /// On return, all changes are durable. If an error other than `outcomeUnknown` is thrown, all
+    /// changes are undone. When `body` reads rows on which its changes depend, it must lock the
+    /// rows. `body` runs again if it failed because of concurrent writes. If the store allows only
+    /// one writer at a time, this method is equivalent to ``writing(_:)``.
     func writingBesideOthers<Result>(
         _ body: (SQLWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -192,14 +193,15 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         }
     }
 
-    /// The number of times that a failed transaction may be repeated even after the timeout.
+    /// The number of repetitions of a failed transaction that the timeout does not limit.
     private static let minimumRepetitionCount = 20
 
     /// Runs a transaction, and repeats it if it failed because of concurrent writes.
     ///
     /// Repeats until the store's timeout, but at least ``minimumRepetitionCount`` times. A limit on
-    /// the number alone is not enough: while many commits change one row, a slow program can fail
-    /// any number of times. If `codes` is given, repeats only after errors with one of these codes.
+    /// only the number of repetitions would not suffice: while other writers often change one row,
+    /// the transactions of a slow program can fail any number of times. If `codes` is not nil,
+    /// repeats only after errors with one of these codes.
     private func repeating<Result>(
         after codes: Set<StoreError.Code>?, _ transaction: (_ isRepeated: Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

@@ -15,7 +15,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case tracksAwaking
     /// `awakeFromInsert` is called twice.
     case awakesTwice
-    /// The pending error of a getter is lost.
+    /// The pending error is discarded instead of thrown.
     case dropsLatched
     /// References to a new object keep its temporary key.
     case keepsTemporaryReferences
@@ -40,11 +40,11 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case forgetsOrder
     /// A cascade deletes no other object.
     case cascadesNot
-    /// The inverse still refers to a deleted object.
+    /// After a delete, an inverse still refers to the deleted object.
     case nullifiesNot
-    /// A reference without an inverse still refers to a deleted object.
+    /// After a delete, a reference without an inverse still refers to the deleted object.
     case keepsOneWayReferences
-    /// A rule that must deny a delete allows it.
+    /// A deny rule allows a deletion.
     case deniesNot
 
     // MARK: Validation and saving
@@ -57,15 +57,15 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case checksDeleted
     /// The rules of transient attributes are not checked.
     case skipsTransientRules
-    /// `willSave` is not called again for objects that change in it.
+    /// `willSave` is not called again for objects that a call of `willSave` changes.
     case callsWillSaveOnce
-    /// A row whose values are unchanged is written.
+    /// A save writes rows whose values are unchanged.
     case writesEqualRows
     /// A saved object keeps its old version.
     case keepsVersions
     /// A saved object keeps its old derived attributes.
     case keepsDerived
-    /// A background save also marks later changes as saved.
+    /// A background save also marks changes as saved that are made during the save.
     case forgetsMeanwhile
     /// A save posts no notice.
     case postsNoNotice
@@ -80,11 +80,11 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case undoForgetsOrder
     /// Undo of a saved deletion leaves the object deleted.
     case undoForgetsSavedDeletes
-    /// Undo also reverts changes that another context saved in other properties.
+    /// Undo also reverts changes that another context saved to other properties of the object.
     case undoesOthers
-    /// A change while undo is disabled becomes a step.
+    /// A change while undo is disabled becomes an undo step.
     case recordsDisabled
-    /// Reading a fault becomes a step.
+    /// Reading a fault becomes an undo step.
     case recordsReading
     /// A rollback does not clear the undo steps.
     case keepsUndoSteps
@@ -107,9 +107,9 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case overwritesOnRollback
     /// A merge chooses the wrong side if both sides changed a property.
     case swapsSides
-    /// A merge drops the changes that only the store has.
+    /// A merge drops changes to properties that only the other context changed.
     case dropsTheirSide
-    /// A new object with an existing unique value loses its values.
+    /// If a stored object replaces a new one with the same unique value, the new values are lost.
     case losesDuplicateValues
     /// A rollback does not revert deletes.
     case keepsDeletes
@@ -126,9 +126,9 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     /// Commits of other containers are not merged.
     case ignoresForeignCommits
 
-    /// A refresh that discards changes drops members that refer to the object.
+    /// A refresh that discards changes drops members that other objects' changes added.
     case refreshForgetsMembers
-    /// A child that follows its parent is not notified of a rollback.
+    /// A child that follows its parent is not notified of the parent's rollback.
     case childMissesRollback
     /// A rollback restores an object that another context deleted.
     case revivesDeleted
@@ -139,11 +139,11 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case ignoresPins
     /// A count excludes pending changes.
     case countsSaved
-    /// A predicate over a relationship does not see the changes of the other object.
+    /// A predicate over a relationship does not see the changes of related objects.
     case overlooksRelated
-    /// A predicate over a relationship does not see objects that refer to a changed object.
+    /// A predicate over a relationship overlooks objects that refer to changed objects.
     case overlooksReferring
-    /// The limit is applied before pending changes.
+    /// A fetch applies its limit before it applies pending changes.
     case cutsWindowFirst
     /// A fetch also returns the stored version of a changed object.
     case showsChangedTwice
@@ -154,25 +154,25 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case showsDeleted
     /// Results do not see the changes of related objects.
     case overlooksRelatedResults
-    /// A window does not get new objects when objects leave it.
+    /// A result with a limit is not filled up when objects leave it.
     case keepsWindow
     /// Results do not see the saves of other contexts.
     case overlooksMerged
-    /// Results do not see the changes of undo.
+    /// Results do not see changes by undo and redo.
     case overlooksUndo
     /// Results are not updated after a reset.
     case overlooksReset
-    /// A reader that is too slow loses differences.
+    /// A slow reader of a result's changes loses differences.
     case dropsSlowReaders
     /// Totals still include objects that left the result.
     case countsOnlyMore
     /// Totals do not see the changes of related objects.
     case overlooksRelatedTotals
-    /// Totals call `onChange` even for events that do not change them.
+    /// Totals call `onChange` even after events that do not change the totals.
     case callsForNothing
     /// A section that is emptied and filled again in one event becomes a new section.
     case renewsSections
-    /// A window with an offset is updated without regard to objects before the window.
+    /// A result with an offset is updated without regard to the objects before the offset.
     case trustsOffset
     /// A save does not update a result that excludes pending changes.
     case overlooksOwnSaves
@@ -184,7 +184,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
     case reportsUntouched
     /// Results do not see the changes of their own context.
     case overlooksOwnChanges
-    /// An object with changes that cancel out does not count as changed.
+    /// An object whose changes cancel out does not count as changed.
     case forgetsTouched
     /// Only the first result of a context is updated.
     case updatesFirstResult

@@ -6,7 +6,7 @@
     enum RoostMacros {
         static func main() {
             var conversation = PluginConversation()
-            // The compiler closes the pipe when it is finished.
+            // The compiler closes the pipe after its last request.
             while let request = PluginPipe.read() {
                 guard PluginPipe.write(conversation.reply(to: request)) else { return }
             }

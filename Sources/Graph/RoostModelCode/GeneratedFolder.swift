@@ -3,8 +3,8 @@ package import RoostCore
 
 /// The directory of the generated files of a model.
 ///
-/// The directory may contain other files. The first line of a file shows whether it was generated
-/// from the model, so outdated files of removed entities are found.
+/// The directory may contain other files. The first line of each generated file names the model.
+/// This line identifies outdated files of removed entities.
 package struct GeneratedFolder {
     /// A difference between a directory and the generated files.
     package struct Finding: Sendable, Hashable, CustomStringConvertible {
@@ -14,8 +14,8 @@ package struct GeneratedFolder {
             case stale
             /// A file does not exist.
             case missing
-            /// A file was generated from an earlier version of the model, and the current version
-            /// has no such file.
+            /// A file was generated from an earlier version of the model, but is not generated
+            /// from the current version.
             case superfluous
         }
 
@@ -42,11 +42,11 @@ package struct GeneratedFolder {
         self.source = source
     }
 
-    /// Compares the directory with the generated files, without writing.
+    /// Compares the directory with `files`, without writing.
     ///
     /// If the directory does not exist, all files are missing.
     ///
-    /// - Returns: The differences, in the order of the names.
+    /// - Returns: The differences, sorted by file name.
     /// - Throws: `ioFailure` or `permissionDenied` if the directory or a file cannot be read.
     package func findings(_ files: [ModelCode.File]) throws(StoreError) -> [Finding] {
         var findings: [Finding] = []
@@ -66,14 +66,14 @@ package struct GeneratedFolder {
         return findings.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// Writes the files and removes superfluous files.
+    /// Writes missing and stale files, and removes superfluous files.
     ///
     /// Creates the directory if necessary.
     ///
     /// A file that is up to date keeps its modification date, so that it is not recompiled.
     ///
     /// - Returns: The differences that were removed.
-    /// - Throws: `ioFailure` or `permissionDenied`. Files before the failing file are written.
+    /// - Throws: `ioFailure` or `permissionDenied`. The changes before the failure remain.
     package func write(_ files: [ModelCode.File]) throws(StoreError) -> [Finding] {
         try access("create") {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

@@ -112,8 +112,8 @@ package struct ModelCode {
     }
 
     private func header(importsFoundation: Bool) -> String {
-        // A public class exposes types of Foundation and Roost. If imports are internal by default,
-        // they need an explicit access level.
+        // A public class exposes types of Foundation and Roost. Some build settings make imports
+        // internal by default, so the imports need an explicit access level.
         let modifier = access == .internal ? "" : "\(access.rawValue) "
         var lines = [Self.firstLine(source: source), "// swift-format-ignore-file", ""]
         if importsFoundation { lines.append("\(modifier)import Foundation") }

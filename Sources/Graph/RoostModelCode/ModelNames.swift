@@ -18,8 +18,8 @@ struct ModelNames {
 
     /// The names that a class's property cannot have, because members of `ManagedObject` have them.
     ///
-    /// Models already refuse some of these names. A property may have the name of a method. It may
-    /// also have the name `id`, and then hides the member of `ManagedObjectClass`.
+    /// The validation of a model already refuses some of these names. A property may have the name
+    /// of a method. A property called `id` is allowed, and hides the `id` of `ManagedObjectClass`.
     static let managedObjectMembers: Set<String> = [
         "objectID", "entity", "context", "isFault", "isInserted", "isUpdated", "isDeleted", "hasChanges",
         "hasPersistentChangedValues", "version", "dynamic", "hashValue", "description",
@@ -30,7 +30,7 @@ struct ModelNames {
         "Any", "AnyKeyPath", "Bool", "ClassShape", "Data", "Date", "Decimal", "Double", "EntityName", "Float", "Int16",
         "Int32", "Int64", "ManagedObject", "ManagedObjectClass", "ManagedObjectModel", "ObjectID", "OrderedToMany",
         "Result", "Self", "Sendable", "StoreError", "String", "ToMany", "UUID", "Value",
-        // In static members, `self` is always the class, even in backticks.
+        // In static members, `self` always means the enclosing type, even in backticks.
         "self",
     ]
 
@@ -69,7 +69,7 @@ struct ModelNames {
             }
             problems += Self.propertyProblems(entity)
         }
-        // An enum beside each class has the class's constants.
+        // Each class also has a generated enum for its constants. No class may have the enum's name.
         for (entity, name) in zip(model.entities, classes) { owners["_\(name)Class"] = entity.declaration.name }
         for (entity, name) in zip(model.entities.map(\.declaration), generatedClasses) {
             guard entity.userInfo[Self.classKey] != nil, let other = owners[name] else { continue }
@@ -81,12 +81,13 @@ struct ModelNames {
         }
     }
 
-    /// Returns the class name in the model without its module, or the entity's name if the class
-    /// name is missing or unusable.
+    /// Returns the name of an entity's class, without its module.
+    ///
+    /// Returns the entity's name if the class name is missing or unusable.
     private static func className(of entity: EntityDescription) -> String {
         guard let text = entity.managedObjectClassName else { return entity.name }
         let name = text.split(separator: ".", omittingEmptySubsequences: false).last.map(String.init) ?? text
-        // Frameworks use these two classes for entities without a class.
+        // `NSManagedObject` and `ManagedObject` mean that the entity has no class of its own.
         guard SwiftText.isIdentifier(name), name != "NSManagedObject", name != "ManagedObject" else {
             return entity.name
         }

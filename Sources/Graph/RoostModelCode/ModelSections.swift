@@ -49,7 +49,7 @@ struct ModelSections {
 
     /// Returns whether an entity has neither a superentity nor subentities.
     ///
-    /// The offsets in its records are then constants.
+    /// The fields in the records of such an entity have constant offsets.
     private static func isFlat(_ entity: ManagedObjectModel.Entity) -> Bool {
         entity.superentity == nil && !entity.hasSubentities
     }
@@ -98,14 +98,14 @@ struct ModelSections {
         let classModifier = access == .public && !isFinal ? "open " : modifier
         let superclass =
             entity.superentity.map { SwiftText.quoted(names.classes[$0]) } ?? "ManagedObject, ManagedObjectClass"
-        // A subclass inherits the conformance and overrides the requirements.
+        // A subclass inherits the conformance to `ManagedObjectClass`, and overrides the protocol's members.
         let kind =
             switch (entity.superentity == nil, isFinal) {
             case (true, true): "\(modifier)static"
             case (true, false): "\(classModifier)class"
             case (false, _): "\(classModifier)override class"
             }
-        // Accessors of classes with subclasses are final, so that calls are direct.
+        // In a class that is not final, the accessors are final, so that calls are direct.
         let member = modifier + (isFinal ? "" : "final ")
         let title = "\(entity.isAbstract ? "abstract " : "")entity `\(SwiftText.commentText(entity.declaration.name))`"
         let summary =
@@ -158,7 +158,7 @@ struct ModelSections {
         let shape = list(all.map(\.shape))
         let paths = list(all.map { "\\\(className).\(SwiftText.quoted($0.name))" })
         let names = list(all.map { SwiftText.literal($0.name) })
-        // There are two lists, because the type checker takes longer for one list of pairs.
+        // Paths and names are separate lists, because the type checker takes longer for one list of pairs.
         return """
             nonisolated private enum \(name) {
                 static let entityName = EntityName(\(SwiftText.literal(entity.declaration.name)))

@@ -2,18 +2,20 @@ internal import RoostCore
 
 /// The generated code of one property of a class.
 struct PropertyCode {
-    /// The type of an attribute's value, and the parts of the names of its accessors.
+    /// The Swift type of an attribute, and the parts of its accessors' names.
     private struct Access {
         var type: String
-        /// The name of the getter of a mandatory or always optional value.
+        /// The name of the getter for a mandatory attribute, or for any attribute whose value is
+        /// always optional.
         var name: String
         /// The last part of the names `set…`, `optional…` and `setOptional…`.
         var suffix: String
-        /// Whether flat entities have accessors with constant offsets.
+        /// Whether the accessors also have a form with constant offsets, for flat entities.
         var hasConstantForm = true
-        /// Whether the getter of a mandatory value also needs the index of the field.
+        /// Whether the getter with a constant offset needs the field's index even for a mandatory
+        /// attribute.
         var needsIndex = false
-        /// Whether the value is always optional, even for a mandatory attribute.
+        /// Whether the property's type is optional even for a mandatory attribute.
         var isAlwaysOptional = false
     }
 

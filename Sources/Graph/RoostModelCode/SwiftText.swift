@@ -16,7 +16,7 @@ enum SwiftText {
     /// Returns whether a text can name a declaration, in backticks if necessary.
     ///
     /// Returns false for names with spaces or other special characters, because not all Swift tools
-    /// support them yet.
+    /// support such names yet.
     static func isIdentifier(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first, isHead(first), !impossible.contains(text) else { return false }
         return text.unicodeScalars.dropFirst().allSatisfy(isCharacter)
@@ -59,8 +59,8 @@ enum SwiftText {
 
     /// Returns a raw string literal of several lines.
     ///
-    /// The text cannot end the literal or contain an interpolation, because the literal uses more
-    /// `#` than any run in the text.
+    /// The lines cannot end the literal or contain an interpolation, because each delimiter has
+    /// more `#` than any run of `#` in the lines.
     ///
     /// - Parameters:
     ///   - lines: The lines, without line ends.

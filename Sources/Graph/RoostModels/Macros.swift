@@ -18,8 +18,8 @@
     /// let model = try ManagedObjectModel(types: [Album.self, Artist.self, Track.self])
     /// ```
     ///
-    /// Constants with an initial value and computed, `static` and `lazy` properties are not part of
-    /// the model.
+    /// Computed, `static` and `lazy` properties are not part of the model. Neither are constants
+    /// with an initial value.
     ///
     /// - Parameters:
     ///   - entity: The name of the entity, or nil for the name of the class.
@@ -44,8 +44,8 @@
     /// ```
     ///
     /// - Parameters:
-    ///   - type: The attribute type, if the property's type would give another one: `.uri` for a
-    ///     `String`, or `.transformable` for `Data`.
+    ///   - type: The attribute type, or nil to derive it from the property's type. Use `.uri` for
+    ///     a `String`, or `.transformable` for `Data`.
     ///   - renamingIdentifier: The name of the attribute in earlier versions of the model.
     ///   - minimum: The minimum number or date.
     ///   - maximum: The maximum number or date.
@@ -64,8 +64,8 @@
     /// Sets options of a relationship of a `@Model` class.
     ///
     /// The inverse is a key path or a name. Write a key path on one side only, because the compiler
-    /// cannot resolve two key paths that refer to each other. The other side's inverse is derived
-    /// from it.
+    /// cannot resolve two key paths that refer to each other. Roost derives the inverse of
+    /// the other side.
     ///
     /// ```swift
     /// @Relationship(inverse: \Artist.albums, isOptional: false) var artist: Artist?
@@ -105,7 +105,8 @@
     /// }
     /// ```
     ///
-    /// - Parameter properties: On a class, the names of the properties.
+    /// - Parameter properties: The names of the properties if the attribute is on a class. On a
+    ///   property, give no names.
     @attached(peer)
     public macro Unique(_ properties: String...) =
         #externalMacro(module: "RoostMacros", type: "PropertiesMacro")
@@ -113,7 +114,8 @@
     /// Adds an index of a property, or of several properties of a class.
     ///
     /// - Parameters:
-    ///   - properties: On a class, the names of the properties, most significant first.
+    ///   - properties: The names of the properties, most significant first, if the attribute is on
+    ///     a class. On a property, give no names.
     ///   - name: The name of the index, or nil to derive it from the properties' names.
     @attached(peer)
     public macro Index(_ properties: String..., name: String? = nil) =
@@ -121,8 +123,8 @@
 
     /// Excludes a property of a `@Model` class from stores.
     ///
-    /// If its type is a simple attribute type or `ObjectID`, the property is a transient attribute
-    /// of the model, and contexts track its changes. Otherwise, it is an ordinary Swift property.
+    /// A property with a simple attribute type or `ObjectID` is a transient attribute of the model,
+    /// and contexts track its changes. Any other property is an ordinary Swift property.
     @attached(peer)
     public macro Transient() = #externalMacro(module: "RoostMacros", type: "PropertyMacro")
 

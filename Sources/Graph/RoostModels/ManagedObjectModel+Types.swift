@@ -5,7 +5,7 @@
     extension ManagedObjectModel {
         /// Builds a model from `@Model` classes.
         ///
-        /// The list must contain all classes, including superclasses and destinations of
+        /// `types` must contain all classes, including superclasses and destinations of
         /// relationships. If only one side of a relationship declares the inverse, the other side's
         /// inverse is derived.
         ///
@@ -58,7 +58,8 @@
 
         /// Sets the missing inverse on the other side of each relationship.
         ///
-        /// Mismatches remain unchanged, and validation of the model reports them.
+        /// Inverses that contradict each other remain unchanged, and validation of the model
+        /// reports them.
         private static func addInverses(to entities: inout [EntityDescription]) {
             let positions = Dictionary(
                 entities.indices.map { (entities[$0].name, $0) }, uniquingKeysWith: { first, _ in first })

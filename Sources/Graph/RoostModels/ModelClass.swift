@@ -2,7 +2,7 @@
     public import RoostCore
     public import RoostGraph
 
-    /// A class with `@Model`, from which its entity is derived.
+    /// A class with the macro `@Model`, which derives an entity from the class.
     ///
     /// The macro adds the conformance.
     public protocol ModelClass: ManagedObjectClass {
@@ -19,7 +19,7 @@
             ClassShape(entityName, properties: modelDescription.allProperties.map(\.shape))
         }
 
-        /// Returns the name of the property at a key path, or nil if the key path has no property.
+        /// Returns the name of the property at a key path, or nil if no property has it.
         public static func propertyName(of keyPath: AnyKeyPath) -> String? {
             modelDescription.propertyName(of: keyPath)
         }

@@ -10,8 +10,8 @@
     public struct ModelDescription: Sendable {
         /// The parts of the description.
         ///
-        /// Each insertion copies the description to read the entity's name. Copying one reference
-        /// is cheap.
+        /// Each insertion of an object copies the description to read the entity's name. The copy
+        /// is cheap, because it copies only a reference to this object.
         private final class Parts: Sendable {
             let name: EntityName
             let entity: EntityDescription

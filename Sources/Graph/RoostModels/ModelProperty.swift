@@ -7,8 +7,8 @@
     public struct ModelProperty: Sendable {
         enum Content: Sendable {
             case attribute(AttributeDescription)
-            /// The destination entity is determined later, because two classes may refer to each
-            /// other.
+            /// The description gets its destination entity later, because two classes may refer to
+            /// each other.
             case relationship(RelationshipDescription, to: any ModelClass.Type)
         }
 

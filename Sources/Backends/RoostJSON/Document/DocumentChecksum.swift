@@ -44,7 +44,7 @@ enum DocumentChecksum {
         var offset = 0
         while offset < tailStart + place {
             let bytes = try file.read(at: offset, count: min(1 << 18, tailStart + place - offset))
-            // The file was truncated meanwhile, so its checksum cannot be computed.
+            // The file was truncated while it was read, so its checksum cannot be computed.
             guard !bytes.isEmpty else { return error }
             checksum.add(bytes)
             offset += bytes.count

@@ -12,7 +12,7 @@ struct DocumentDraft: Sendable {
     /// The counts and digests of the written content.
     let tally: StoreTally
     let foldedJournal: UInt64?
-    /// The lock that protects the file from the removal of temporary files.
+    /// The lock that keeps other writers from removing the file as a leftover.
     fileprivate let lock: StoreLock
 
     /// Writes everything that `reader` sees to a new document beside the one at `path`.
@@ -103,7 +103,7 @@ struct UnfinishedDocument {
 
     /// Removes the file and its lock, ignoring errors.
     ///
-    /// The next writer that opens the store removes files that remain.
+    /// The next writer that opens the store removes a leftover file.
     private static func remove(_ path: String, lock: StoreLock) {
         try? StoreFile.remove(path)
         try? lock.releaseRemovingFile()

@@ -5,7 +5,7 @@ internal import RoostText
 
 /// A document that is open for reading.
 ///
-/// Reads continue from the opened file after another file replaces it at the path.
+/// If another file replaces the document at the path, reads still use the opened file.
 final class DocumentFile: Sendable {
     let path: String
     /// The identity of the file when it was opened.

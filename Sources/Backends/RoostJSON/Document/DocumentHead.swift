@@ -3,7 +3,7 @@ internal import RoostJSONText
 internal import RoostSystem
 internal import RoostText
 
-/// The members of a document before its records, and the last keys.
+/// The last keys of a document, and all members before its records.
 struct DocumentHead: Sendable {
     private(set) var storeUUID: StoreUUID?
     private(set) var model: ManagedObjectModel?
@@ -146,7 +146,8 @@ struct DocumentHead: Sendable {
         }
     }
 
-    /// Returns the text of the next value, padded so that its positions equal those in the file.
+    /// Returns the text of the next value, padded so that positions in the text equal those in the
+    /// file.
     private static func capture(
         _ text: inout JSONTokenReader
     ) throws(StoreError) -> (bytes: [UInt8], place: TextPosition) {

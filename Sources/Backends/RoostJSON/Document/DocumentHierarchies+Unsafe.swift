@@ -31,7 +31,7 @@ final class DocumentHierarchies {
     ///
     /// - Parameters:
     ///   - file: The document to read.
-    ///   - stream: A stream of the document from which nothing was read.
+    ///   - stream: An unread stream of the document.
     ///   - directories: The directories for temporary files if the records do not fit into memory.
     /// - Throws: The errors of reading the document; `noSpace` and `ioFailure` for temporary files.
     init(_ file: DocumentFile, stream: DocumentStream, directories: [String]) throws(StoreError) {
@@ -64,7 +64,7 @@ final class DocumentHierarchies {
 
     /// Replaces the contents of a batch with the next records of a hierarchy.
     ///
-    /// Returns false, with an empty batch, after the last one.
+    /// Returns false, with an empty batch, after the hierarchy's last record.
     func read(root: Int, into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         lastRoot = root

@@ -6,7 +6,7 @@ internal import RoostText
 /// The history of a store as a member of its document.
 ///
 /// The settings come first, then one line for each part of a transaction: the transaction's
-/// position, the part's number and its bytes as base64.
+/// position, the part's number and the part's bytes as base64.
 struct DocumentHistory {
     private static let settingsKey = "settings"
     private static let transactionsKey = "transactions"

@@ -5,8 +5,8 @@ internal import RoostKeyValue
 /// A bulk load that writes the document directly, without building the store in memory.
 ///
 /// The store must be empty and unpublished. If the model has subentities, documents order records
-/// differently from other stores, so the loader sorts the text of the records before it writes
-/// them. Unique values are compared by their hashes. Sorting and comparing use bounded memory.
+/// differently from other stores, so the loader sorts the text of the records before writing it.
+/// Unique values are compared by their hashes. Sorting and comparing use bounded memory.
 ///
 /// If a batch is out of order or invalid, the loader passes the document written so far to the
 /// key-value engine's loader, which continues the load.
@@ -66,8 +66,8 @@ final class DocumentLoader: BulkLoader {
         self.place = place
     }
 
-    /// Returns the tally of an empty store, and the last keys in the options by the index of the
-    /// root entity.
+    /// Returns the tally of the empty store, and the last keys from the options, by root entity
+    /// index.
     private static func beginning(
         _ store: KeyValueStore, options: BulkLoadOptions
     ) throws(StoreError) -> (StoreTally, [Int: Int64]) {
@@ -229,7 +229,8 @@ final class DocumentLoader: BulkLoader {
             if case .passing = state {} else { try writeSorted() }
             switch state {
             case .writing where try uniqueValues?.hasRepeated() == true:
-                // The engine compares the values themselves, and names the objects in its error.
+                // Different values may have equal hashes, so the engine compares the values. Its error
+                // names the objects.
                 let tally = try passOn().finish()
                 state = .over
                 return tally

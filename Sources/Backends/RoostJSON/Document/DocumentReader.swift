@@ -13,7 +13,7 @@ struct LoadedDocument: Sendable {
     var foldedJournal: UInt64?
 }
 
-/// Reads a document from its first to its last byte, into a store in memory or a given loader.
+/// A reader of a whole document that fills a store in memory or a given loader.
 ///
 /// Nothing is repaired. Errors are reported with line and column if possible. Filling a store in
 /// memory needs memory for the store, for one batch and for the engine's sorting.
@@ -139,7 +139,7 @@ struct DocumentReader: ~Copyable {
             if isChecked {
                 try store.loadHistory(settings, parts: history.parts)
             } else {
-                // Manual edits are not recorded, so older history tokens expire.
+                // The history does not contain manual edits, so older history tokens expire.
                 let old = try HistorySettings(settings)
                 var anew = HistorySettings(after: head.generation, time: old.startTime, retention: old.retention)
                 anew.startMark = UInt32(truncatingIfNeeded: version.low)
@@ -192,7 +192,9 @@ struct DocumentReader: ~Copyable {
         )
     }
 
-    /// Begins the load after all metadata has been read.
+    /// Returns the current load, and begins it at the first call.
+    ///
+    /// - Throws: An error if a required member is missing; errors of the store or loader.
     private mutating func beginLoading(_ text: borrowing JSONTokenReader) throws(StoreError) -> Loading {
         if let loading { return loading }
         let (uuid, model) = try head.require(text)

@@ -2,9 +2,9 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// Sorts the records of a model with subentities into the order of documents.
+/// Sorts the records of a model with subentities into the order of a document.
 ///
-/// Other stores order records by root entity and key. Documents order them by entity and key.
+/// Loads add records ordered by root entity and key. A document orders them by entity and key.
 final class DocumentRecordSorter {
     private let model: ManagedObjectModel
     private let writer: RecordTextWriter
@@ -16,7 +16,7 @@ final class DocumentRecordSorter {
 
     /// Creates a sorter, or returns nil for a model without subentities.
     ///
-    /// The records of such a model are already in the document's order.
+    /// Without subentities, the records already have the document's order.
     init?(_ model: ManagedObjectModel, directories: [String]) {
         guard model.entities.contains(where: { $0.superentity != nil }) else { return nil }
         self.model = model
@@ -24,10 +24,9 @@ final class DocumentRecordSorter {
         sorter = ExternalSorter(directories: directories)
     }
 
-    /// Returns whether `records` follow all earlier records, ordered by root entity and ascending
-    /// key.
+    /// Returns whether `records` continue the strictly ascending order of root entity and key.
     ///
-    /// This order proves that each key occurs once.
+    /// In a strictly ascending order, no key can occur twice in a hierarchy.
     func follow(_ records: RecordBatch) -> Bool {
         var (root, key) = last
         for index in 0..<records.count {
@@ -41,8 +40,8 @@ final class DocumentRecordSorter {
 
     /// Adds a record.
     ///
-    /// - Throws: `noSpace` and `ioFailure` for a temporary file if the records do not fit into
-    ///   memory.
+    /// - Throws: `noSpace` or `ioFailure` if the records do not fit into memory and cannot be
+    ///   written to a temporary file.
     func append(_ record: RecordReader) throws(StoreError) {
         isEmpty = false
         text.removeAll()
@@ -53,8 +52,9 @@ final class DocumentRecordSorter {
         }
     }
 
-    /// Calls `body` with the text and the entity's number of each record in the document's order,
-    /// and removes the records.
+    /// Calls `body` once for each record, in the document's order, and removes the records.
+    ///
+    /// The arguments are the record's text and the number of its entity.
     func drain(
         _ body: (_ text: UnsafeRawBufferPointer, _ entity: Int) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -62,7 +62,7 @@ final class DocumentRecordSorter {
         isEmpty = true
         try sorter.drain { (entries) throws(StoreError) in
             try entries.forEach { (entry) throws(StoreError) in
-                // The first byte of the key is the sorter's group.
+                // The sorter puts a byte with the group before the key. The entity's number follows.
                 let key = EntryArena.key(of: entry)
                 let entity = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
                 try body(EntryArena.value(of: entry), Int(truncatingIfNeeded: entity))

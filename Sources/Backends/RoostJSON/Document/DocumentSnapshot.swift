@@ -1,10 +1,10 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A view of a document that is not in memory.
+/// A view of a document whose contents stay in the file.
 ///
 /// Complete lists and hierarchies are read directly from the file, in bounded memory. Any other
-/// request for contents reads the document into memory.
+/// request for contents reads the whole document into memory.
 final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot,
     VisitableSnapshot, AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {
@@ -12,9 +12,9 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
     private let file: DocumentFile
     private let head: DocumentHead
     private let tail: DocumentTail
-    /// An idle stream for the next reader.
+    /// An idle stream that a later pass can reuse.
     private var stream: DocumentStream?
-    /// An idle reader of sorted records for the next use.
+    /// An idle reader of hierarchies that a later cursor can reuse.
     private var hierarchies: DocumentHierarchies?
     private let spillDirectories: [String]
     private let requireOpenStore: () throws(StoreError) -> Void
@@ -29,7 +29,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
     ///   - stream: A stream of the document from which nothing was read.
     ///   - spillDirectories: The directories for temporary files if data does not fit into memory.
     ///   - requireOpen: A closure that throws if the store is closed.
-    ///   - whole: A closure that creates a view of the same contents in memory.
+    ///   - whole: A closure that reads the document into memory and returns a view of its contents.
     init(
         _ file: DocumentFile, stream: DocumentStream, spillDirectories: [String],
         requireOpen: @escaping () throws(StoreError) -> Void,
@@ -77,7 +77,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         return anew
     }
 
-    /// Returns a reader of sorted records that has not yet passed the hierarchy of `root`.
+    /// Returns a reader of hierarchies that has not yet begun to read the hierarchy of `root`.
     func takeHierarchies(before root: Int) throws(StoreError) -> DocumentHierarchies {
         if let taken = hierarchies, taken.isBefore(root: root) {
             hierarchies = nil
@@ -86,10 +86,10 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         return try DocumentHierarchies(file, stream: try makeStream(), directories: spillDirectories)
     }
 
-    /// Keeps a reader of sorted records for reuse, after it has read a hierarchy to its end.
+    /// Keeps a reader of hierarchies for reuse after one hierarchy was read to the end.
     func giveBack(_ hierarchies: DocumentHierarchies) { self.hierarchies = hierarchies }
 
-    /// Stores a stream for reuse after its list was read to its end.
+    /// Keeps a stream for reuse after one list was read to the end.
     func giveBack(_ stream: DocumentStream) { self.stream = stream }
 
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
@@ -174,8 +174,8 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         try inMemory().explain(checked: request, executing: executing)
     }
     func makeObjectGraph() -> any ObjectGraph {
-        // This function cannot throw. If the document cannot be read into memory, `SnapshotGraph`
-        // reports the error later.
+        // This function cannot throw. If the document cannot be read into memory, the use of
+        // `SnapshotGraph` reports the error.
         (try? inMemory())?.objectGraph() ?? SnapshotGraph(self)
     }
 
@@ -205,9 +205,11 @@ private struct DocumentPass {
 
     func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
 
-    /// Calls `body` with a stream positioned at the next elements of the list, if any.
+    /// Calls `body` with a stream positioned at the next elements of the list.
     ///
-    /// - Returns: Whether the list has more elements.
+    /// Does not call `body` if the list is empty.
+    ///
+    /// - Returns: Whether the list has more elements after the call.
     mutating func read(_ body: (DocumentStream) throws(StoreError) -> Void) throws(StoreError) -> Bool {
         guard !isEmpty else { return false }
         let reading = if let stream { stream } else { try snapshot.takeStream(before: list) }

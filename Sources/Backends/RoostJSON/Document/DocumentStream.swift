@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// Reads a document's lists in their order, in constant memory.
+/// Reads the lists of a document from the first to the last, in constant memory.
 ///
 /// The document must have a checksum. A document without one may have been edited by hand, so its
 /// lists may have another order. At the end of the document, its contents are checked against the
@@ -27,10 +27,10 @@ final class DocumentStream {
     @exclusivity(unchecked) private var records: RecordTextReader
     /// The current list, or nil after the last one.
     private(set) var next: List?
-    /// The previous list, which the next list must follow.
+    /// The list before the current list, or nil at the first list.
     private var last: List?
     private var isInLinks = false
-    /// The last key and the last link read from the list.
+    /// The key or the link that was last read from the current list.
     private var lastKey: Int64 = 0
     private var lastLink = Link(0, 0)
     private var tally: StoreTally
@@ -64,7 +64,7 @@ final class DocumentStream {
         tally = StoreTally(model: model)
         tally.generation = head.generation
         do throws(StoreError) { try advance() } catch { throw try Self.explain(error, file: file) }
-        // The file must be unchanged, because a later stream must read the same contents.
+        // A later stream of this file must read the same contents, so the file must be unchanged.
         try file.requireUnchanged()
     }
 
@@ -95,9 +95,10 @@ final class DocumentStream {
 
     // MARK: Elements
 
-    /// Replaces the contents of a batch with the next records of the list.
+    /// Replaces the contents of a batch with the next records of the current list.
     ///
-    /// Returns false, with an empty batch, at the end of the list.
+    /// After the last records of a list, the next list becomes current. Returns false, with an
+    /// empty batch, if nothing was read.
     func read(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         guard case .records(let entity) = next else { return false }
@@ -125,9 +126,10 @@ final class DocumentStream {
         return !batch.isEmpty
     }
 
-    /// Replaces the contents of a batch with the next links of the list.
+    /// Replaces the contents of a batch with the next links of the current list.
     ///
-    /// Returns false, with an empty batch, at the end of the list.
+    /// After the last links of a list, the next list becomes current. Returns false, with an empty
+    /// batch, if nothing was read.
     func read(into batch: inout LinkBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         guard case .links(let number) = next else { return false }
@@ -167,7 +169,7 @@ final class DocumentStream {
 
     // MARK: From list to list
 
-    /// Moves into the next list, or past the end of the document.
+    /// Moves into the next list, or reads the rest of the document after the last list.
     private func advance() throws(StoreError) {
         last = next ?? last
         next = nil
@@ -177,7 +179,8 @@ final class DocumentStream {
             if try text.nextKey() {
                 let list = try self.list()
                 guard isBefore(list) else { throw unordered("lists") }
-                // Readers skip a list without a count in the tally, so such a list is an error.
+                // Readers never enter a list that is empty according to the tally, so the document must not
+                // contain such a list.
                 guard tail.count(of: list) > 0 else { throw DocumentTail.mismatch(file) }
                 try text.expect(.beginArray, "a list")
                 next = list
@@ -190,7 +193,7 @@ final class DocumentStream {
         }
     }
 
-    /// Returns the list of the current key.
+    /// Returns the list that the current key names.
     private func list() throws(StoreError) -> List {
         let name = text.text
         if isInLinks {

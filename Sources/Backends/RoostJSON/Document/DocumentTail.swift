@@ -7,14 +7,12 @@ internal import RoostText
 ///
 /// They can be read without the rest of the document.
 struct DocumentTail: Sendable {
-    /// The maximum distance from the tail's beginning to the file's end.
+    /// The maximum number of bytes from the tail's beginning to the file's end.
     private static let maximumByteCount = 1 << 18
 
-    /// The highest key used or reserved, by the index of the hierarchy's root entity.
+    /// The highest used or reserved key of each hierarchy, by the number of its root entity.
     var lastKeys: [Int: Int64] = [:]
-    /// The counts and digests.
-    ///
-    /// The generation is the document's generation.
+    /// The counts and digests, with the document's generation.
     var tally: StoreTally
 
     init(_ tally: StoreTally, lastKeys: [Int: Int64]) {
@@ -81,13 +79,13 @@ struct DocumentTail: Sendable {
 
     /// Reads the tail of a document with a checksum.
     ///
-    /// Returns nil if the tail is missing or invalid. The contents can be trusted only after the
-    /// rest of the document and the checksum confirm them.
+    /// Returns nil if the tail is missing or invalid. The tail can be trusted only after the rest
+    /// of the document was compared with the tally and the checksum.
     init?(_ file: DocumentFile, model: ManagedObjectModel, generation: Generation) throws(StoreError) {
         let start = max(0, file.byteCount - Self.maximumByteCount)
         let bytes = try file.read(at: start, count: file.byteCount - start)
-        // Strings contain no line breaks, so this text occurs only where a member begins. The model may also have
-        // a member with this name, but the model comes earlier in the document.
+        // Line breaks in strings are escaped, so this text occurs only where a member begins. The model may contain
+        // a member with the same name, but the model comes before the tail. So the last occurrence is the right one.
         let line = Array("\n\"\(DocumentFormat.Member.lastKeys.key)\": ".utf8)
         guard let place = bytes.indices.last(where: { bytes[$0] == line[0] && bytes[$0...].starts(with: line) }) else {
             return nil

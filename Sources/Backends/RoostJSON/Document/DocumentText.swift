@@ -13,7 +13,7 @@ struct DocumentText {
     private let records: RecordTextWriter
     /// The entity whose records are being written.
     private var entity: Int?
-    /// Whether the records are complete.
+    /// Whether all records were written.
     private var isInLinks = false
     /// The relationship whose links are being written.
     private var relationship: Int?
@@ -68,14 +68,15 @@ struct DocumentText {
         text[..<(text.lastIndex { $0 != UInt8(ascii: "\n") }.map { $0 + 1 } ?? 0)]
     }
 
-    /// Writes a record, which must follow all records written so far.
+    /// Writes a record, which must come after all written records in the document's order.
     mutating func append(_ record: RecordReader) throws(StoreError) {
         beginRecord(of: record.entityNumber)
         try records.append(record, to: &output.text)
         try output.flushIfFull()
     }
 
-    /// Writes a record that is already text and must follow all records written so far.
+    /// Writes the text of a record, which must come after all written records in the document's
+    /// order.
     mutating func append(_ text: UnsafeRawBufferPointer, of entity: Int) throws(StoreError) {
         beginRecord(of: entity)
         output.text.append(text)
@@ -90,7 +91,7 @@ struct DocumentText {
         entity = number
     }
 
-    /// Writes a link, which must follow all links written so far.
+    /// Writes a link, which must come after all written links in the document's order.
     mutating func append(_ link: Link, of owner: ManagedObjectModel.Relationship) throws(StoreError) {
         if owner.number == relationship {
             output.text.append(",\n")

@@ -1,11 +1,11 @@
 internal import RoostCore
 internal import RoostKeyValue
 
-/// Writes the contents of a storage's view as a document.
+/// Writes all contents of a key-value reader as one document.
 struct DocumentWriter {
     private let snapshot: any StoreSnapshot
     private let metadata: StoreMetadata
-    /// The counts and digests of the written content, and the store's generation.
+    /// The counts and digests of the contents, and the store's generation.
     let tally: StoreTally
     private let output: DocumentOutput
     /// The history, or nil if the store records none.
@@ -52,9 +52,9 @@ struct DocumentWriter {
 
     /// Writes the list of each entity.
     ///
-    /// A pass over a hierarchy's records writes the first list of the hierarchy. It keeps only the
-    /// keys of the other records, because the records may not fit into memory twice. The later
-    /// lists read these records again by key.
+    /// One pass over the records of a hierarchy writes the first list of the hierarchy. The pass
+    /// keeps only the keys of the other records, because memory may not have room for copies of the
+    /// records. For each later list, the records are read again by key.
     private func writeRecords(to text: inout DocumentText) throws(StoreError) {
         var batch = RecordBatch(model: model)
         var laterKeys = [[Int64]](repeating: [], count: model.entities.count)
@@ -92,11 +92,11 @@ struct DocumentWriter {
         }
     }
 
-    /// The number of records that are requested at once.
+    /// The maximum number of records that are requested at once.
     private static let idCount = 4096
 }
 
-/// A read-only storage with a single view, for example of an uncommitted transaction.
+/// A read-only storage whose views all use one reader, for example of an uncommitted transaction.
 private final class ReaderStorage: OrderedKeyValueStorage, @unchecked Sendable {
     // Proof of Sendable: created, used and released by one `DocumentWriter`, on one thread.
     private let reader: any KeyValueReader

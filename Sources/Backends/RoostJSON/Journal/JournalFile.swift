@@ -3,7 +3,8 @@ internal import RoostFiles
 
 /// The journal of a store that is open for writing.
 ///
-/// Each commit is one synced append. The journal is used only under the lock of its storage.
+/// Each commit is appended and flushed. The journal is used only under the lock of the storage's
+/// files.
 final class JournalFile {
     static let suffix = "-journal"
 
@@ -16,13 +17,14 @@ final class JournalFile {
     private(set) var chain: UInt64
     /// The error that prevents appending, or nil.
     ///
-    /// After a failed flush the state of the file is unknown, so nothing is appended.
+    /// After a failed flush or a failed truncation, the end of the file is unknown, so nothing is
+    /// appended.
     var failure: StoreError?
 
-    /// Creates the journal with its first frame and the permissions of the document.
+    /// Creates the journal and its first frame, with the permissions of the document.
     ///
-    /// - Throws: The system's error, after removing the file; `outcomeUnknown` if the journal may
-    ///   contain the transaction.
+    /// - Throws: The system's error if the transaction was not written; `outcomeUnknown` if the
+    ///   journal may contain the transaction.
     init(at path: String, beside document: String, header: JournalHeader, payload: [UInt8]) throws(StoreError) {
         try StoreFile.createExclusive(at: path)
         var isWritten = false
@@ -53,7 +55,7 @@ final class JournalFile {
         }
     }
 
-    /// Continues a journal that was read, after truncating an incomplete commit at its end.
+    /// Opens a recovered journal for appending, and removes an incomplete commit from its end.
     init(at path: String, after state: JournalState) throws(StoreError) {
         file = try WritableFile(at: path)
         if state.tornByteCount > 0 {
@@ -75,8 +77,8 @@ final class JournalFile {
         do throws(StoreError) {
             try bytes.withBytes(0..<bytes.count) { (bytes) throws(StoreError) in try file.write(bytes, at: endOffset) }
         } catch {
-            // Truncating the file restores its former state. If that fails, the incomplete frame at
-            // its end is not a commit.
+            // Truncating the file restores its former state. If truncating fails, the frame at the
+            // end remains incomplete and so is not a commit.
             do throws(StoreError) { try file.setByteCount(endOffset) } catch { failure = error }
             throw error
         }
@@ -93,8 +95,8 @@ final class JournalFile {
     /// Removes the frame after ``endOffset`` durably.
     private func removeLastFrame() throws(StoreError) {
         try file.setByteCount(endOffset)
-        // The flush before has failed, so the frame's bytes may be lost. This flush only makes the
-        // new length durable.
+        // The earlier flush failed, so the frame's bytes may be lost. This flush only makes the new
+        // length durable.
         try file.sync()
     }
 

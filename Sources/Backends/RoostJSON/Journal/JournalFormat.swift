@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// The version of the document that a journal continues.
 ///
-/// It consists of the checksum and the length of the document's bytes before the key `checksum`, or
-/// of all bytes if the document lacks that key.
+/// The version is a checksum and a byte count. Both cover the bytes before the key `checksum`, or
+/// the whole document if it lacks that key.
 struct DocumentVersion: Hashable, Sendable {
     var high: UInt64
     var low: UInt64
@@ -13,7 +13,7 @@ struct DocumentVersion: Hashable, Sendable {
 /// The header of a journal, which FORMAT.md describes.
 struct JournalHeader: Hashable, Sendable {
     static let byteCount = 72
-    /// The version that is written, which is also the newest readable version.
+    /// The format version that is written, and the newest that can be read.
     static let formatVersion: UInt32 = 1
     /// The text `RoostJnl`.
     static let magic: UInt64 = 0x6C6E_4A74_736F_6F52
@@ -21,7 +21,7 @@ struct JournalHeader: Hashable, Sendable {
     var storeUUID: StoreUUID
     /// The version of the document to which the frames are applied.
     var document: DocumentVersion
-    /// The document's generation, as information for people who read the file.
+    /// The document's generation, which only informs people who read the file.
     var generation: Generation
 
     /// The header's bytes.
@@ -42,16 +42,18 @@ struct JournalHeader: Hashable, Sendable {
         return bytes
     }
 
-    /// Returns whether bytes can be the beginning of a header that a crash truncated or left as
-    /// zeros.
+    /// Returns whether a journal can begin with `bytes`.
+    ///
+    /// After a crash, the header may be truncated or contain only zeros.
     static func canBegin(_ bytes: [UInt8]) -> Bool {
         var magic: [UInt8] = []
         magic.append(word: Self.magic)
         return bytes.isZero(0..<bytes.count) || magic.prefix(bytes.count).elementsEqual(bytes.prefix(magic.count))
     }
 
-    /// Returns whether the first bytes of a file belong to another program, and not to a damaged or
-    /// unfinished journal.
+    /// Returns whether a file with these first bytes belongs to another program.
+    ///
+    /// Returns false for a damaged or unfinished journal.
     static func isForeign(_ bytes: [UInt8]) -> Bool {
         guard !canBegin(bytes) else { return false }
         return bytes.count < byteCount || bytes.half(at: 12) != UInt32(byteCount)
@@ -97,22 +99,24 @@ struct JournalHeader: Hashable, Sendable {
     }
 }
 
-/// The head of each transaction in a journal, which FORMAT.md describes.
+/// The head of a frame, which holds one transaction of a journal.
+///
+/// FORMAT.md describes frames.
 struct JournalFrame: Sendable {
     static let headByteCount = 40
 
     /// The check of the previous frame, or of the journal's header.
     ///
-    /// It ties a frame to one position in one journal.
+    /// This check ties the frame to one position in one journal.
     var chain: UInt64
     var payloadByteCount: Int
-    /// The number of pieces of the payload that are all zeros.
+    /// The number of payload pieces that contain only zeros.
     ///
     /// The boundaries of the file's 512-byte sectors divide the payload into pieces.
     var zeroPieceCount: Int
     var payloadChecksum: UInt64
 
-    /// Creates the head of a frame with `payload` at `offset` of the journal.
+    /// Creates the head of a frame that contains `payload` and begins at `offset` in the journal.
     init(of payload: [UInt8], at offset: Int, chain: UInt64) {
         self.chain = chain
         payloadByteCount = payload.count
@@ -152,7 +156,7 @@ struct JournalFrame: Sendable {
     /// The number of bytes that a disk writes atomically.
     static let sectorByteCount = 512
 
-    /// Returns the ``zeroPieceCount`` of bytes that begin at `offset`.
+    /// Returns the ``zeroPieceCount`` of a payload that begins at `offset` in the journal.
     static func zeroPieces(_ bytes: [UInt8], at offset: Int) -> Int {
         var (start, count) = (0, 0)
         while start < bytes.count {

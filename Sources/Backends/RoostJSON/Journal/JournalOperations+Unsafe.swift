@@ -25,7 +25,9 @@ struct JournalOperations: Sendable {
     /// The payload of a frame, padded to a multiple of eight bytes.
     var payload: [UInt8] { bytes + [UInt8](repeating: Kind.end, count: (8 - bytes.count % 8) % 8) }
 
-    /// Moves the operations out, so that adding to them does not copy them.
+    /// Returns the operations and empties this list.
+    ///
+    /// Only the result then refers to the bytes, so adding operations to it copies nothing.
     mutating func take() -> Self {
         defer { bytes = [] }
         return self

@@ -10,9 +10,9 @@ struct JournalState: Sendable {
         ///
         /// The process crashed before the whole header was on the disk.
         case empty
-        /// The document already contains the journal.
+        /// The document already contains the journal's commits.
         ///
-        /// The process crashed after merging the journal, before removing it.
+        /// The process crashed after it had merged the journal and before it removed the journal.
         case folded
         /// The journal's frames were applied.
         case applied
@@ -25,11 +25,13 @@ struct JournalState: Sendable {
     var chain: UInt64 = 0
     /// The number of applied frames.
     var frameCount = 0
-    /// The number of bytes of an incomplete frame at the end, which was never acknowledged.
+    /// The number of bytes of an incomplete frame at the journal's end.
+    ///
+    /// The commit of such a frame was never acknowledged.
     var tornByteCount = 0
 }
 
-/// Reads the journal of a store from its first to its last complete frame.
+/// Reads the complete frames of a store's journal.
 ///
 /// An incomplete frame at the end of the file comes from a crash and is skipped. Any other mismatch
 /// is damage and throws `corrupted` with the offset.
@@ -38,7 +40,7 @@ struct JournalRecovery: ~Copyable {
     private let path: String
     /// The number of bytes to read.
     ///
-    /// This is the file's size at opening, since a writer may be appending.
+    /// This is the size that the file had when it was opened. A writer may be appending more bytes.
     private let byteCount: Int
 
     /// Creates a reader of an open journal.
@@ -65,8 +67,8 @@ struct JournalRecovery: ~Copyable {
     /// Checks that the file at the journal's path is a journal of the store, before it is removed
     /// with the store.
     ///
-    /// A damaged journal and a journal beside a damaged document pass, because their store cannot
-    /// be determined.
+    /// A damaged journal passes, and so does a journal beside a damaged document, because the store
+    /// to which it belongs is unknown.
     ///
     /// - Parameter path: The path of the store.
     /// - Throws: `notAStore`; `storeReplaced` for a journal of another store.
@@ -80,16 +82,17 @@ struct JournalRecovery: ~Copyable {
         throw foreign(journalPath, how: "belongs to another store (\(header.storeUUID))")
     }
 
-    /// Reads the whole journal, and applies its frames to `storage` if it continues the document.
+    /// Reads the whole journal, and applies its frames to `storage` if they continue the document.
     ///
     /// - Parameters:
-    ///   - storage: The contents of the document. An error leaves it unchanged.
+    ///   - storage: The contents of the document. They are unchanged after an error.
     ///   - document: The version of the document that was read.
     ///   - storeUUID: The store's identity in the document.
-    ///   - foldedJournal: The check of the last merged journal frame, or nil without one.
+    ///   - foldedJournal: The check of the last journal frame merged into the document, or nil.
     /// - Returns: The state of the journal.
-    /// - Throws: `corrupted` for damage; `storeReplaced` for a journal of another document;
-    ///   `notAStore` for a file of another program; `unsupportedVersion`.
+    /// - Throws: `corrupted` for damage; `storeReplaced` for a journal of another store or of
+    ///   another version of the document; `notAStore` for a file of another program;
+    ///   `unsupportedVersion`.
     func replay(
         into storage: any OrderedKeyValueStorage, document: DocumentVersion, storeUUID: StoreUUID,
         foldedJournal: UInt64?
@@ -116,11 +119,11 @@ struct JournalRecovery: ~Copyable {
             into: storage, after: JournalState(relation: .applied, endOffset: JournalHeader.byteCount, chain: chain))
     }
 
-    /// Reads the journal from the end of `start`, and applies its frames to `storage`.
+    /// Reads the frames after `start`, and applies them to `storage`.
     ///
     /// - Parameters:
-    ///   - storage: The contents up to `start`. They are unchanged after an error.
-    ///   - start: The state after the last read.
+    ///   - storage: The contents after all frames before `start`. An error leaves them unchanged.
+    ///   - start: The state at the end of the previous read.
     /// - Returns: The new state of the journal.
     /// - Throws: `corrupted` for damage.
     func replay(
@@ -154,10 +157,10 @@ struct JournalRecovery: ~Copyable {
         )
     }
 
-    /// Returns whether one of the journal's frames, or its header, has a given check.
+    /// Returns whether the header or a frame of the journal has the check `wanted`.
     private func contains(_ wanted: UInt64, chain: UInt64) throws(StoreError) -> Bool {
         var state = JournalState(relation: .folded, endOffset: JournalHeader.byteCount, chain: chain)
-        // Frames after the one with this check were never acknowledged, so they need not be read.
+        // The frames after the frame with this check were never acknowledged, so they need not be read.
         while state.chain != wanted { guard try next(&state) != nil else { return false } }
         return true
     }
@@ -214,8 +217,9 @@ struct JournalRecovery: ~Copyable {
         )
     }
 
-    /// Returns whether a sector with a part of the head at `offset` has only zeros at and after
-    /// `offset`.
+    /// Returns whether one of the sectors that contain the head at `offset` has only zeros.
+    ///
+    /// The bytes before `offset` are not examined.
     private func headHasZeroPiece(at offset: Int) throws(StoreError) -> Bool {
         var start = offset
         while start < min(byteCount, offset + JournalFrame.headByteCount) {

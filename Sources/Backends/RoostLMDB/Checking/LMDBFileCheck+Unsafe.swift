@@ -3,14 +3,14 @@ internal import RoostFiles
 internal import RoostKeyValue
 internal import RoostSystem
 
-/// Checks the structure of an LMDB data file without LMDB, which trusts its files and crashes on
-/// damaged ones.
+/// Checks the structure of an LMDB data file without LMDB.
 ///
-/// The check never maps the file, and validates each length, offset and page number before use. So
-/// a damaged or hostile file can only cause an error. The check accepts only the files of the LMDB
-/// backend: 64-bit, little-endian, without `MDB_DUPSORT`. Every page after the meta pages must
-/// occur once, in a tree or in the free list. The result is valid only if no process writes to the
-/// file during the check. Each branch and leaf page is read once: about 0.4 ms per MB.
+/// LMDB trusts its files, so a damaged file crashes the process. The check never maps the file, and
+/// validates each length, offset and page number before use. So a damaged or hostile file can only
+/// cause an error. The check accepts only the files of the LMDB backend: 64-bit, little-endian,
+/// without `MDB_DUPSORT`. Every page after the meta pages must occur once, in a tree or in the free
+/// list. The result is valid only if no process writes to the file during the check. Each branch
+/// and leaf page is read once, which takes about 0.4 ms for each MB of the file.
 final class LMDBFileCheck {
     private let file: RegularFile
     private let byteCount: UInt64
@@ -43,7 +43,7 @@ final class LMDBFileCheck {
         try examine(path) { (file) throws(CheckFailure) in try file.run() }
     }
 
-    /// Checks that a file begins like an LMDB file of this kind of machine.
+    /// Checks that a file begins like an LMDB file for this kind of machine.
     ///
     /// Throws `notAStore`, `unsupportedVersion` or the error of reading the file.
     static func requireMagic(_ path: String) throws(StoreError) {
@@ -290,8 +290,8 @@ final class LMDBFileCheck {
         }
     }
 
-    /// Compares a key with the last key of the preceding leaves and with the lower bound of its
-    /// page.
+    /// Checks that a key is above the last key of the preceding leaf, and not below the lower bound
+    /// of its page.
     ///
     /// The key is the first key of a leaf, or any key of a branch except the first.
     private func checkOrder(
@@ -372,8 +372,8 @@ final class LMDBFileCheck {
 
     /// Marks the pages of one record of the free list.
     ///
-    /// Its key is a transaction number. Its value has the count of the freed pages, then the pages
-    /// in descending order.
+    /// The record's key is the number of the transaction that freed the pages. The value is the
+    /// count of the pages, then their numbers in descending order.
     private func markFree(_ list: FileBytes, key: UnsafeRawBufferPointer) throws(LMDBDamage) {
         guard list.bytes.count >= 8, list.bytes.count % 8 == 0 else { throw LMDBDamage("a record of the free list") }
         let (freeingTransaction, count) = try (FileBytes(bytes: key).u64(0), list.u64(0))

@@ -25,7 +25,7 @@ struct FileBytes {
 struct LMDBDamage: Error {
     let reason: String
     let page: UInt64?
-    /// The error code, or nil for damage.
+    /// The error code, or nil for `corrupted`.
     let code: StoreError.Code?
 
     init(_ reason: String, page: UInt64? = nil, code: StoreError.Code? = nil) {
@@ -36,7 +36,7 @@ struct LMDBDamage: Error {
 
     var description: String { page.map { "page \($0): \(reason)" } ?? reason }
 
-    /// Returns the error to throw when the file at `path` is opened.
+    /// Returns the error that reports this defect of the file at `path`.
     func storeError(path: String) -> StoreError {
         if let code { return StoreError(code, "'\(path)': \(reason)") }
         return StoreError(.corrupted, "'\(path)' is damaged (\(description)); restore it from a backup")
@@ -49,7 +49,7 @@ struct LMDBTree {
     static let noPage = UInt64.max
     static let integerKeys = 0x08
 
-    /// The page size in the first tree of a meta page, otherwise 0.
+    /// The page size if this is the first tree of a meta page, otherwise 0.
     let padding: Int
     let flags: Int
     let depth: Int
@@ -104,8 +104,8 @@ struct LMDBMeta {
         guard Self.pageSizes.contains(pageByteCount) else {
             throw LMDBDamage("a page size of \(pageByteCount)", page: number)
         }
-        // The free tree's flags also contain the environment's flags. Of those, only MDB_NOSUBDIR
-        // is stored.
+        // LMDB stores flags of the environment in the flags of the free tree. Roost's files have only
+        // one such flag, MDB_NOSUBDIR.
         guard free.flags & ~0x4000 == LMDBTree.integerKeys, main.flags == 0 else {
             throw LMDBDamage("the flags of its trees", page: number)
         }

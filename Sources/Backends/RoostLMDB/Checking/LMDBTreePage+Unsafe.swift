@@ -1,8 +1,7 @@
 internal import RoostKeyValue
 internal import RoostSystem
 
-/// A branch or leaf page of an LMDB file with a valid structure: its nodes are contiguous and lie
-/// inside the page.
+/// A branch or leaf page of an LMDB file whose nodes are contiguous and lie inside the page.
 ///
 /// References to other pages are not checked.
 struct LMDBTreePage {
@@ -19,7 +18,7 @@ struct LMDBTreePage {
     }
 
     struct Node {
-        /// The size of a leaf's value.
+        /// The number of bytes of the value in a leaf's node.
         let valueByteCount: Int
         /// The kind of content.
         ///
@@ -27,7 +26,7 @@ struct LMDBTreePage {
         let content: Content?
         let flags: Int
         let child: UInt64
-        // SAFETY: `key` points into the page and must not be used after the page.
+        // SAFETY: `key` points into the page's bytes and is used only while these bytes are valid.
         let key: UnsafeRawBufferPointer
         fileprivate let offset: Int
         let valueOffset: Int
@@ -36,7 +35,7 @@ struct LMDBTreePage {
 
     static let headerByteCount = 16
     private static let maximumKeyByteCount = 511
-    /// The size of a node without its key: value size or child, flags, key size.
+    /// The size of the fields before a node's key: value size or child, flags, key size.
     private static let nodeByteCount = 8
 
     let bytes: FileBytes
@@ -87,8 +86,8 @@ struct LMDBTreePage {
             // 64 KiB.
             ends[node.offset / 2] = UInt16((node.end + 1) / 2)
         }
-        // Nodes must follow each other in memory without gap or overlap, in any order of their
-        // keys.
+        // Nodes must follow each other in memory without gap or overlap. In memory, they need not be
+        // in the order of their keys.
         var (position, found) = (upper / 2, 0)
         while position < ends.count, ends[position] > position {
             let end = Int(ends[position])

@@ -1,13 +1,15 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// The free address space of a process, which may be limited (`ulimit -v`, `RLIMIT_AS`).
+/// The free address space of this process, which may be limited (`ulimit -v`, `RLIMIT_AS`).
 enum AddressSpace {
-    /// The address space that a map leaves free, because Swift ends a program that cannot allocate
-    /// memory.
+    /// The number of bytes of address space that a map must leave free.
+    ///
+    /// Swift ends a program that cannot allocate memory.
     static let reservedByteCount = 96 << 20
 
-    /// Throws `outOfResources` unless a map of this size and the reserved bytes fit.
+    /// Throws `outOfResources` if the free address space cannot hold a map of `byteCount` bytes and
+    /// the reserved bytes.
     static func requireRoom(_ byteCount: Int, forMapOf path: String) throws(StoreError) {
         guard byteCount > 0 else { return }
         let (wanted, overflow) = byteCount.addingReportingOverflow(reservedByteCount)

@@ -18,13 +18,13 @@ final class EnvironmentLease: Sendable {
 
 /// The environments that this process has open, by file.
 ///
-/// LMDB loses its locks if a process opens a file twice.
+/// A file has only one environment, because LMDB loses its locks if a process opens a file twice.
 enum EnvironmentRegistry {
     /// The key of an environment in the registry.
     fileprivate struct Key: Hashable {
         let identity: FileIdentity
-        /// The path, for a file with several hard links that is read without LMDB's locks;
-        /// otherwise nil.
+        /// The path if the file has several hard links and is read without LMDB's locks; otherwise
+        /// nil.
         var linkedPath: String?
     }
 
@@ -54,10 +54,12 @@ enum EnvironmentRegistry {
 
     /// Returns a lease of the environment of a file.
     ///
-    /// Opens the file unless this process has it open. The call waits
+    /// Opens the file unless this process has it open. The call waits while this process has one of
+    /// these open:
     ///
-    /// - while this process has the file open under a temporary name of the store,
-    /// - while this process has another file open that was at the path before.
+    /// - the file, under a temporary name of the store,
+    /// - another file that was at the path before,
+    /// - the file, if only one of the two openings has a ``Key/linkedPath``.
     ///
     /// - Throws: `busy` after the timeout; errors of opening the file.
     static func lease(path: String, settings: LMDBSettings, isNew: Bool = false) throws(StoreError) -> EnvironmentLease
@@ -140,8 +142,8 @@ enum EnvironmentRegistry {
     fileprivate static func giveBack(_ slot: Slot) {
         slot.environment.withLock { environment in
             let isLast = entries.withLock { ($0[slot.key]?.userCount ?? 0) <= 1 }
-            // The environment is closed here, while other threads that want to open the file wait
-            // for this lock.
+            // The environment is closed under this lock, so other threads wait before they open the
+            // file.
             if isLast {
                 environment?.close()
                 environment = nil

@@ -32,7 +32,7 @@ extension LMDBEnvironment {
                     try AddressSpace.requireRoom(min(size, most) - gate.mapByteCount, forMapOf: path)
                     break
                 } catch  where error.code == .outOfResources && size > least {
-                    // If the process's address space is limited, the map grows by less.
+                    // The address space of the process is limited, so the map grows by less.
                     size = max(least, gate.mapByteCount + (size - gate.mapByteCount) / 2)
                 }
             }
@@ -43,12 +43,13 @@ extension LMDBEnvironment {
     /// Enlarges the map to the size that the file can reach on its disk, unless a transaction is
     /// open.
     ///
-    /// A long transaction calls this method first, because it cannot run again if the map becomes
-    /// full. If the process's address space is limited, the map becomes as large as fits.
+    /// A long transaction first calls this method, because a transaction that spans several calls
+    /// cannot run again when the map is full. If the process's address space is limited, the map
+    /// becomes as large as fits.
     ///
-    /// - Parameter timeoutSeconds: How long to wait for a free reader slot if the file must be
-    ///   opened again.
-    /// - Throws: The errors of opening, among them `busy` if no reader slot becomes free.
+    /// - Parameter timeoutSeconds: How long to wait for the end of open transactions and for a free
+    ///   reader slot if the file must be opened again.
+    /// - Throws: The errors of opening, among them `busy` after the timeout.
     func growMapForLongWrite(timeoutSeconds: Double) throws(StoreError) {
         var wishes = settings
         wishes.initialMapByteCount = nil
@@ -76,7 +77,7 @@ extension LMDBEnvironment {
         }
         let code = mdb_env_set_mapsize(handle, byteCount)
         guard code == MDB_SUCCESS else {
-            // The old map may be unmapped already.
+            // The old map may already be unmapped, so the handle must not be used again.
             gate.needsReopening = true
             throw StoreError.lmdb(code, what: "cannot be mapped", path: path)
         }

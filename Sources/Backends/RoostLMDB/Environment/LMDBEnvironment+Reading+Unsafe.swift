@@ -72,8 +72,8 @@ extension LMDBEnvironment {
     /// Returns whether another read transaction may be kept for later snapshots.
     ///
     /// A kept transaction occupies a reader slot, which other processes then lack. So at most 32
-    /// transactions are kept. If more than an eighth of the slots was ever in use, at most a 256th
-    /// of the slots is kept.
+    /// transactions are kept. If more than an eighth of the slots was ever in use, the kept
+    /// transactions occupy at most a 256th of the slots.
     private static func hasRoomInPool(_ gate: Gate) -> Bool {
         guard let handle = gate.handle, !gate.needsReopening, gate.pool.count < 32 else { return false }
         if gate.pool.count < gate.readerCount / 256 { return true }

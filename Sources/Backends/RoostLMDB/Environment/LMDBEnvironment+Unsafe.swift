@@ -8,8 +8,8 @@ internal import RoostSystem
 /// The LMDB environment of an open file, shared by all stores of this process that use the file.
 ///
 /// The gate counts open transactions. The map is moved and the handle is replaced only under the
-/// gate's lock, while the count is zero. LMDB itself does not wait for readers, so a moved map
-/// would leave them dangling pointers.
+/// gate's lock, while the count is zero. LMDB itself does not wait for readers, and a moved map
+/// would make the readers' pointers invalid.
 final class LMDBEnvironment: Sendable {
     /// The handle and the state that depends on it.
     struct Gate {
@@ -34,7 +34,7 @@ final class LMDBEnvironment: Sendable {
     let path: String
     let settings: LMDBSettings
     let gate = Mutex(Gate())
-    /// Serializes the writers of this process.
+    /// The semaphore that serializes the writers of this process.
     ///
     /// `writerLock` serializes the writers of all processes.
     let writersPlace = DispatchSemaphore(value: 1)
@@ -45,7 +45,7 @@ final class LMDBEnvironment: Sendable {
     private let soundness: SoundnessLock?
     /// The largest size of the file seen so far.
     ///
-    /// A file never shrinks.
+    /// LMDB never shortens a file. So a smaller size means that another program truncated it.
     private let knownByteCount: Mutex<Int>
     /// Whether the file is read without locks, for example because this user may not lock it.
     let isUnlocked: Bool
@@ -55,7 +55,7 @@ final class LMDBEnvironment: Sendable {
 
     // MARK: Opening and closing
 
-    /// Opens an existing file, or a new, empty one if `isNew`.
+    /// Opens an existing file or, if `isNew`, an empty new file.
     ///
     /// The path must not be a symbolic link.
     init(path: String, settings: LMDBSettings, isNew: Bool) throws(StoreError) {
@@ -63,7 +63,8 @@ final class LMDBEnvironment: Sendable {
         self.settings = settings
         try StoreFile.refuseNetworkFileSystem(at: path)
         // This check precedes the lock, so that no lock file is created beside a file of another
-        // format. It needs no lock, because a published store already has its first bytes.
+        // format. The check needs no lock, because a store is published after its first bytes are
+        // written.
         if !isNew { try LMDBFileCheck.requireMagic(path) }
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let storeLock =
@@ -73,8 +74,8 @@ final class LMDBEnvironment: Sendable {
         let isLinked = try StoreFile.requireOneName(
             ofStoreAt: path, forWriting: settings.isWritable, acceptsLinks: settings.acceptsLinks,
             companions: LMDBStoreType.companions)
-        // This check is repeated under the lock, because the last process that closed the store may
-        // have removed LMDB's lock file meanwhile.
+        // This check is repeated under the lock, because another process may have closed the store
+        // and removed LMDB's lock file after the first check.
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let handleCheck = try FileHandleCheck(at: path)
         // LMDB's locks belong to a path and do not exclude a writer that uses another hard link.
@@ -92,8 +93,8 @@ final class LMDBEnvironment: Sendable {
             where !settings.isWritable && usesLocks
             && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
         {
-            // LMDB's lock file cannot be created, although the store's lock file exists. On a full
-            // disk, no writer can create it either, so the file is read without locks.
+            // The store's lock file exists, but LMDB's lock file cannot be created. On a full disk, a
+            // writer cannot create it either, so the store can be read without locks.
             usesLocks = false
             opened = try Self.openHandle(path, settings: settings, isNew: false, usesLocks: false)
         } catch {
@@ -102,7 +103,7 @@ final class LMDBEnvironment: Sendable {
         }
         isUnlocked = !usesLocks
         do throws(StoreError) { lockFileCheck = usesLocks ? try FileHandleCheck(at: path + "-lock") : nil } catch {
-            // Before all properties have a value, an error does not run `deinit`.
+            // `deinit` does not run if an error is thrown before all properties have a value.
             Self.closeHandle(&opened)
             throw error
         }
@@ -112,7 +113,7 @@ final class LMDBEnvironment: Sendable {
             writerLock.withLock { $0 = lock }
         }
         try handleCheck.verify()
-        // If the program that created the store crashed right after, the directory entry may not be durable yet.
+        // If a program crashed right after it had created the store, the directory entry may not be durable yet.
         if settings.isWritable { try StoreFile.syncDirectory(of: path) }
     }
 
@@ -137,15 +138,15 @@ final class LMDBEnvironment: Sendable {
                 return try SoundnessLock.enter(forStoreAt: path, timeoutSeconds: settings.timeoutSeconds) {
                     () throws(StoreError) in
                     if !isNew { try LMDBFileCheck.check(path) }
-                    // Later openers use the lock file at this size, or detect that it was removed.
+                    // Later openers use the lock file with this size, and throw `busy` if it was removed.
                     try allocateLibraryLockFile(path, settings: settings)
                 }
             } catch
                 where !settings.isWritable
                 && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
             {
-                // A read-only store is opened without locks if this user cannot write or create the
-                // lock file.
+                // A read-only store is opened without locks if the lock file cannot be created or
+                // written.
             }
         }
         // Another process may be writing. An error is damage only if the file did not change during
@@ -224,7 +225,7 @@ final class LMDBEnvironment: Sendable {
                 var deadReaders: Int32 = 0
                 try check(mdb_reader_check(handle, &deadReaders), path: path)
             }
-            // The number of slots is that of the first opener.
+            // The first opener of all processes has set the number of slots.
             var readerCount: UInt32 = 0
             try check(mdb_env_get_maxreaders(handle, &readerCount), path: path)
             gate.readerCount = Int(readerCount)
@@ -237,10 +238,10 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    /// Allocates LMDB's lock file for the readers in the settings: two cache lines, then one for
-    /// each reader.
+    /// Allocates LMDB's lock file for the number of readers in the settings.
     ///
-    /// LMDB maps the file without allocating its blocks, which crashes the process on a full disk.
+    /// The file has two cache lines and one more for each reader. LMDB itself maps the file without
+    /// allocating its blocks, so a full disk would crash the process.
     ///
     /// Only the first opener may enlarge the file. LMDB derives the number of slots from the size
     /// and maps the file once, but reads as many slots as any process has used. So a process that
@@ -249,7 +250,8 @@ final class LMDBEnvironment: Sendable {
         let lockPath = path + "-lock"
         let wanted = 64 * (Int(settings.readerCount) + 2)
         guard StoreFile.hasEntry(at: lockPath) else { return try StoreFile.allocate(wanted, at: lockPath) }
-        // LMDB locks the first byte while a program, such as `mdb_stat`, has the file mapped.
+        // LMDB locks the first byte while a program, such as `mdb_stat`, has the file mapped. The file must then
+        // keep its size.
         let lock = try FileRangeLock.acquire(oneOf: CollectionOfOne(0..<1), mode: .exclusive, at: lockPath)
         defer { withExtendedLifetime(lock) {} }
         try StoreFile.allocate(lock == nil ? StoreFile.byteCount(at: lockPath) : wanted, at: lockPath)
@@ -293,7 +295,7 @@ final class LMDBEnvironment: Sendable {
             }
             databases.append(database)
         }
-        // Handles stay valid only if the transaction that opened them commits.
+        // Database handles stay valid only if the transaction that opened them commits.
         try check(mdb_txn_commit(transaction), path: path)
         return databases
     }
@@ -320,10 +322,9 @@ final class LMDBEnvironment: Sendable {
         soundness?.release()
         writerLock.withLock { $0?.close() }
         guard let storeLock else { return }
-        // The file remains without harm if the store is open elsewhere or this user may not remove
-        // the file. The store's lock cannot be changed after its release, so a second call does
-        // nothing. The file also remains if the path refers to another file, as a relative path may
-        // after `chdir`.
+        // LMDB's lock file may remain without harm, for example if the store is open elsewhere. After `chdir`, a
+        // relative path may refer to another file, which must not be removed. The store's lock cannot be changed
+        // after its release, so a second call does nothing.
         if (try? storeLock.change(to: .exclusive, timeoutSeconds: 0)) != nil,
             (try? lockFileCheck?.verify()) != nil
         {
@@ -332,8 +333,7 @@ final class LMDBEnvironment: Sendable {
         storeLock.release()
     }
 
-    /// Removes LMDB's lock file after a file could not be opened, unless the store is open
-    /// elsewhere.
+    /// Removes LMDB's lock file after a failed opening, unless the store is open elsewhere.
     private static func removeLibraryLockFile(_ path: String, storeLock: StoreLock?, soundness: SoundnessLock?) {
         soundness?.release()
         guard let storeLock else { return }
@@ -377,13 +377,13 @@ final class LMDBEnvironment: Sendable {
     /// Long-running readers call this method.
     func verifyUnchanged() throws(StoreError) { if isUnlocked { try handleCheck.verifyUnchanged() } }
 
-    /// Counts a transaction as ended.
+    /// Subtracts an ended transaction or flush from the count of the gate.
     func leave() { gate.withLock { $0.activeCount -= 1 } }
 
-    /// Runs `body` when no transaction of this process is open, after waiting up to
-    /// `timeoutSeconds`.
+    /// Waits until no transaction of this process is open, and runs `body`.
     ///
-    /// If `body` finds no free reader slot, it runs again.
+    /// If `body` finds no free reader slot, `body` runs again. After the timeout, the method throws
+    /// `busy`.
     func exclusively(
         timeoutSeconds: Double, purpose: String, _ body: (inout Gate) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -423,7 +423,9 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    /// Makes an environment writable that was opened read-only.
+    /// Reopens a read-only environment for writing.
+    ///
+    /// Does nothing if the environment is writable.
     func makeWritable(timeoutSeconds: Double) throws(StoreError) {
         guard !gate.withLock({ $0.isWritable }) else { return }
         guard !isUnlocked else {
@@ -434,8 +436,9 @@ final class LMDBEnvironment: Sendable {
         let lock = try WriterLock(forStoreAt: path)
         try exclusively(timeoutSeconds: timeoutSeconds, purpose: "opened for writing") { (gate) throws(StoreError) in
             if !gate.isWritable { try reopen(&gate, isWritable: true) }
+            // Another thread that sees a writable environment must find its lock.
+            writerLock.withLock { if $0 == nil { $0 = lock } }
         }
-        writerLock.withLock { if $0 == nil { $0 = lock } }
     }
 
     /// Closes the handle and opens a new one, with a map of the initial size if that fits.

@@ -14,7 +14,8 @@ extension LMDBEnvironment {
         case needsMap
     }
 
-    /// Runs `body` in a transaction, and runs it again if the map had to grow.
+    /// Runs `body` in a transaction, and runs `body` again in a new transaction if the map had to
+    /// grow.
     ///
     /// All steps run on the caller's thread, because LMDB's writer lock must be released by the
     /// thread that acquired it.
@@ -32,7 +33,7 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Runs `body` once in a separate transaction.
+    /// Runs `body` once, in a new transaction.
     private func attempt<Value: Sendable>(
         _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Value
     ) throws(StoreError) -> Attempt<Value> {
@@ -53,7 +54,7 @@ extension LMDBEnvironment {
     /// Waits to become the only writer of all processes, and checks that the file can be written.
     func enterWriting(timeoutSeconds: Double) throws(StoreError) {
         let timeout = Timeout(seconds: timeoutSeconds)
-        // `Timeout` limits the wait to a year.
+        // `Timeout` limits the wait to a year, so the sum cannot overflow.
         guard writersPlace.wait(timeout: .now() + timeout.secondsLeft) == .success else {
             throw StoreError(.busy, "Another thread of this process is writing to '\(path)'; try again later")
         }
@@ -100,8 +101,8 @@ extension LMDBEnvironment {
             leave()
             throw error
         }
-        // The gate's lock is not held, because this call waits for writers of other programs.
-        // Roost's own lock already excludes Roost processes.
+        // `mdb_txn_begin` waits for writers of other programs, so the gate's lock must not be held here.
+        // Roost's writer lock already excludes other Roost processes.
         var pointer: OpaquePointer?
         let code = mdb_txn_begin(handle, nil, 0, &pointer)
         guard code == MDB_SUCCESS, let pointer else {
@@ -161,8 +162,8 @@ extension LMDBEnvironment {
         let error = StoreError.lmdb(code, what: "cannot be committed", path: path)
         let isUnknown = gate.withLock { gate in
             guard let handle = gate.handle else { return true }
-            // If writing a meta page failed, LMDB refuses every transaction. Pages written before
-            // the meta page are not yet part of the store.
+            // The outcome is unknown only if writing the meta page failed, because other pages are not
+            // yet part of the store. LMDB then refuses every transaction.
             var probe: OpaquePointer?
             let result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
             if result == MDB_SUCCESS { mdb_txn_abort(probe) }
@@ -179,7 +180,7 @@ extension LMDBEnvironment {
             underlying: error)
     }
 
-    /// Checks the file and returns its findings.
+    /// Checks the file and returns the findings.
     ///
     /// For a writable store, this method first waits for other writers, because the file must not
     /// change during the check.
@@ -220,7 +221,7 @@ extension LMDBEnvironment {
     }
 }
 
-/// A write transaction over several calls.
+/// A write transaction that spans several calls.
 final class LMDBLongWrite: KeyValueLongWrite {
     /// The writer, which is used only on the transaction's thread.
     private final class Handle: @unchecked Sendable {

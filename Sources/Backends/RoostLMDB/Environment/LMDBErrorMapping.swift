@@ -18,7 +18,7 @@ extension StoreError {
     ///
     /// - Parameters:
     ///   - code: The return code of the call; not `MDB_SUCCESS`.
-    ///   - what: A description of the failure, as in "cannot be opened".
+    ///   - what: A description of the failure, such as "cannot be opened".
     ///   - path: The path of the store.
     /// - Returns: The error to throw.
     static func lmdb(_ code: Int32, what: String, path: String) -> StoreError {
@@ -36,7 +36,7 @@ extension StoreError {
     /// Whether the error was thrown because all reader slots were in use.
     var isLackOfReaderSlots: Bool { (underlying as? LMDBError)?.code == MDB_READERS_FULL }
 
-    /// The code, the name and the remedy of each return code of LMDB.
+    /// The error code, the name and the remedy for each return code of LMDB.
     private static let lmdbCodes: [Int32: (Code, name: String, remedy: String)] = [
         MDB_KEYEXIST: (.invalidRequest, "MDB_KEYEXIST", "a key exists already, or is not above the last one"),
         MDB_NOTFOUND: (.notAStore, "MDB_NOTFOUND", "a database that every Roost store has is missing"),

@@ -2,12 +2,13 @@ internal import RoostFiles
 
 /// The format of LMDB's lock file, `-lock`, which distinguishes it from files of other programs.
 ///
-/// The file is the table of readers: a header of 128 bytes, and 64 bytes for each reader. It
-/// contains no information when no process has the store open.
+/// The file has a header of 128 bytes, and 64 bytes for each reader. Its content has no meaning
+/// while no process has the store open.
 enum LMDBLockFile {
     /// Returns whether the file can be LMDB's lock file, complete or not.
     ///
-    /// LMDB initializes the two mutexes in the header before it writes the rest of the header.
+    /// LMDB initializes the two mutexes in the header first. So in an incomplete file, all other
+    /// bytes may be zeros.
     static func isLockFile(_ file: CompanionFile) -> Bool {
         // An unreadable file is accepted, because LMDB then reports the error.
         guard let bytes = file.prefix(examinedByteCount) else { return true }

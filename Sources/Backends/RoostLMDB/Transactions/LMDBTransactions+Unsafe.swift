@@ -2,17 +2,18 @@ internal import CLMDB
 internal import RoostCore
 internal import RoostKeyValue
 
-/// An LMDB transaction, its databases and its cursors.
+/// An LMDB transaction with its databases and its open cursors.
 ///
-/// It is used by one thread at a time.
+/// Only one thread at a time may use it.
 final class LMDBTransaction {
-    // SAFETY: valid until `end()`, which closes all cursors first and returns the pointer to the
-    // caller that commits or aborts.
+    // SAFETY: `pointer` is valid until `end()`. That method closes all cursors and then returns
+    // the pointer, and its caller ends the LMDB transaction.
     private var pointer: OpaquePointer?
     private let databases: [MDB_dbi]
     /// The open cursors, oldest first.
     ///
-    /// The newest cursors are usually closed first.
+    /// ``closeCursor(_:)`` searches from the end, because the newest cursors are usually closed
+    /// first.
     private var cursors: [OpaquePointer] = []
     let path: String
     private var visitCount = 0
@@ -24,8 +25,9 @@ final class LMDBTransaction {
         self.path = path
     }
 
-    /// Closes the cursors and returns the transaction for the caller to end, or nil if it has
-    /// ended.
+    /// Closes all cursors and returns the LMDB transaction, or nil if it was returned before.
+    ///
+    /// The caller must end the LMDB transaction.
     func end() -> OpaquePointer? {
         for cursor in cursors { mdb_cursor_close(cursor) }
         cursors = []
@@ -117,7 +119,9 @@ extension UnsafeRawBufferPointer {
     init(_ value: MDB_val) { self.init(start: value.mv_data, count: value.mv_size) }
 }
 
-/// A position in a database, with direct access to the mapped file.
+/// A position in a database.
+///
+/// ``key`` and ``value`` point directly into the mapped file.
 final class LMDBCursor: KeyValueCursor {
     private let transaction: LMDBTransaction
     private let cursor: OpaquePointer
@@ -129,7 +133,8 @@ final class LMDBCursor: KeyValueCursor {
 
     /// Opens a cursor.
     ///
-    /// For files that are read without locks, `verify` is called regularly while the cursor moves.
+    /// If the file is read without locks, `verify` checks that the file has not changed. The cursor
+    /// calls `verify` once in 256 moves.
     init(_ transaction: LMDBTransaction, space: KeySpace, verify: (() throws(StoreError) -> Void)? = nil)
         throws(StoreError)
     {
@@ -161,7 +166,7 @@ final class LMDBCursor: KeyValueCursor {
             _ = try transaction.requireOpen()
             return false
         }
-        // On a cursor without a position, this returns the first key.
+        // `MDB_NEXT` moves a cursor without a position to the first key.
         return try move(MDB_NEXT, target: MDB_val())
     }
 
@@ -173,7 +178,8 @@ final class LMDBCursor: KeyValueCursor {
         transaction.beginVisit()
         defer { transaction.endVisit() }
         var (keyValue, dataValue) = (MDB_val(key), MDB_val(value))
-        // The position is stored once, at the end, and not for every entry.
+        // To save time, the properties `key` and `value` are set once after the visit, and not for
+        // every entry.
         defer {
             key = UnsafeRawBufferPointer(keyValue)
             value = UnsafeRawBufferPointer(dataValue)
@@ -212,7 +218,7 @@ final class LMDBCursor: KeyValueCursor {
         }
     }
 
-    /// Checks, once in 256 moves, that a file that is read without locks has not changed.
+    /// Calls `verify`, if any, once in 256 moves.
     private func verifyNowAndThen() throws(StoreError) {
         guard let verify else { return }
         movesLeft -= 1
@@ -255,8 +261,8 @@ final class LMDBReader: KeyValueReader {
     func close() {
         guard let lease else { return }
         self.lease = nil
-        // A caller may close the reader during a visit of entries. Their bytes must stay valid
-        // until the visit ends.
+        // A caller may close the reader while it visits entries. The bytes of the entries must
+        // stay valid until the visit ends.
         guard transaction.isVisited else { return Self.end(transaction, lease: lease) }
         transaction.afterVisits { [transaction] in Self.end(transaction, lease: lease) }
     }

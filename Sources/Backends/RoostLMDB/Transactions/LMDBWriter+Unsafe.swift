@@ -5,8 +5,8 @@ internal import RoostSystem
 
 /// A write transaction, which belongs to the thread that began it.
 ///
-/// It has one cursor for each space that it uses. Entries that arrive in key order usually belong
-/// on the cursor's page, and then need no search from the root.
+/// It has one cursor for each space that it uses. If entries arrive in key order, most of them
+/// belong on the cursor's page. LMDB then does not search from the root.
 final class LMDBWriter: KeyValueWriter {
     /// The cursor of a space.
     private struct Place {
@@ -22,16 +22,18 @@ final class LMDBWriter: KeyValueWriter {
         var isMapFull = false
         var places: [Place?] = KeySpace.allCases.map { _ in nil }
         var room: PageRoom?
-        /// The key of the last record, existing or deleted; valid if `knowsLastRecordKey`.
+        /// The greatest key in the space `records`; valid if `knowsLastRecordKey`.
+        ///
+        /// Deleting the record with this key does not change this property.
         var lastRecordKey: [UInt8] = []
         var knowsLastRecordKey = false
     }
 
     let transaction: LMDBTransaction
     // The state is accessed by address, because Swift checks each access to a class property at run
-    // time: 270 instructions per update. SAFETY: allocated in `init`, freed in `deinit`, and used
-    // only by the thread that owns the transaction. Accesses do not overlap, since each is an
-    // expression that calls no code of this class.
+    // time. These checks cost 270 instructions per update. SAFETY: `state` is allocated in `init`
+    // and freed in `deinit`. Only the thread that owns the transaction uses it. Accesses do not
+    // overlap, since each access is an expression that calls no code of this class.
     private let state: UnsafeMutablePointer<State>
 
     init(_ transaction: LMDBTransaction) {
@@ -45,15 +47,15 @@ final class LMDBWriter: KeyValueWriter {
         state.deallocate()
     }
 
-    /// Whether the map was full.
+    /// Whether a write failed because the memory map was full.
     ///
-    /// The transaction can then only be aborted.
+    /// After such a failure, the transaction can only be aborted.
     var isMapFull: Bool { state.pointee.isMapFull }
 
     /// Returns the cursor of a space.
     ///
-    /// The same cursor never serves both for appending and for other operations, because LMDB
-    /// assumes that a cursor that was once at the end is still there.
+    /// A cursor is used either only for appending or only for other operations. LMDB assumes that
+    /// a cursor stays at the end after it has reached the end once.
     private func cursor(_ space: KeySpace, isAppending: Bool = false) throws(StoreError) -> OpaquePointer {
         _ = try transaction.requireOpen()
         if !isAppending, state.pointee.room != nil { try endRoom(in: space) }
@@ -116,10 +118,10 @@ final class LMDBWriter: KeyValueWriter {
         state.pointee.lastRecordKey.append(contentsOf: key)
     }
 
-    /// Returns whether a key of the space `records` comes after all others, as new keys usually do.
+    /// Returns whether `space` is `records` and `key` comes after all keys in that space.
     ///
-    /// Appending such keys fills the pages. Other puts would leave pages half full, since LMDB
-    /// splits pages in the middle.
+    /// The keys of new records usually do. Appending them fills the pages. An ordinary put would
+    /// leave pages half full, since LMDB splits pages in the middle.
     private func isPastEnd(_ key: UnsafeRawBufferPointer, space: KeySpace) throws(StoreError) -> Bool {
         guard space == .records else { return false }
         if !state.pointee.knowsLastRecordKey {
@@ -154,8 +156,8 @@ final class LMDBWriter: KeyValueWriter {
 
     // MARK: Room in pages
 
-    /// Adds a placeholder before an appended entry if one is due, and removes the previous
-    /// placeholder.
+    /// Prepares for appending an entry: if a placeholder is due, removes the previous placeholder
+    /// and appends a new one.
     private func leaveRoom(
         before key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace, cursor: OpaquePointer
     ) throws(StoreError) {
@@ -168,7 +170,7 @@ final class LMDBWriter: KeyValueWriter {
         }
         guard let placeholderByteCount = state.pointee.room?.add(key.count + value.count) else { return }
         try removePlaceholder()
-        // Other open cursors must not see a placeholder.
+        // The cursors that callers have opened must not see a placeholder.
         guard transaction.cursorCount == state.pointee.places.count(where: { $0 != nil }) else { return }
         var (last, lastValue) = (MDB_val(), MDB_val())
         let position = mdb_cursor_get(cursor, &last, &lastValue, MDB_GET_CURRENT)
@@ -185,8 +187,9 @@ final class LMDBWriter: KeyValueWriter {
         state.pointee.room?.placeholder = placeholder
     }
 
-    /// Removes the placeholder before a space is used for anything but appending, and before the
-    /// transaction commits.
+    /// Removes the placeholder of a space, if any, and stops leaving room in its pages.
+    ///
+    /// This happens before the space is used for anything but appending, and before the commit.
     private func endRoom(in space: KeySpace) throws(StoreError) {
         guard state.pointee.room?.space == space else { return }
         try removePlaceholder()

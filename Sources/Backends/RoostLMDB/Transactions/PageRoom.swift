@@ -1,11 +1,12 @@
 internal import RoostKeyValue
 
-/// Leaves free space in the pages of an index that is loaded in order.
+/// The rule for leaving free space in the pages of an index that is loaded in key order.
 ///
-/// Appending entries makes LMDB fill pages completely. A later entry between them would split a
-/// page, which takes several times as long as adding the entry and writes two pages instead of one.
-/// So a placeholder is appended after every nine tenths of a page. It is removed before the next
-/// placeholder is appended. By then, LMDB appends to a later page, so the space stays free.
+/// If entries are appended, LMDB fills each page completely. A later entry between them would split
+/// its page. Such a split takes several times as long as adding the entry, and writes two pages
+/// instead of one. So ``LMDBWriter`` appends a placeholder after every nine tenths of a page. It
+/// removes the placeholder before it appends the next one. By then, LMDB appends to a later page,
+/// so the space of the removed placeholder stays free.
 struct PageRoom {
     let space: KeySpace
     /// The key of the current placeholder, if any.
@@ -14,7 +15,8 @@ struct PageRoom {
     private let interval: Int
     private var byteCount = 0
 
-    /// The size of an entry without its key and value: a header and an offset in the page's list.
+    /// The bytes that an entry uses besides its key and value: a header, and an offset in the
+    /// page's list of entries.
     private static let entryOverhead = 10
 
     init(space: KeySpace, pageByteCount: Int) {
@@ -23,14 +25,14 @@ struct PageRoom {
         interval = pageByteCount - placeholderByteCount
     }
 
-    /// Returns whether the pages of a key space keep free room.
+    /// Returns whether appending leaves room in the pages of a key space.
     ///
-    /// In an index, new entries come between the old ones. New records come after all others.
+    /// Indexes need room, because their new entries come between old ones. The space of records
+    /// needs none, because new records come after all others.
     static func isLeft(in space: KeySpace) -> Bool { space != .records && space != .meta }
 
-    /// Counts an entry.
-    ///
-    /// Returns the size of the placeholder that should precede the entry, or nil if none is due.
+    /// Counts an entry, and returns the size of the placeholder that should precede the entry, or
+    /// nil if no placeholder is due.
     mutating func add(_ entryByteCount: Int) -> Int? {
         byteCount += entryByteCount + Self.entryOverhead
         guard byteCount > interval else { return nil }

@@ -4,11 +4,12 @@ internal import RoostSystem
 
 /// The thread of a write transaction that spans several calls.
 ///
-/// LMDB's writer lock must be released by the thread that acquired it. Jobs run one after the
-/// other, and their callers wait. Deallocation ends the thread after the current job.
+/// LMDB's writer lock must be released by the thread that acquired it. So all calls of a
+/// transaction run as jobs on this thread, one after the other, and each caller waits for its job.
+/// The thread ends after this object is deallocated.
 ///
-/// A transaction of one call uses the caller's thread, because waking another thread takes as long
-/// as a small commit.
+/// A transaction that consists of one call uses the caller's thread, because waking another thread
+/// takes as long as a small commit.
 final class WriterThread: Sendable {
     private final class Job: Sendable {
         private let body: Mutex<(@Sendable () -> Void)?>
@@ -34,7 +35,10 @@ final class WriterThread: Sendable {
         var isStopped = false
     }
 
-    /// The state that the thread retains, so that the thread does not retain its owner.
+    /// The part of a ``WriterThread`` that the running thread retains.
+    ///
+    /// The running thread must not retain the ``WriterThread`` itself, because the deallocation of
+    /// the ``WriterThread`` ends the running thread.
     private final class Queue: Sendable {
         let state = Mutex(State())
         let wakeUp = DispatchSemaphore(value: 0)

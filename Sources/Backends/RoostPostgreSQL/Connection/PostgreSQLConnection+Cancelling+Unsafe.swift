@@ -5,7 +5,9 @@
     internal import RoostSystem
 
     extension PostgreSQLConnection {
-        /// Runs `body`, and ends its statements with the error that `check` throws, if any.
+        /// Runs `body`, and calls `check` regularly while its statements run.
+        ///
+        /// If `check` throws, the running statement is cancelled and throws the same error.
         package func ending<Result>(
             when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
         ) throws(StoreError) -> Result {
@@ -14,7 +16,9 @@
             return try body()
         }
 
-        /// Ends statements with the error that `check` throws, if any, until the connection closes.
+        /// Adds a check that is called regularly while statements run, until the connection closes.
+        ///
+        /// If `check` throws, the running statement is cancelled and throws the same error.
         func endStatements(when check: @escaping () throws(StoreError) -> Void) { checks.append(check) }
 
         /// Runs `body` without calling the checks, so that its statements run to their end.
@@ -25,22 +29,22 @@
             return try body()
         }
 
-        /// Whether a statement of a snapshot can be cancelled: checks are called, and the code runs
-        /// in a task.
+        /// Whether a statement of a snapshot can be cancelled, because checks exist and the code
+        /// runs in a task.
         var canBeCancelled: Bool { !checks.isEmpty && Self.isInTask }
 
         /// Whether the code runs in a task.
         static var isInTask: Bool { withUnsafeCurrentTask { $0 != nil } }
 
-        /// Asks the server to end the running statement, and waits for its end.
+        /// Asks the server to cancel the running statement, and waits until that statement ends.
         ///
         /// The transaction of a snapshot then returns to its savepoint. If any of this fails, the
         /// connection is closed.
         func cancel(_ connection: OpaquePointer) {
             guard let request = PQgetCancel(connection) else { return close() }
             let isSent = send(request)
-            // With several pending statements that write, the connection does not know which
-            // statement ended.
+            // If several statements that write are pending, the connection does not know which of
+            // them was cancelled.
             guard isSent, deferredCount == 0 || view != nil else { return close() }
             isCancelling = true
             defer { isCancelling = false }
@@ -57,8 +61,8 @@
         /// Reads the results of the cancelled statement, and of the statements in its pipeline.
         ///
         /// - Parameter what: The action, for messages.
-        /// - Returns: False if the statement is a COPY, whose end cannot be read.
-        /// - Throws: `ioFailure` if the connection is lost; `timedOut`.
+        /// - Returns: False if the statement is a COPY that still waits for rows.
+        /// - Throws: `ioFailure` if the connection is lost; `timedOut` if no answer comes in time.
         private func readEnd(_ what: String) throws(StoreError) -> Bool {
             guard deferredCount == 0 else {
                 _ = try endPipeline(what)
@@ -72,8 +76,8 @@
 
         /// Sends a cancel request over a separate connection, and frees the request.
         ///
-        /// libpq waits for the server without a limit. So a separate thread sends the request, and
-        /// is abandoned after the connection timeout.
+        /// `PQcancel` waits for the server without a time limit. So a separate thread calls it, and
+        /// this method waits for that thread only until the connection timeout.
         ///
         /// - Returns: Whether the request was sent in time.
         private func send(_ request: OpaquePointer) -> Bool {

@@ -79,7 +79,7 @@
         ///     parameter.
         ///   - value: The value of the first statement's parameter, if it has one.
         ///   - what: The action, for messages.
-        /// - Returns: The results that were still pending, then those of the statements.
+        /// - Returns: The pending results of deferred statements, then the results of `statements`.
         /// - Throws: The first error.
         func run(
             together statements: [String], value: SQLValue? = nil, what: String
@@ -140,14 +140,16 @@
             return results
         }
 
-        /// Waits for the results of the statements in the pipeline, after the synchronization was
-        /// sent, and ends the pipeline.
+        /// Waits for the results of the statements in the pipeline, and leaves the pipeline mode.
         ///
-        /// - Returns: The results that were not read before, also those with errors.
+        /// The synchronization must have been sent before.
+        ///
+        /// - Returns: The results that were not read before, including results with errors.
         func endPipeline(_ what: String) throws(StoreError) -> [PostgreSQLResult] {
             let connection = try open()
             var results: [PostgreSQLResult] = []
-            // Each statement has a result and an end mark. The last result is that of the synchronization.
+            // For each statement, `next` returns a result and then nil. The last result is that of
+            // the synchronization.
             var endCount = 0
             while true {
                 guard let result = try next(what) else {
@@ -188,8 +190,8 @@
 
         /// Waits for the rows of the FETCH that was sent ahead, if any.
         ///
-        /// - Parameter wanted: The rows for which the caller waits, so that checks can cancel the
-        ///   wait; nil if the caller has another statement to send.
+        /// - Parameter wanted: The rows that the caller needs now; nil if the caller only wants to
+        ///   send another statement. Checks can cancel the FETCH only if its rows are wanted.
         /// - Throws: The error of the FETCH.
         private func collectAhead(for wanted: PostgreSQLRowsAhead? = nil) throws(StoreError) {
             guard let rows = ahead else { return }
@@ -198,8 +200,8 @@
                 if rows === wanted {
                     rows.outcome = .success(try finish(Self.what))
                 } else {
-                    // These rows belong to another caller. So a check that cancels the caller's own
-                    // statement must not cancel this FETCH.
+                    // The rows belong to another cursor. So the checks of the current caller must
+                    // not cancel this FETCH.
                     rows.outcome = .success(
                         try withoutChecks { () throws(StoreError) in try finish(Self.what) })
                 }

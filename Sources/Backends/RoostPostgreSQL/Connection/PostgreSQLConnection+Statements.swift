@@ -28,8 +28,8 @@
                 // The caller reports the first error. If the rollback fails, the transaction cannot
                 // continue, and the next statement reports that.
                 abandonWork()
-                // The rollback removes the cursors that `body` declared. Earlier ones end with the
-                // transaction.
+                // The rollback removes the cursors that `body` declared. Earlier cursors end with
+                // the transaction.
                 unusedCursors = []
                 _ = try? query("ROLLBACK TO SAVEPOINT roost; RELEASE SAVEPOINT roost")
                 throw error
@@ -66,7 +66,8 @@
             return made
         }
 
-        /// Returns the index of the least recently requested statement that nothing else refers to.
+        /// Returns the index of the least recently requested statement to which only `prepared`
+        /// refers.
         ///
         /// A snapshot keeps references to its statements, and may run them again at any time.
         private func oldestUnheld() -> [PostgreSQLStatementText: PostgreSQLPrepared].Index? {
@@ -94,7 +95,7 @@
             }
         }
 
-        /// Runs an unprepared statement with parameters, whose types are sent too.
+        /// Runs an unprepared statement, and sends its parameters with their types.
         func run(
             _ sql: String, parameters: PostgreSQLParameters, isBinary: Bool = true
         ) throws(StoreError) -> PostgreSQLResult {
@@ -107,8 +108,8 @@
         func closeLater(_ cursor: String) {
             unusedCursors.append(cursor)
             view?.newCursors.remove(cursor)
-            // The next statement must report the errors of pending work. Closing cursors here would
-            // hide them.
+            // If work is pending, the next statement must report its errors. Closing cursors here
+            // would hide those errors.
             guard unusedCursors.count >= 16, isInTransaction, !isWorking else { return }
             let sql = unusedCursors.map { "CLOSE \($0)" }.joined(separator: "; ")
             unusedCursors = []

@@ -12,7 +12,7 @@
         let name: String
         private(set) var settings: PostgreSQLSettings
         private var handle: OpaquePointer?
-        /// The time that an answer may take before its deadline is computed, in milliseconds.
+        /// The time to wait for an answer before a deadline is computed, in milliseconds.
         private static let soonMilliseconds: Int32 = 20
         /// The checks that are called while a statement runs.
         ///
@@ -22,7 +22,8 @@
         var isCancelling = false
         /// The maximum time to wait for an answer, or nil for the value in the settings.
         var timeout: Duration?
-        /// The lease that must be valid for each message; nil if the store has no lease.
+        /// The clock of the lease, which must be valid for each message; nil if the store has no
+        /// lease.
         var lease: PostgreSQLLeaseClock?
         /// The number of rows that the last command outside a pipeline changed or returned.
         package private(set) var changedRowCount = 0
@@ -31,21 +32,22 @@
         var lastNumber = 0
         /// The number of transactions that this connection has begun.
         var transactionCount = 0
-        /// The state of the session's shared lock of the store.
+        /// The state of the session's shared lock on the store.
         var storeLock = StoreLockState.none
         /// The number of the writer place that the transaction tries first.
         ///
-        /// A transaction that writes locks a free place: a row of tallies of kind `generation`.
+        /// A transaction that writes locks a free writer place. A writer place is a row with the
+        /// kind `generation` in the table `_roost_tallies`.
         var firstPlace = 0
         /// The open COPY, if any.
         var openCopy: PostgreSQLCopy?
         /// The FETCH whose answer has not been read yet, if any.
         var ahead: PostgreSQLRowsAhead?
-        /// The number of sent statements whose results have not been read.
+        /// The number of statements in the pipeline whose results have not been read.
         var deferredCount = 0
         /// Whether statements are sent without waiting for their results.
         var isDeferring = false
-        /// Cursors of the transaction that are no longer needed.
+        /// The cursors of the transaction that are no longer needed but not yet closed.
         var unusedCursors: [String] = []
         /// The view that the transaction reads for a snapshot; nil for other transactions.
         var view: PostgreSQLView?
@@ -55,9 +57,9 @@
         /// - Parameters:
         ///   - location: The parameters of the connection.
         ///   - settings: The settings of the store.
-        /// - Throws: `ioFailure` if the server cannot be reached, `permissionDenied`, `notFound` if
-        ///   the database does not exist, `busy` if the server has no free connection, `timedOut`,
-        ///   `outOfResources`, `unsupported` for the server's version or encoding.
+        /// - Throws: `ioFailure` if the server cannot be reached; `notFound` if the database does
+        ///   not exist; `busy` if the server has no free connection; `unsupported` for the server's
+        ///   version or encoding; `permissionDenied`; `timedOut`; `outOfResources`.
         init(_ location: PostgreSQLLocation, settings: PostgreSQLSettings) throws(StoreError) {
             name = location.name
             self.settings = settings
@@ -68,7 +70,7 @@
             }
         }
 
-        /// Connects to a server whose session the caller prepares.
+        /// Connects to a server, but leaves the preparation of the session to the caller.
         ///
         /// - Throws: As ``init(_:settings:)``, except `unsupported`.
         init(unprepared location: PostgreSQLLocation, settings: PostgreSQLSettings) throws(StoreError) {
@@ -88,7 +90,7 @@
         /// Whether the connection is open and, according to libpq, usable.
         var isSound: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
 
-        /// Whether a transaction is open and has no error, or a command is running.
+        /// Whether a command is running, or a transaction is open and has not failed.
         package var isInTransaction: Bool {
             guard let handle else { return false }
             switch PQtransactionStatus(handle) {
@@ -135,8 +137,8 @@
 
         private func connect(_ location: PostgreSQLLocation) throws(StoreError) {
             var parameters = location.parameters
-            // TCP keepalive also detects a dead peer. Parameters of the location take precedence,
-            // except for the encoding.
+            // TCP keepalive detects a dead server even while no answer is awaited. The location's
+            // parameters override these values, except for the encoding.
             for (key, value) in [
                 ("client_encoding", "UTF8"), ("fallback_application_name", "roost"), ("keepalives_idle", "30"),
                 ("keepalives_interval", "10"), ("keepalives_count", "3"),
@@ -201,9 +203,9 @@
 
         /// The maximum values of settings by which the server notices a lost client.
         ///
-        /// A session keeps its locks until the server notices. By default, Linux checks a silent
-        /// connection only after two hours. With these settings, the server notices in about a
-        /// minute.
+        /// A session keeps its locks until the server notices that the client is lost. By default,
+        /// Linux checks a silent connection only after two hours. With these settings, the server
+        /// notices the loss in about a minute.
         private static let connectionLimits = [
             ("tcp_keepalives_idle", 30), ("tcp_keepalives_interval", 10), ("tcp_keepalives_count", 3),
             ("tcp_user_timeout", 60_000),
@@ -216,17 +218,18 @@
                     "The server of '\(name)' has version \(serverVersion); stores need PostgreSQL 12 or later.")
             }
             // With these settings, the server looks up names in the system schema, then in the
-            // store's schema. A commit is durable on return.
+            // store's schema. It answers a COMMIT only after the commit is durable.
             let schema = try literal(PostgreSQLDialect().quote(location.schema))
             let limits = Self.connectionLimits.map { "('\($0)', \($1))" }.joined(separator: ", ")
-            // A distributed server may lack these settings. On a Unix socket, they have no effect
-            // and are shown as 0.
+            // A distributed server may lack the settings of `connectionLimits`. On a Unix socket,
+            // these settings have no effect and are shown as 0.
             let limitsSQL =
                 "SELECT count(set_config(name, LEAST(NULLIF(current_setting(name)::int, 0), value)::text, false)) FROM (VALUES \(limits)) AS l (name, value) WHERE current_setting(name, true) IS NOT NULL"
             let sql =
                 "SELECT set_config('search_path', \(schema), false), set_config('standard_conforming_strings', 'on', false), set_config('statement_timeout', '0', false), set_config('idle_in_transaction_session_timeout', '0', false), set_config('row_security', 'off', false), set_config('default_transaction_isolation', '\(settings.isolation)', false), set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false), current_setting('server_encoding'), (\(limitsSQL))"
             let result = try query(sql)
-            // These settings exist only in later versions, and a role may have other defaults.
+            // A role may have other defaults for these timeouts. Earlier versions of the server
+            // lack them.
             if serverVersion >= 140_000 { try query("SET idle_session_timeout = 0") }
             if serverVersion >= 170_000 { try query("SET transaction_timeout = 0") }
             guard result.text(0, column: 7) == "UTF8" else {
@@ -246,7 +249,7 @@
             return try body()
         }
 
-        /// The state of the session's shared lock of the store.
+        /// The state of a session's shared lock on the store.
         enum StoreLockState {
             case none
             /// The lock was requested, and no answer came yet.
@@ -277,11 +280,11 @@
             try query("SET default_transaction_isolation = '\(settings.isolation)'")
         }
 
-        /// Refuses a connection pooler that shares the server's session between transactions.
+        /// Refuses a connection pooler in transaction mode, which may give each transaction another
+        /// session of the server.
         ///
-        /// Transactions would lose the session's lock and settings. With any pooler, the process ID
-        /// that libpq received differs from the server's ID. Only a second connection shows whether
-        /// the pooler shares sessions.
+        /// Another session lacks the lock and the settings. With any pooler, the process ID that
+        /// libpq received differs from the server's ID. Only a second connection shows the mode.
         ///
         /// - Throws: `unsupported` for such a pooler, and errors of the server.
         func requireSession(_ location: PostgreSQLLocation) throws(StoreError) {
@@ -290,8 +293,8 @@
             }
             let own = try number(self)
             guard own != String(PQbackendPID(try open())) else { return }
-            // If the pooler shares sessions, a transaction of the second connection gets the
-            // server's session that this connection has just left.
+            // In transaction mode, a transaction of the second connection gets the server's session
+            // that this connection has just left.
             let other = try PostgreSQLConnection(location, settings: settings)
             defer { other.close() }
             try other.query("BEGIN")
@@ -383,13 +386,13 @@
             return last
         }
 
-        /// Waits for the next result; nil at the end of a command.
+        /// Waits for the next result, and returns it, or nil at the end of a command.
         func next(_ what: String) throws(StoreError) -> PostgreSQLResult? {
             let connection = try open()
             // Usually, the end of a command arrives with its result.
             if !hasResult(connection) {
-                // Most answers come soon. Only later ones need a deadline, which takes longer to
-                // compute than the rest of this method.
+                // Most answers come soon and need no deadline. Computing a deadline takes longer
+                // than the rest of this method.
                 if checks.isEmpty, PQflush(connection) == 0, isReadableSoon(connection) {
                     guard PQconsumeInput(connection) == 1 else { throw lost(what) }
                 }
@@ -398,12 +401,13 @@
             return PQgetResult(connection).map { PostgreSQLResult($0) }
         }
 
-        /// Whether everything was sent, and the next result or the end of a command has arrived.
+        /// Returns whether all bytes were sent, and the next result or the end of a command has
+        /// arrived.
         private func hasResult(_ connection: OpaquePointer) -> Bool {
             PQisBusy(connection) == 0 && PQflush(connection) == 0
         }
 
-        /// Waits a short time for bytes of the server.
+        /// Waits a short time for bytes from the server, and returns whether any arrived.
         private func isReadableSoon(_ connection: OpaquePointer) -> Bool {
             let socket = PQsocket(connection)
             guard socket >= 0 else { return false }
@@ -412,7 +416,7 @@
         }
 
         private func waitForResult(_ connection: OpaquePointer, what: String) throws(StoreError) {
-            // The wait for the end of a cancelled statement has another limit.
+            // The end of a cancelled statement must come within the connection timeout.
             let deadline =
                 isCancelling
                 ? connectDeadline : timeout.map { Deadline(after: $0, option: nil) } ?? responseDeadline
@@ -441,7 +445,7 @@
         /// Waits for notifications of channels that the session listens to.
         ///
         /// - Returns: Whether a notification came.
-        /// - Throws: `ioFailure` if the connection is lost, `closed`.
+        /// - Throws: `ioFailure` if the connection is lost; `closed` if it was closed before.
         func waitForNotification(milliseconds: Int32) throws(StoreError) -> Bool {
             let connection = try open()
             let socket = PQsocket(connection)

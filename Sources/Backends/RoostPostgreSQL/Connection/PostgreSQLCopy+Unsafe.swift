@@ -3,7 +3,7 @@
     package import RoostCore
     package import RoostSQL
 
-    // Many rows at once, with COPY in binary format; see
+    // Inserts many rows at once, with COPY in binary format; see
     // <https://www.postgresql.org/docs/15/sql-copy.html>.
 
     extension PostgreSQLConnection: SQLBatchInserting, SQLLinkInserting {
@@ -12,8 +12,8 @@
 
         /// Inserts the records that belong to the plan's table.
         ///
-        /// Rows may still be in transit on return. Their errors are reported by the next statement
-        /// at the latest.
+        /// When this method returns, rows may still be in transit. The next statement reports their
+        /// errors at the latest.
         package func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
             var count = 0
             for index in 0..<records.count where plan.columns.entities[records.entityNumber(at: index)] != nil {
@@ -67,8 +67,8 @@
                 case 0: try flush(PostgreSQLCopy.what, until: deadline)
                 default:
                     // There are two possible reasons. If the server ended the COPY with an error,
-                    // its results report that error. If these rows could not be sent, the earlier
-                    // rows must not remain.
+                    // `finish` throws that error. If the rows could not be sent, `end` makes the
+                    // whole COPY fail, so that its earlier rows do not remain.
                     openCopy = nil
                     try end("a part of the rows was not sent")
                     _ = try finish(PostgreSQLCopy.what)
@@ -161,7 +161,7 @@
             // The buffer starts small, because a commit may have only a few rows.
             capacity = 32 << 10
             base = .allocate(byteCount: capacity, alignment: 16)
-            // The signature, then flags and the length of an extension.
+            // The signature, then the flags and the length of the header extension, which are 0.
             for byte in Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0] + [UInt8](repeating: 0, count: 8) {
                 base.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
                 count += 1
@@ -252,7 +252,7 @@
             }
         }
 
-        /// Appends the value of a field that is not null.
+        /// Appends the value of a field; the value must not be null.
         private mutating func append(
             _ step: SQLStep, isFirstOfTail: Bool, record: RecordReader, fixedByteCount: Int
         ) {
@@ -287,8 +287,8 @@
         private func tail(
             _ bytes: UnsafeRawBufferPointer, step: SQLStep, isFirst: Bool, fixed: Int
         ) -> UnsafeRawBufferPointer {
-            // The slot of a field has the end offset of its bytes. The slot before it has their
-            // start offset.
+            // The slot of a field contains the offset at which its bytes end. The previous slot
+            // contains the offset at which they start.
             let offset = Int(step.byteOffset)
             let start = isFirst ? 0 : Int(load(bytes, offset: offset - 4, as: UInt32.self))
             let end = Int(load(bytes, offset: offset, as: UInt32.self))

@@ -12,13 +12,16 @@
         static let mostRows = 1024
         /// The maximum number of rows of the first FETCH, before the size of any row is known.
         private static let firstRows = 4
-        /// The maximum number of rows of the second FETCH; each later maximum is at most doubled.
-        private static let secondRows = 64
-        /// The minimum number of rows in a FETCH after which the next FETCH is sent ahead.
-        private static let fewestAhead = 256
-        /// The longest wait for rows after which the next rows are still requested ahead.
+        /// The maximum number of rows of the second FETCH.
         ///
-        /// A caller that stops reading early must still wait for the requested rows.
+        /// Each later FETCH requests at most twice as many rows as the previous one.
+        private static let secondRows = 64
+        /// The number of rows that a FETCH must request so that the next FETCH is sent ahead.
+        private static let fewestAhead = 256
+        /// The maximum wait for a FETCH after which the next FETCH is sent ahead.
+        ///
+        /// A caller that stops reading must wait for the rows that were requested ahead. So no rows
+        /// are requested ahead if the previous rows came slowly.
         private static let quickReadLimit = Duration.milliseconds(20)
 
         private let sql: String

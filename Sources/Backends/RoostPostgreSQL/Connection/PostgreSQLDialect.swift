@@ -5,7 +5,7 @@
 
     /// The SQL of PostgreSQL.
     package struct PostgreSQLDialect: SQLParallelDialect, SQLTextSearching {
-        /// The suffix of the names that PostgreSQL gives primary keys.
+        /// The suffix of the names that PostgreSQL gives to the indexes of primary keys.
         static let primaryKeySuffix = "_pkey"
         /// The columns that every table has.
         private static let systemColumns: Set<String> = ["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"]
@@ -22,8 +22,8 @@
         /// The maximum number of parameters, which a message counts in 16 bits.
         package var maximumParameterCount: Int { 65535 }
 
-        /// Returns true for system columns, and for names of system tables and of indexes of
-        /// primary keys.
+        /// Returns whether a name can be that of a system column, a system table, or the index of a
+        /// primary key.
         package func isReserved(_ name: String) -> Bool {
             let name = name.lowercased()
             return name.hasPrefix("pg_") || name.hasSuffix(Self.primaryKeySuffix) || Self.systemColumns.contains(name)
@@ -46,7 +46,8 @@
         /// DOUBLE PRECISION, which is stored and sent bit by bit.
         package var floatingType: String { "DOUBLE PRECISION" }
 
-        /// Returns CREATE INDEX with nulls first, or last in a descending index.
+        /// Returns CREATE INDEX, with nulls first in ascending columns and last in descending
+        /// columns.
         package func createIndex(
             _ name: String, on table: String, columns: [SQLIndexColumn], isUnique: Bool, condition: String?
         ) -> String {
@@ -78,8 +79,9 @@
 
         /// Returns FOR KEY SHARE, FOR SHARE, FOR NO KEY UPDATE or FOR UPDATE.
         ///
-        /// The portable profile has FOR UPDATE for rows that the transaction writes, and otherwise
-        /// an empty text, because its transactions are `SERIALIZABLE`.
+        /// In the portable profile, returns FOR UPDATE for rows that the transaction changes or
+        /// removes. For other rows, returns an empty text. They need no lock, because transactions
+        /// of this profile are `SERIALIZABLE`.
         ///
         /// See <https://www.postgresql.org/docs/15/explicit-locking.html#LOCKING-ROWS>.
         package func rowLock(_ lock: SQLRowLock) -> String {
@@ -99,14 +101,17 @@
 
         private static let lowBits = "4294967295"
 
-        /// Returns the sum modulo 2⁶⁴, from the sums of low and high halves.
+        /// Returns an expression for the sum modulo 2⁶⁴.
+        ///
+        /// The expression adds the low and the high 32 bits separately, so that each sum
+        /// fits into 64 bits.
         package func wrappingSum(_ column: String) -> String {
             let low = "SUM(\(column) & \(Self.lowBits))::bigint"
             return
                 "(((SUM((\(column) >> 32)::integer) + (\(low) >> 32)) << 32) | (\(low) & \(Self.lowBits)))"
         }
 
-        /// Returns INSERT with ON CONFLICT DO UPDATE, which adds to existing values modulo 2⁶⁴.
+        /// Returns INSERT with ON CONFLICT DO UPDATE, where the update adds modulo 2⁶⁴.
         package func addingInsert(into table: String, key: [String], columns: [String], rowCount: Int) -> String {
             let all = key + columns
             let rows = (0..<rowCount).map { row in
@@ -131,7 +136,9 @@
             "(\(column) \(orEqual ? ">=" : ">") \(parameter) AND \(column) < 'NaN')"
         }
 
-        /// Returns a condition that is false only for NaN, which equals itself in PostgreSQL.
+        /// Returns a condition that is false only for NaN.
+        ///
+        /// In PostgreSQL, NaN equals itself.
         package func isNoNaN(_ column: String) -> String? { "(\(column) IS DISTINCT FROM 'NaN'::double precision)" }
 
         /// Returns the order of an index, in which NaN comes after all numbers.
@@ -139,10 +146,10 @@
             order(column, ascending: ascending)
         }
 
-        /// Returns a search with `strpos`, or a comparison with `right`.
+        /// Returns a search with `strpos`, or with `right` if the pattern must be at the end.
         ///
-        /// Returns nil for a pattern with U+0000, U+0001 or U+0002, which escaping uses
-        /// (``PostgreSQLText``).
+        /// Returns nil if the pattern contains U+0000, U+0001 or U+0002. The stored form of a text
+        /// uses U+0001 and U+0002 to escape U+0000 and U+0001 (``PostgreSQLText``).
         package func finds(_ pattern: String, parameter: String, atEnd: Bool, in text: String) -> String? {
             guard !pattern.utf8.contains(where: { $0 <= 2 }) else { return nil }
             return atEnd
@@ -170,7 +177,7 @@
         /// Returns SUM as text.
         package func digitsOfSum(_ column: String) -> String { "SUM(\(column))::text" }
 
-        /// Returns the values as an array in one parameter.
+        /// Returns the values as an array in one parameter, and a query for the elements.
         ///
         /// Returns nil if `values` is empty, contains both integers and texts, or contains any
         /// other value.

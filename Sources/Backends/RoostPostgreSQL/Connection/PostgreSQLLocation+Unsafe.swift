@@ -16,9 +16,10 @@
         static let standardSchema = "roost"
         /// The default schema of a database of another program.
         static let foreignSchema = "public"
-        /// The maximum length of the schema name of a new store, except for temporary names.
+        /// The maximum size in bytes of the schema name of a new store, except for temporary names.
         private static let longestSchema = 38
-        /// The text in a temporary schema name between the store's schema name and a number.
+        /// The text that separates the two parts of a temporary schema name: the store's schema
+        /// name and a number.
         static let temporaryMark = "~roost~"
 
         /// The parameters for libpq.
@@ -90,7 +91,7 @@
 
         /// Throws unless a new store can use the schema name.
         ///
-        /// - Parameter isTemporary: Whether the store has a temporary name.
+        /// - Parameter isTemporary: Whether the schema name may be temporary.
         /// - Throws: `invalidRequest`.
         func requireCreatable(isTemporary: Bool = false) throws(StoreError) {
             if isTemporary, schema.contains(Self.temporaryMark) { return }
@@ -122,15 +123,16 @@
             return base + (base.contains("?") ? "&" : "?") + "schema=" + value
         }
 
-        /// Returns a schema name for a store that is unpublished or will be removed.
+        /// Returns a temporary schema name for a store that is not yet published or will be
+        /// removed.
         ///
-        /// The first half of the number in the name is the time in seconds since 1970.
+        /// The first half of the number in the name is the current time in seconds since 1970.
         func temporarySchema() -> String {
             let seconds = UInt64(max(0, Date().timeIntervalSince1970)) & 0xFFFF_FFFF
             return temporaryPrefix + Self.digits(seconds << 32 | .random(in: 0...0xFFFF_FFFF))
         }
 
-        /// Returns the age in seconds of a store with a temporary name; 0 for other names.
+        /// Returns the seconds since a temporary schema name was made; 0 for other names.
         static func secondsSinceMaking(_ schema: String) -> Double {
             guard let mark = schema.firstRange(of: temporaryMark),
                 let seconds = UInt32(schema[mark.upperBound...].prefix(8), radix: 16)
@@ -138,7 +140,7 @@
             return Date().timeIntervalSince1970 - Double(seconds)
         }
 
-        /// Returns whether a schema has a temporary name of this store.
+        /// Returns whether a schema name is a temporary name of this store.
         func isTemporary(_ other: String) -> Bool {
             guard other.hasPrefix(temporaryPrefix) else { return false }
             let digits = other.dropFirst(temporaryPrefix.count)

@@ -10,7 +10,7 @@
             case bytes(Range<Int>, isBinary: Bool)
         }
 
-        /// The server's types of the parameters; 0 if the statement determines the type.
+        /// The OIDs of the parameters' types; 0 if the server infers the type from the statement.
         private(set) var types: [Oid]
         private var places: [Place]
         private var arena: [UInt8] = []
@@ -21,7 +21,7 @@
         init(types: [Oid]) {
             self.types = types
             places = Array(repeating: .null, count: types.count)
-            // Most values are numbers.
+            // Most values are numbers of eight bytes.
             arena.reserveCapacity(types.count * 8)
         }
 
@@ -69,7 +69,8 @@
             case .text(var text):
                 let start = arena.count
                 text.withUTF8 { PostgreSQLText.append(UnsafeRawBufferPointer($0), to: &arena) }
-                // A value for another type, such as an array, is sent as zero-terminated text.
+                // If the parameter has another type, such as an array, the value is sent as
+                // zero-terminated text.
                 places[index] = .bytes(start..<arena.count, isBinary: type == PostgreSQLType.text)
                 if type != PostgreSQLType.text { arena.append(0) }
             case .blob(let bytes):
@@ -102,7 +103,7 @@
         }
 
         private mutating func setBigEndian(_ number: some FixedWidthInteger & BitwiseCopyable, at index: Int) {
-            // A number overwrites the parameter's previous value of the same size.
+            // If the previous value of the parameter has the same size, the number overwrites it.
             if case .bytes(let range, true) = places[index], range.count == number.bitWidth / 8 {
                 arena.withUnsafeMutableBytes {
                     $0.storeBytes(of: number.bigEndian, toByteOffset: range.lowerBound, as: type(of: number))
@@ -140,8 +141,8 @@
             for step in steps {
                 let field = record.layout.fields[Int(step.fieldIndex)]
                 let isNull = record.isNull(field)
-                // An UPDATE may omit indexed columns, which then have the number −1. An index may
-                // contain only one of a reference's two columns.
+                // The number −1 marks a column that the statement omits. An UPDATE may omit indexed
+                // columns, and an index may contain only one of a reference's two columns.
                 if step.column >= 0 {
                     let index = base + Int(step.column)
                     if isNull {
@@ -162,7 +163,7 @@
             }
         }
 
-        /// Calls `body` with the number of parameters, their addresses, lengths and formats.
+        /// Calls `body` with the number of values, and with their addresses, lengths and formats.
         func withPointers<Result>(
             _ body: (Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) ->
                 Result
@@ -171,8 +172,8 @@
             return withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count + 1) { pointers in
                 withUnsafeTemporaryAllocation(of: Int32.self, capacity: count * 2 + 1) { numbers in
                     arena.withUnsafeBytes { bytes in
-                        // An empty value needs an address, which libpq never reads. A null address
-                        // would mean null.
+                        // libpq treats a value without an address as null. So an empty value gets
+                        // an address that libpq never reads.
                         let empty = UnsafeRawPointer(pointers.baseAddress)
                         for (index, place) in places.enumerated() {
                             var (start, length, format) = (UnsafeRawPointer?.none, 0, Int32(1))

@@ -60,7 +60,7 @@
                 start: PQgetvalue(handle, row, column), count: Int(PQgetlength(handle, row, column)))
         }
 
-        /// Returns the text of a value in text format, or nil for null and outside the result.
+        /// Returns the text of a value in text format, or nil if the value is null or missing.
         func text(_ row: Int32, column: Int32) -> String? {
             guard row < rowCount, column < columnCount, !isNull(row, column: column) else { return nil }
             return String(decoding: bytes(row, column: column), as: UTF8.self)
@@ -84,7 +84,7 @@
     }
 
     extension UnsafeRawBufferPointer {
-        /// Returns the bytes as a big-endian integer, or nil for another number of bytes.
+        /// Returns the bytes as a big-endian integer, or nil if the sizes differ.
         func bigEndian<Number: FixedWidthInteger>(as type: Number.Type) -> Number? {
             guard count == MemoryLayout<Number>.size else { return nil }
             return Number(bigEndian: loadUnaligned(as: type))

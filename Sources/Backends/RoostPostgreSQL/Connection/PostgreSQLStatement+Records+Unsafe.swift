@@ -70,7 +70,7 @@
 
     /// The values of one row; valid as long as the result of the row.
     struct PostgreSQLRow {
-        // The struct does not refer to the result, because reference counting takes longer than
+        // The struct does not retain the result, because reference counting takes longer than
         // reading a value.
         private let handle: OpaquePointer
         private let types: UnsafeBufferPointer<Oid>
@@ -179,7 +179,7 @@
 
         /// Completes the record in the memory with its version and checksum.
         ///
-        /// Returns `changed` if the stored checksum differs, unless changes are accepted.
+        /// Unless `accepting` is true, returns `changed` if the stored checksum differs.
         private func finished(
             _ length: Int, row: PostgreSQLRow, plan: SQLReadPlan, key: Int64, version: UInt32, accepting: Bool
         ) -> End {

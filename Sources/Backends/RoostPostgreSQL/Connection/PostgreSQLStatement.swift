@@ -3,13 +3,15 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// A statement that the server of a connection has prepared.
+    /// A statement that was prepared on the server, in the session of one connection.
     final class PostgreSQLPrepared {
         let name: String
         /// The name with a zero at its end.
         let nameBytes: ContiguousArray<CChar>
         let parameterTypes: [Oid]
-        /// The sequence number of the last use, counted over all statements.
+        /// The number of the latest request for this statement.
+        ///
+        /// The connection numbers the requests for all statements in order.
         var lastUse = 0
 
         init(name: String, parameterTypes: [Oid]) {
@@ -110,7 +112,7 @@
             }
         }
 
-        /// Returns the value in a column, which is in binary format.
+        /// Returns a value of a result in binary format.
         func value(_ row: Int32, column: Int32, name: String) throws(StoreError) -> SQLValue {
             guard column < columnCount else {
                 throw StoreError(.internalInconsistency, "A statement on '\(name)' has no column \(column).")

@@ -2,20 +2,23 @@
     internal import RoostCore
 
     extension PostgreSQLResult {
-        /// Returns a sum in binary format modulo 2⁶⁴, or nil for null and outside the result.
+        /// Reads a sum in binary format, and returns it modulo 2⁶⁴, or nil if the value is null or
+        /// missing.
         func sum(_ row: Int32, column: Int32) -> Int64? {
             guard row < rowCount, column < columnCount, !isNull(row, column: column) else { return nil }
             return PostgreSQLSum.wrapping(binary: bytes(row, column: column))
         }
     }
 
-    /// Reads a sum of 64-bit integers, which the server returns as a decimal number (NUMERIC).
+    /// Functions that read sums of 64-bit integers.
+    ///
+    /// The server returns such a sum as a decimal number (NUMERIC).
     enum PostgreSQLSum {
-        /// Returns the sum modulo 2⁶⁴, read from its binary format, or nil for invalid bytes.
+        /// Reads a sum in binary format, and returns it modulo 2⁶⁴, or nil for invalid bytes.
         ///
         /// The format is: the number of digits to base 10 000, the weight of the first digit, the
-        /// sign, the number of decimal places, and the digits. Each part has 2 bytes. Zeros at the
-        /// end are omitted.
+        /// sign, the number of decimal places, and the digits. Each part has 2 bytes. Zero digits
+        /// at the end are omitted.
         static func wrapping(binary bytes: UnsafeRawBufferPointer) -> Int64? {
             func part(_ index: Int) -> UInt16? {
                 guard bytes.count >= index * 2 + 2 else { return nil }
@@ -38,7 +41,7 @@
             return sign == 0 ? sum : 0 &- sum
         }
 
-        /// Returns the sum modulo 2⁶⁴, read from its decimal digits, or nil for other text.
+        /// Reads a sum from decimal digits, and returns it modulo 2⁶⁴, or nil for other text.
         static func wrapping(text: String) -> Int64? {
             let isNegative = text.utf8.first == UInt8(ascii: "-")
             let digits = text.utf8.dropFirst(isNegative ? 1 : 0)

@@ -7,9 +7,9 @@
         /// Returns whether a text has a character that must be escaped.
         static func needsEscape(_ bytes: UnsafeRawBufferPointer) -> Bool { scan(bytes).hasLow }
 
-        /// Searches for bytes below 2, and for bytes beyond ASCII.
+        /// Returns whether any byte is less than 2, and whether all bytes are ASCII.
         ///
-        /// Reads eight bytes at a time. The last word can overlap the previous one.
+        /// The method reads words of eight bytes. The last word can overlap the previous word.
         static func scan(_ bytes: UnsafeRawBufferPointer) -> (hasLow: Bool, isASCII: Bool) {
             let high: UInt64 = 0x8080_8080_8080_8080
             var (low, bits): (UInt64, UInt64) = (0, 0)
@@ -25,7 +25,8 @@
             var offset = 0
             while true {
                 let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                // The highest bit of some byte is set exactly if a byte of the word is less than 2.
+                // This sets the highest bit of some byte if, and only if, a byte of the word is less
+                // than 2.
                 low |= (word &- 0x0202_0202_0202_0202) & ~word
                 bits |= word
                 guard offset < last else { break }

@@ -2,14 +2,14 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// Encodes values of records in the binary format of their columns.
+    /// Functions that encode values of records in the binary format of their columns.
     enum PostgreSQLValueBytes {
         /// Appends the bytes of an integer, most significant byte first.
         static func append(_ number: some FixedWidthInteger, to bytes: inout [UInt8]) {
             withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
         }
 
-        /// Appends the value of a field that is not null.
+        /// Appends the value of a field; the value must not be null.
         static func append(_ field: RecordLayout.Field, of record: RecordReader, to bytes: inout [UInt8]) {
             switch field.kind {
             case .integer64, .integer32, .integer16, .boolean, .order: append(record.integer(field), to: &bytes)

@@ -1,11 +1,11 @@
 #if PostgreSQL
     internal import RoostCore
 
-    /// The transaction of a snapshot, which continues after a cancelled statement.
+    /// The state that lets the transaction of a snapshot continue after a cancelled statement.
     ///
-    /// The server ends a transaction with each error, also with the cancellation of a statement. A
-    /// rollback to a savepoint makes the transaction usable again, with the same view. The rollback
-    /// closes all cursors that were opened after the savepoint was set.
+    /// Every error makes a transaction unusable, and so does the cancellation of a statement. A
+    /// rollback to a savepoint makes the transaction usable again, with the same view of the data.
+    /// The rollback closes all cursors that were opened after the savepoint was set.
     struct PostgreSQLView {
         static let setSavepoint = "SAVEPOINT roost_view"
         static let releaseSavepoint = "RELEASE SAVEPOINT roost_view"
@@ -21,9 +21,10 @@
         /// Sets a savepoint if a cancellation of the next statement would otherwise end the view or
         /// the cursors of other statements.
         ///
-        /// Most statements need no further savepoint than that of the transaction's beginning.
+        /// For most statements, the savepoint from the beginning of the transaction suffices.
         ///
-        /// - Parameter cursor: The cursor that the statement reads, which ends with the statement.
+        /// - Parameter cursor: The cursor that the next statement reads, if any. If that statement
+        ///   is cancelled, this cursor may end.
         /// - Throws: Errors of the server.
         func renewSavepoint(besides cursor: String? = nil) throws(StoreError) {
             guard canBeCancelled, let view else { return }
@@ -36,10 +37,11 @@
             _ = try withoutChecks { () throws(StoreError) in try query(statements.joined(separator: "; ")) }
         }
 
-        /// Returns to the savepoint if a cancellation ended the transaction.
+        /// Rolls back to the savepoint if a cancellation made the transaction unusable.
         func returnToSavepoint() throws(StoreError) {
             guard view?.hasSavepoint == true, hasFailedTransaction else { return }
-            // The rollback closes these cursors.
+            // The rollback closes the cursors that were opened after the savepoint. Older unused
+            // cursors end with the transaction.
             unusedCursors = []
             view?.newCursors = []
             try query(PostgreSQLView.rollBack)

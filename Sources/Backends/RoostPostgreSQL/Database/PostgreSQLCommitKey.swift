@@ -68,7 +68,7 @@
             "INSERT INTO \(Self.table) (id, is_fence) VALUES ('\(digits)', TRUE) ON CONFLICT DO NOTHING"
         }
 
-        /// Returns if the commit took place, and throws otherwise.
+        /// Finds out whether the commit took place, and throws if it did not.
         ///
         /// - Parameters:
         ///   - error: The error of the commit.

@@ -5,16 +5,17 @@
     extension PostgreSQLDatabase: SQLRebuilding {
         private static let tallies = "_roost_tallies"
 
-        /// False in the portable profile, in which a transaction changes tables or rows, never
-        /// both.
+        /// Whether the profile allows rebuilding tables.
+        ///
+        /// A transaction of the portable profile cannot change both tables and rows.
         var canRebuild: Bool { settings.profile == .postgresql }
 
         /// Begins a transaction in which new tables are created in another schema.
         ///
-        /// A dropped or renamed table would lock out this store's own snapshots. So the old tables
-        /// stay until ``finishRebuilding(_:to:on:)``. The table of tallies is also created again,
-        /// so that a program that has lost its lock notices the replacement
-        /// (``PostgreSQLIncarnation``).
+        /// If a table is dropped or renamed, this store's own snapshots cannot read it until the
+        /// transaction ends. So the old tables remain until ``finishRebuilding(_:to:on:)``. The
+        /// table of tallies is replaced as well. So a program that has lost its lock notices the
+        /// change (``PostgreSQLIncarnation``).
         ///
         /// Returns nil if a needed name is in use or too long, or if the server's table of locks is
         /// too small.
@@ -48,7 +49,7 @@
                 try connection.query(statements.joined(separator: "; "), what: "Changing the tables of")
             } catch {
                 rollBackWriting(connection)
-                // Without its lock, the store must not stay open.
+                // The rollback ended the store's lock. Without a lock, the store must not stay open.
                 try? close()
                 throw error
             }
@@ -82,7 +83,7 @@
         ///   - difference: The difference of the schemas.
         ///   - renamesIndexes: Whether the indexes have the names of ``droppedIndex(_:)``.
         ///   - connection: The connection of the transaction.
-        /// - Throws: `notAStore` if an object that is not Roost's depends on them.
+        /// - Throws: `notAStore` if an object of another program depends on a table or an index.
         private func drop(
             _ difference: SQLSchemaDifference, renamesIndexes: Bool = false, on connection: PostgreSQLConnection
         ) throws(StoreError) {
@@ -102,7 +103,9 @@
         /// Returns the temporary name of an index that is dropped before the commit.
         private func droppedIndex(_ number: Int) -> String { "_roost_dropped_\(number)" }
 
-        /// Returns whether every needed name is free, or will be after the drops.
+        /// Returns whether every needed name is free, or will be free after the drops.
+        ///
+        /// Also returns false if the temporary schema name would be too long.
         private func areFree(
             _ difference: SQLSchemaDifference, on connection: PostgreSQLConnection
         ) throws(StoreError) -> Bool {

@@ -11,8 +11,7 @@
             var idleWriters: [PostgreSQLConnection] = []
             /// Whether connections for writing stay open after their transactions.
             var keepsWriters = true
-            /// The writer places that running transactions of this store try first, one for each
-            /// bit.
+            /// A bit set of the writer places that running transactions of this store try first.
             var firstPlaces: UInt64 = 0
             /// The number of running transactions.
             var userCount = 0
@@ -43,8 +42,8 @@
         private let incarnation: PostgreSQLIncarnation
         /// The statement that begins a transaction that writes.
         private let beginWritingSQL: String
-        /// The statements that lock the store for a transaction and for a session; nil if a lease
-        /// suffices.
+        /// The statements that lock the store for a transaction and for a session; nil if the store
+        /// has a lease instead.
         private let lockSQL: (transaction: String, session: String)?
         /// The clock of the lease; nil if the store uses a lock.
         private let leaseClock: PostgreSQLLeaseClock?
@@ -57,7 +56,7 @@
         var name: String { location.name }
         var commitSignal: (any CommitSignal)? { signal }
 
-        /// Creates a database with the lock of a store that was examined.
+        /// Creates a database for a store that was locked and examined.
         init(
             _ location: PostgreSQLLocation, lock: PostgreSQLStoreLock, incarnation: PostgreSQLIncarnation
         ) throws(StoreError) {
@@ -128,9 +127,10 @@
         /// Begins a transaction that writes while no other program has the store open or can open
         /// it.
         ///
-        /// Other transactions of this store can only read. The lock ends with the transaction, and
-        /// the caller then closes the store. The transaction gets a new connection, because pooled
-        /// ones could have statements for the old tables.
+        /// During this transaction, other transactions of this store can only read. The exclusive
+        /// lock ends with the transaction, and the caller then closes the store. The transaction
+        /// gets a new connection, because a pooled connection could have prepared statements for
+        /// the old tables.
         ///
         /// - Parameter isPossible: A closure that returns whether to take the lock.
         /// - Returns: The connection; nil if `isPossible` returned false.
@@ -163,10 +163,10 @@
             return connection
         }
 
-        /// Returns true for deadlocks, serialization failures, and conflicts with another writer
-        /// over unique values, keys or links.
+        /// Returns whether an error is a deadlock, a serialization failure, or a conflict with
+        /// another writer over a unique value, a key or a link.
         ///
-        /// In the portable profile, also returns true if memory for more locks is exhausted.
+        /// In the portable profile, also returns true if the server has no memory for more locks.
         func isTransient(_ error: StoreError) -> Bool {
             // Errors with other codes may come from `PostgreSQLCommitKey.resolve`. Their underlying
             // error does not show whether the commit failed.
@@ -215,8 +215,8 @@
 
         /// Removes old keys of commits from time to time.
         ///
-        /// - Parameter connection: The connection of a commit, which the caller still holds. A
-        ///   program that commits on one thread has no other connection for writing.
+        /// - Parameter connection: The connection of the latest commit. The removal uses it because
+        ///   a program that commits on one thread has no other connection for writing.
         private func sweepIfDue(on connection: PostgreSQLConnection) {
             guard connection.isIdle else { return }
             let isDue = state.withLock { state in
@@ -226,7 +226,7 @@
                 return true
             }
             guard isDue else { return }
-            // The commit is already durable. If this fails, a later commit removes the keys.
+            // The commit is already durable. If the removal fails, a later commit repeats it.
             _ = try? connection.query(PostgreSQLCommitKey.sweep)
         }
 
@@ -239,10 +239,10 @@
             case readingView(String)
             case writing
             case writingBesideOthers
-            /// Writing without waiting for other transactions.
+            /// Writing alone, without waiting for other transactions.
             ///
-            /// A waiting transaction would hold its shared lock, so no other transaction could
-            /// write alone.
+            /// If the transaction waited, its shared lock would keep every other transaction from
+            /// writing alone.
             case writingAlone
 
             var isReading: Bool {
@@ -275,8 +275,8 @@
             }
             let place = isReading ? nil : takeFirstPlace()
             do throws(StoreError) {
-                // A transaction that writes alone takes no pooled connection. Another commit may
-                // have returned one since the pool was emptied.
+                // A transaction that writes alone takes no pooled connection. The pool may contain
+                // connections again, because other commits may have ended after it was emptied.
                 while purpose != .writingAlone, let pooled = takeIdle(isReading: isReading) {
                     do throws(StoreError) {
                         pooled.firstPlace = place ?? 0
@@ -318,8 +318,8 @@
                         connection.close(releasingLockWithin: Self.releaseTime)
                         throw error
                     }
-                    // A commit ends all transactions that wait for its place. If they began again
-                    // at once, most of them would be ended again.
+                    // A commit makes all transactions that wait for its place fail. If they began
+                    // again at once, most of them would fail again.
                     pause = min(pause * 2, Self.longestPauseMicroseconds)
                     usleep(.random(in: 0...pause))
                 }
@@ -333,22 +333,24 @@
             let (begin, rowSQL) = try statements(purpose, on: connection)
             let what = "Beginning a transaction on"
             connection.transactionCount += 1
-            // This lock prevents the removal or renaming of the store during the transaction. The
-            // lock of the open store may have been lost before, and another store may have taken
-            // the name. So the row is also compared with that at opening.
+            // `lock` is nil if no lock was requested, and false if the lock was not available. The
+            // lock prevents the removal or renaming of the store during the transaction. But the
+            // lock that was taken at opening may have been lost earlier, and another store may have
+            // the name now. So the row is compared with the identity of the opened store.
             let lock: Bool?
             var row: PostgreSQLIncarnation.Row?
-            // Statements can be cancelled only in a task. Other transactions need no savepoint.
+            // Statements can be cancelled only in a task, so a savepoint is needed only there.
             let savepoint = purpose.isReading && PostgreSQLConnection.isInTask ? PostgreSQLView.setSavepoint : nil
             let isFirst = connection.transactionCount == 1
             if isFirst { try connection.query("SET lock_timeout = \(settings.lockTimeout)", what: what) }
-            // The sum is read in a separate transaction. All commits write its rows, so a
-            // transaction that reads them would conflict with every commit.
+            // In the portable profile, the sum is read in a separate transaction. Every commit
+            // writes at least one of the summed rows. So a transaction that reads all of these rows
+            // would conflict with every commit.
             let sum =
                 isPortable && purpose == .writingBesideOthers
                 ? try generationSum(on: connection, isFirst: isFirst) : nil
-            // The connection may be used only once, so no statement is prepared for its first
-            // transaction, nor for a view, which has a different name each time.
+            // Nothing is prepared for the first transaction, because the connection may be used only
+            // once. The statement for a view is not prepared, because each view has another name.
             var isPrepared = !isFirst
             if case .readingView = purpose { isPrepared = false }
             // A session that writes keeps the lock for its later transactions.
@@ -372,7 +374,8 @@
             if purpose.isReading { connection.view = PostgreSQLView(hasSavepoint: savepoint != nil) }
             if let sum { row?.generationSum = sum }
             if !purpose.isReading, let lock { connection.storeLock = lock ? .held : .none }
-            // If this store has the lock exclusively, none of its other transactions can take it.
+            // If one transaction of this store has the lock exclusively, the other transactions of
+            // the store cannot take it. But the lock protects them too.
             let isLocked = lock != false || state.withLock { $0.isAlone }
             if isLocked, purpose == .writingBesideOthers, row == nil, !isPortable {
                 row = try waitForPlace(on: connection)
@@ -538,7 +541,7 @@
             let connection = try beginReading()
             defer { endReading(connection) }
             if settings.profile == .portable {
-                // Some databases do not have the function.
+                // Some servers lack the function `pg_total_relation_size`.
                 let function = "SELECT COUNT(*) FROM pg_proc WHERE proname = 'pg_total_relation_size'"
                 guard let count = try connection.integer(function), count > 0 else { return 0 }
             }

@@ -4,8 +4,8 @@
 
     /// The identity of an opened store.
     ///
-    /// A later store with the same name has another identity, but possibly the same UUID: a
-    /// conversion or migration keeps it.
+    /// A later store with the same name has another identity. It may have the same UUID, because a
+    /// conversion or migration keeps the UUID.
     struct PostgreSQLIncarnation: Sendable {
         let uuid: StoreUUID
         /// The OID of the table of tallies, which does not change when the schema is renamed.
@@ -30,13 +30,13 @@
 
         /// Returns the SELECT statement that locks the row of the first free place from `place` on.
         ///
-        /// Its last column is ``sum``.
+        /// The last column of the result is the value of ``sum``.
         static func selectFree(from place: Int = 0) -> String {
             "SELECT \(columns), (\(sum)) \(rows) AND place >= \(place) ORDER BY place LIMIT 1 FOR UPDATE SKIP LOCKED"
         }
 
-        /// Returns an UPDATE statement that rewrites the row of one place, or of each place,
-        /// unchanged.
+        /// Returns an UPDATE statement that writes the row of one place, or of each place, but
+        /// changes no value.
         ///
         /// Its result has the columns of ``select``.
         static func update(place: Int? = nil) -> String {

@@ -18,9 +18,9 @@
         ///
         /// An exclusive lease is never extended.
         static let secondsAlone = 30
-        /// The time after which a lease is extended.
+        /// The time between two extensions of a lease.
         static let pause = DispatchTimeInterval.seconds(5)
-        /// The time until the next attempt to extend a lease, after a failure.
+        /// The time between a failed attempt to extend a lease and the next attempt.
         static let pauseAfterFailure = DispatchTimeInterval.milliseconds(500)
         /// The maximum wait for a connection or an answer when a lease is extended or released.
         static let timeout = Duration.seconds(3)
@@ -52,7 +52,7 @@
         ///   - timeout: The maximum time to wait for the end of other leases.
         ///   - connection: A connection without a transaction.
         /// - Returns: The time at which the successful attempt began.
-        /// - Throws: `busy`.
+        /// - Throws: `busy` if another lease prevents this until the timeout.
         @discardableResult
         func take(
             alone isAlone: Bool, timeout: Duration, on connection: PostgreSQLConnection
@@ -104,7 +104,9 @@
             return connection.changedRowCount == 1
         }
 
-        /// Releases the lease, in another schema if the store was renamed.
+        /// Releases the lease.
+        ///
+        /// `schema` is the current schema of the store if the store was renamed.
         func giveBack(in schema: String? = nil, on connection: PostgreSQLConnection) throws(StoreError) {
             var table = table
             if let schema { table = "\(try connection.identifier(schema)).\(Self.table)" }
@@ -114,10 +116,10 @@
         }
     }
 
-    /// A local clock for the end of a lease.
+    /// A local clock that shows whether a lease may have ended.
     ///
-    /// After the program was suspended, the clock shows that another program may have replaced the
-    /// store.
+    /// For example, the lease may have ended while the program was suspended. Then another program
+    /// may have replaced the store.
     final class PostgreSQLLeaseClock: Sendable {
         /// The time after a renewal in which no other program can find the lease expired.
         ///
@@ -137,8 +139,8 @@
 
         /// Throws unless the lease is valid.
         ///
-        /// - Throws: `storeReplaced` permanently after the lease ended; `busy` while the server
-        ///   confirms no renewal.
+        /// - Throws: `storeReplaced` after another program found the lease expired; `busy` while
+        ///   the latest confirmed renewal is too old.
         func requireCounting(_ name: String) throws(StoreError) {
             let last = lastRenewal.withLock { $0 }
             guard let last else {

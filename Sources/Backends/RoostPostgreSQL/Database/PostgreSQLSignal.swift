@@ -44,8 +44,8 @@
             let port = location.parameters.first { $0.key == "port" }?.value ?? ""
             let number = UInt64(bitPattern: PostgreSQLTextHash.value("\(location.name) \(port) \(uuid)"))
             id = CommitSignalID(device: .max, inode: number)
-            // The channel needs the schema and the UUID: a schema name is unique only in a
-            // database, and copies of a store have the same UUID.
+            // The channel depends on the schema, because copies of a store have the same UUID. It
+            // depends on the UUID, because another store can have the same schema name.
             channel =
                 "roost_" + String(UInt64(bitPattern: PostgreSQLTextHash.value("\(location.schema) \(uuid)")), radix: 16)
         }
@@ -55,7 +55,7 @@
 
         /// The minimum time between two notifications.
         ///
-        /// A notification takes a third of the time of a small commit.
+        /// Notifications are limited, because each takes a third of the time of a small commit.
         private static let pauseMicroseconds: UInt32 = 10_000
 
         /// Sends NOTIFY at once, or after a pause if another NOTIFY was just sent.
@@ -109,7 +109,8 @@
             do throws(SystemFailure) {
                 try SystemThread.start("roost listener", stackByteCount: 1 << 20) { [weak observation] in
                     while observation != nil {
-                        // Without a connection, the watcher checks for commits every second.
+                        // While `listen` has no connection, the watcher still checks for commits
+                        // every second.
                         _ = try? Self.listen(
                             location, settings: settings, channel: channel, isWanted: { observation != nil }, body)
                         usleep(500_000)

@@ -78,7 +78,7 @@
             "hashtextextended(\(try connection.literal("roost " + schema)), 0)"
         }
 
-        /// Runs `body` with the session of the lock.
+        /// Runs `body` with the connection that the lock owns.
         func withConnection<Result>(
             _ body: (PostgreSQLConnection) throws(StoreError) -> Result
         ) throws(StoreError) -> Result {
@@ -90,7 +90,7 @@
             }
         }
 
-        /// Runs `body` with the exclusive lease, if the store has a lease.
+        /// Runs `body`, and makes the lease of the store, if any, exclusive for that time.
         ///
         /// - Throws: `busy` if another program has the store open.
         func withLeaseAlone<Result>(
@@ -103,20 +103,21 @@
                 try lease.take(alone: false, timeout: .zero, on: connection)
                 return result
             } catch {
-                // If this fails too, the lease expires.
+                // If this fails too, the exclusive lease expires later.
                 _ = try? lease.take(alone: false, timeout: .zero, on: connection)
                 throw error
             }
         }
 
-        /// Replaces the session's shared lock with an exclusive lock that lasts until the end of
-        /// another session's transaction.
+        /// Replaces the shared lock with an exclusive lock of a transaction in another session.
         ///
-        /// - Parameter connection: The connection of the transaction, which already has the shared
-        ///   lock. So no other program can take the exclusive lock meanwhile.
-        /// - Throws: `busy` if another program has the store open. The session then takes its lock
-        ///   again. If that fails, only the store's transactions hold the lock, as after a restart
-        ///   of the server.
+        /// The exclusive lock ends with that transaction.
+        ///
+        /// - Parameter connection: The connection of the transaction. The transaction already has a
+        ///   shared lock of its own. So no other program can take the exclusive lock in between.
+        /// - Throws: `busy` if another program has the store open. The shared lock is then taken
+        ///   again. If that fails, the store is locked only during its transactions, as after a
+        ///   restart of the server.
         func makeExclusive(in connection: PostgreSQLConnection) throws(StoreError) {
             try withConnection { (session) throws(StoreError) in
                 let key = try Self.key(location.schema, connection: session)
@@ -212,11 +213,12 @@
             try? giveBack(on: other)
         }
 
-        /// Takes exclusive locks of schemas until the end of the transaction.
+        /// Takes exclusive locks on schemas, which last until the end of the transaction.
         ///
         /// - Throws: `busy` if one of the stores is open anywhere.
         static func takeAlone(_ schemas: [String], in connection: PostgreSQLConnection) throws(StoreError) {
-            // The server may notice the end of a closed session only after a short time.
+            // The server may notice only after a short time that a session was closed. So a lock
+            // that is not available is requested again until the deadline.
             let deadline = ContinuousClock.now + .milliseconds(500)
             for schema in schemas.sorted() {
                 let sql = "SELECT pg_try_advisory_xact_lock(\(try key(schema, connection: connection)))"

@@ -3,13 +3,13 @@
 
     /// A PostgreSQL database of another program, read in one transaction and never changed.
     ///
-    /// Use it from one thread at a time. The session finds only the names of the system schema, so
-    /// every other name needs its schema. Texts, dates and numbers have the same form on every
+    /// Use it from one thread at a time. The search path contains only the system schema, so a
+    /// statement must qualify all other names. Texts, dates and numbers have the same form on every
     /// server.
     package final class ForeignPostgreSQL {
         /// The maximum number of columns of a statement.
         ///
-        /// The server allows 1664, also for the intermediate rows of joins.
+        /// The server allows 1664 columns in a result, and in each intermediate row of a join.
         package static let maximumColumnCount = 800
 
         /// The location for messages, without a password.
@@ -49,12 +49,12 @@
                     "The server of '\(name)' has version \(connection.serverVersion / 10_000); an import needs PostgreSQL 12 or later."
                 )
             }
-            // The names of the system schema must not mean objects of other schemas.
+            // With an empty search path, a name such as `pg_class` always refers to the system schema.
             try run("SELECT pg_catalog.set_config('search_path', '', false)")
             try requireForeign()
         }
 
-        /// Refuses a schema that is missing or has a Roost store.
+        /// Throws an error if the schema is missing or contains a Roost store.
         private func requireForeign() throws(StoreError) {
             switch try PostgreSQLCatalog.kind(of: schema, on: connection) {
             case .foreign, .empty: break
@@ -95,16 +95,16 @@
                     // An error of the ROLLBACK is ignored, because the caller gets the first error.
                     // On a lost connection, the next attempt fails at once.
                     if connection.isSound { _ = try? connection.query("ROLLBACK") }
-                    // Another attempt is made only if another session changed the tables in between.
+                    // Another attempt is made only if a session changed the tables before they were locked.
                     guard error.code == .busy, error.message == changed.message, attempt < 10 else { throw error }
                 }
             }
         }
 
-        /// Sets the forms of values for the transaction.
+        /// Sets the server's options for the transaction, such as the forms of values.
         ///
-        /// Row security reports an error instead of hiding rows. Joins have the order of the
-        /// statement, because trying other orders takes long.
+        /// If a policy of row security would hide rows, the statement fails. The server joins
+        /// tables in the order of the statement, because comparing other orders takes long.
         private func prepareSession() throws(StoreError) {
             let settings = [
                 ("search_path", ""), ("standard_conforming_strings", "on"), ("statement_timeout", "0"),
@@ -118,7 +118,7 @@
             try run("SELECT \(calls.joined(separator: ", "))")
             if connection.serverVersion >= 170_000 { try run("SET LOCAL transaction_timeout = 0") }
             // SQL_ASCII allows bytes of any encoding. With another client encoding, the server
-            // would refuse such bytes.
+            // would refuse bytes that are invalid in that encoding.
             guard try query("SELECT current_setting('server_encoding')") == [["SQL_ASCII"]] else { return }
             try run("SET LOCAL client_encoding = 'SQL_ASCII'")
         }
@@ -147,13 +147,13 @@
         ///
         /// - Parameters:
         ///   - sql: The SELECT.
-        ///   - hasLargeValues: Whether single rows may need more than some kilobytes.
+        ///   - hasLargeValues: Whether a row may have more than a few kilobytes.
         /// - Returns: The rows. The first step moves to the first row.
         /// - Throws: `internalInconsistency` for a character U+0000; errors of the server.
         package func rows(_ sql: String, hasLargeValues: Bool) throws(StoreError) -> ForeignPostgreSQLRows {
             try connection.requireText(sql)
             if !avoidsLoops {
-                // A wrong estimate must not make a join compare each row with each other row.
+                // A wrong estimate must not make a join compare each row with all rows of the other table.
                 try run("SET LOCAL enable_nestloop = off")
                 avoidsLoops = true
             }
@@ -192,9 +192,9 @@
                 .busy, "Another program changed the tables of '\(name)' while the import began. Run it again.")
         }
 
-        /// Returns an error with a message for an import.
+        /// Returns an error with a message that fits an import.
         ///
-        /// The original messages are about stores, which only Roost changes.
+        /// The original message assumes the tables of a store, which only Roost changes.
         func explained(_ error: StoreError) -> StoreError {
             guard let state = (error.underlying as? PostgreSQLError)?.state else { return error }
             switch state {

@@ -2,7 +2,7 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// Reads the database's system tables for a schema.
+    /// Queries of PostgreSQL's system tables.
     enum PostgreSQLCatalog {
         /// The SELECT statement for the size of all tables and indexes of a schema.
         static let byteCount =
@@ -79,7 +79,7 @@
             return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
         }
 
-        /// Returns the schemas that have a temporary name of a store.
+        /// Returns the schemas whose names are temporary names of the store at a location.
         static func temporarySchemas(
             of location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {
@@ -90,7 +90,7 @@
         /// Returns whether a store with a temporary name is older than a day and had no commit in
         /// the last day.
         static func isOld(_ schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
-            // A time far in the future cannot be correct, so that store also counts as old.
+            // A time far in the future cannot be correct, so a store with such a time counts as old.
             guard abs(PostgreSQLLocation.secondsSinceMaking(schema)) > 86_400 else { return false }
             let keys = "\(try connection.identifier(schema)).\(PostgreSQLCommitKey.table)"
             let age = try connection.query(
@@ -98,9 +98,10 @@
             return age.text(0, column: 0) == "t"
         }
 
-        /// Returns a line for each table and index of a schema, by name.
+        /// Returns a description of each table and index of a schema, by name.
         ///
-        /// Two stores with the same model have equal lines, whatever the names of their schemas.
+        /// Two stores with the same model have equal descriptions, whatever the names of their
+        /// schemas.
         static func description(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> [String:
             String]
         {

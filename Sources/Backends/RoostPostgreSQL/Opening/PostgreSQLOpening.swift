@@ -25,13 +25,13 @@
             do throws(StoreError) {
                 let (incarnation, schema) = try lock.withConnection {
                     (connection) throws(StoreError) -> (PostgreSQLIncarnation, SQLSchema) in
-                    // In the portable profile, one transaction reads all values from one state.
+                    // In the portable profile, one transaction reads everything, so all values come from one state.
                     let (uuid, found) =
                         connection.settings.profile == .portable
                         ? try connection.retrying { () throws(StoreError) in try inspect(connection) }
                         : try inspect(connection)
                     if !settings.isReadOnly, !settings.isUnpublished {
-                        // If this fails, a later program removes the old keys of commits.
+                        // If this fails, the next program that opens the store removes the old commit keys.
                         _ = try? connection.query(PostgreSQLCommitKey.sweep)
                     }
                     let schema = try applyHistoryOptions(found, lock: lock, connection: connection)
@@ -74,7 +74,8 @@
             }
         }
 
-        /// Reads the identity and the model, and checks that the tables are unchanged.
+        /// Reads the identity and the model, and checks that the tables are declared as the model
+        /// requires.
         private func inspect(_ connection: PostgreSQLConnection) throws(StoreError) -> (StoreUUID, SQLSchema) {
             try requireStore(connection)
             // Another store may have taken the name before the lock was taken.
@@ -136,8 +137,8 @@
             }
             return try connection.transaction { () throws(StoreError) in
                 if isSwitched { try PostgreSQLStoreLock.takeAlone([location.schema], in: connection) }
-                // A commit that trims the history first locks these rows, and then changes the row
-                // with the limits. This transaction locks in the same order to prevent a deadlock.
+                // A commit that trims the history locks these rows before it changes the row with
+                // the limits. To prevent a deadlock, this transaction uses the same order.
                 try connection.query(
                     "SELECT 1 FROM _roost_tallies WHERE kind = 'generation' ORDER BY place FOR UPDATE", what: "Opening")
                 let new =
@@ -176,7 +177,7 @@
                 return new
             }
             try connection.transaction { () throws(StoreError) in
-                // A crash between the two transactions may have left a table.
+                // An earlier attempt may have crashed between its transactions and left the table.
                 try connection.query(drop)
                 try connection.query(table.sql)
                 try PostgreSQLSchemaCheck.comment([table.name], on: connection)
@@ -212,10 +213,10 @@
             }
         }
 
-        /// Returns the requested profile.
+        /// Returns the profile for the new store.
         ///
-        /// By default, it is the profile of the store to replace or, if no such store exists, that
-        /// of the server.
+        /// If the options request no profile, it is that of the store to replace. If no such store
+        /// exists, the server determines the profile.
         private func profileForCreating(_ connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLProfile {
             if let wanted = settings.wantedProfile { return wanted }
             if let found = try PostgreSQLProfile.found(location.publishedSchema, on: connection) { return found }
@@ -224,7 +225,8 @@
 
         /// Creates a store with separate transactions for tables and rows.
         ///
-        /// A store that is published at once has a temporary name until its rows exist.
+        /// The store has a temporary name until its rows exist. An unpublished store already has
+        /// such a name.
         private func createByParts(_ schema: SQLSchema, connection: PostgreSQLConnection) throws(StoreError) {
             let order = try connection.query("SELECT 'B' < 'a' AND 'a' < 'b' AND 'z' < 'é'")
             guard order.text(0, column: 0) == "t" else {
@@ -242,8 +244,8 @@
                 try building.makeByParts(schema, connection: builder)
                 try PostgreSQLRemoval.replace(location, with: building.location, overwriting: false, on: connection)
             } catch {
-                // If this fails, a later program that creates a store of this name removes the
-                // rest.
+                // If the removal fails, a later program that creates a store of this name removes
+                // the rest.
                 try? PostgreSQLRemoval.remove(building.location.schema, on: connection)
                 throw error
             }
@@ -294,7 +296,7 @@
             }
         }
 
-        /// Removes stores under temporary names that a crash has left beside the new store.
+        /// Removes the stores that crashes have left under temporary names of the new store.
         ///
         /// A store in use is locked and remains. A recent store also remains, because it may be
         /// renamed soon.

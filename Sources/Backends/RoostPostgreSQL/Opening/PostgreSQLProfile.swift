@@ -10,7 +10,7 @@
         case postgresql
         /// The features that distributed databases with PostgreSQL's protocol also have.
         ///
-        /// These are `SERIALIZABLE` transactions that are retried, and INSERT of several rows.
+        /// A store then uses retried `SERIALIZABLE` transactions, and INSERT of several rows.
         case portable
 
         /// Returns the profile of a store, or nil if the schema has no store.

@@ -22,7 +22,7 @@
             }
         }
 
-        /// Changes schemas while no program has one of the stores open.
+        /// Changes schemas while no program has any of the stores open.
         ///
         /// - Parameters:
         ///   - schemas: The schemas of the stores.
@@ -34,7 +34,7 @@
             _ plan: () throws(StoreError) -> PostgreSQLSchemaChange
         ) throws(StoreError) {
             let found = try profiles(of: schemas, on: connection)
-            /// Returns the plan, or throws if other stores have taken the names.
+            /// Returns the changes, or throws `busy` if stores were created or removed meanwhile.
             func planOfSame() throws(StoreError) -> PostgreSQLSchemaChange {
                 guard try profiles(of: schemas, on: connection) == found else {
                     throw StoreError(
@@ -62,8 +62,8 @@
             let locked = found.filter { $0.value == .postgresql }.map(\.key)
             guard locked.isEmpty, !found.isEmpty else {
                 // One transaction makes all changes, and sees every commit made before it took its
-                // locks. If no store exists, nothing is locked, and the portable profile works on
-                // every server.
+                // locks. If no store exists, nothing is locked. The portable profile is used then,
+                // because it works on every server.
                 try connection.use(locked.isEmpty ? .portable : .postgresql)
                 names = try connection.transaction { () throws(StoreError) in
                     if !locked.isEmpty { try PostgreSQLStoreLock.takeAlone(schemas, in: connection) }
@@ -116,11 +116,11 @@
             return change
         }
 
-        /// Returns the tables of a store, by its model.
+        /// Returns the existing tables that belong to a store according to its model.
         ///
-        /// If the model cannot be read, finds them by their comments.
+        /// If the model cannot be read, this method finds the tables by their comments.
         ///
-        /// - Throws: `corrupted` if neither identifies the tables.
+        /// - Throws: `corrupted` if the model cannot be read and no table has the comment.
         private static func ownTables(
             _ schema: String, on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {
@@ -152,14 +152,15 @@
 
         /// Renames a store, and replaces the store that has the new name, in one transaction.
         ///
-        /// The old store is renamed before it is removed. If the database ends a transaction with
-        /// each change of a schema, a crash can leave the old store under a backup name.
+        /// The replaced store is renamed before it is removed. Some databases commit after each
+        /// change of a schema. On these, a crash can leave the replaced store under a backup name.
         ///
         /// - Parameters:
         ///   - destination: The new location, possibly of a store to replace.
         ///   - source: The store that gets the name of the destination.
-        ///   - expected: The generation that the replaced store must have, and its new name if it
-        ///     is kept; nil for any generation.
+        ///   - expected: The generation that the replaced store must have, and the location at
+        ///     which it is kept (nil to remove it). Without this parameter, a store of any
+        ///     generation is removed.
         ///   - overwriting: Whether an existing store may be replaced.
         ///   - connection: A connection to the database.
         /// - Throws: `busy`, `notFound`, `alreadyExists`, `notAStore`, `corrupted`.
@@ -263,8 +264,8 @@
                 case .rename(let sql):
                     do throws(StoreError) { try connection.query(sql, what: "Renaming") } catch {
                         switch (error.underlying as? PostgreSQLError)?.state {
-                        // Another program just took the name. The unique index of the system table
-                        // also reports this.
+                        // Another program just took the name. The server's own check reports this
+                        // or, a moment later, the unique index of the system table.
                         case "42P06", "23505":
                             throw error.withMessage(
                                 "A schema of '\(connection.name)' exists already; choose another name.",

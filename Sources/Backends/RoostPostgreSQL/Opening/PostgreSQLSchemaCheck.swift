@@ -2,11 +2,10 @@
     internal import RoostCore
     internal import RoostSQL
 
-    /// Checks that the tables and indexes of a store are unchanged.
+    /// The check that the tables and indexes of a store are declared as Roost created them.
     ///
-    /// Except with the portable profile, the schema's comment contains their hash.
-    ///
-    /// The hash excludes tables and indexes that are not Roost's, so other programs can add some.
+    /// In the profile `postgresql`, the schema's comment contains a hash of the declarations. The
+    /// hash excludes tables and indexes that are not Roost's, so other programs can add some.
     enum PostgreSQLSchemaCheck {
         /// The tables that a store may have in addition to those of the SQL engine.
         static let furtherTables = [PostgreSQLCommitKey.table, PostgreSQLLease.table]
@@ -56,7 +55,7 @@
             let comment = try connection.query(
                 "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = \(try connection.literal(location.schema))"
             )
-            // A copy of a database may lack comments.
+            // A copied database may lack comments, so a missing hash is not an error.
             guard let text = comment.text(0, column: 0), text.hasPrefix(prefix) else { return }
             guard text.dropFirst(prefix.count) == number(of: found) else {
                 throw StoreError(

@@ -10,7 +10,7 @@
         /// The maximum numbers of connections of an open store, for reading and for writing.
         var readerCount = 50
         var writerCount = 16
-        /// The requested profile; nil for the profile of the store or its server.
+        /// The requested profile; nil if the existing store or the server determines the profile.
         let wantedProfile: PostgreSQLProfile?
         var profile: PostgreSQLProfile
         let timeoutSeconds: Double
@@ -62,7 +62,7 @@
 
         /// The maximum time to wait for a lock, in milliseconds.
         ///
-        /// At least 1, because 0 means no limit for the server.
+        /// The value is at least 1, because the server would treat 0 as no limit.
         var lockTimeout: Int { Int(max(1, min(timeoutSeconds * 1000, 2e9)).rounded(.up)) }
 
         /// The isolation level of transactions that write.

@@ -19,7 +19,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         case unlocked
         /// Read-only and without locks, for a file that does not change.
         ///
-        /// If the file might change, the check detects a change after each reading.
+        /// If the file might change nevertheless, the check detects a change after each reading.
         case immutable(FileHandleCheck?)
 
         var isWritable: Bool { if case .readWrite = self { true } else { false } }
@@ -38,11 +38,11 @@ package final class SQLiteConnection: SQLBatchInserting {
     let handle: OpaquePointer
     private var slots: [SQLiteStatement.Text: SQLiteStatement.Slot] = [:]
     private var idleCount = 0
-    /// The memory of ``logFrameCount``.
+    /// The storage of ``logFrameCount``, which SQLite's commit hook sets.
     private let logFrames: UnsafeMutablePointer<Int32>
-    /// The time that the running statement has spent on its next row.
+    /// The clock that limits the time for a statement's next row.
     let clock: UnsafeMutablePointer<RowClock>
-    /// The error of a Roost function that ended the current statement.
+    /// The error with which one of Roost's SQL functions ended the current statement.
     let functionError: UnsafeMutablePointer<StoreError?>
     /// The maximum time that a statement waits for a lock of another connection.
     let busyMilliseconds: Int32
@@ -63,8 +63,8 @@ package final class SQLiteConnection: SQLBatchInserting {
         case .readWrite: flags |= SQLITE_OPEN_READWRITE
         case .readOnly: flags |= SQLITE_OPEN_READONLY
         case .unlocked:
-            // Without locks, SQLite has no shared memory either. See the locking mode that
-            // `SQLiteDatabase.connect` sets.
+            // Without locks, SQLite has no shared memory either. So `SQLiteDatabase.connect` sets a
+            // locking mode that keeps the log's index in private memory.
             flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             name = "file:" + Hexadecimal.percentEncoded(name) + "?vfs=unix-none"
         case .immutable:
@@ -72,7 +72,7 @@ package final class SQLiteConnection: SQLBatchInserting {
             name = "file:" + Hexadecimal.percentEncoded(name) + "?immutable=1"
         }
         var opened: OpaquePointer?
-        // If the file does not exist, opening fails, because connections never create files.
+        // A missing file has no identity. Opening then fails, because connections never create files.
         let identity = try? FileIdentity(at: path)
         if let identity { HeldFiles.shared.enter(identity) }
         let code = sqlite3_open_v2(name, &opened, flags, nil)
@@ -167,7 +167,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         }
     }
 
-    /// Lets this connection move the log into the file if it is closed last.
+    /// Makes closing this connection move the log into the file, if no other connection is open.
     func movesLogWhenClosed() throws(StoreError) { try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }
 
     /// Returns whether an option is on.
@@ -181,7 +181,7 @@ package final class SQLiteConnection: SQLBatchInserting {
 
     // MARK: Statements
 
-    /// Returns a statement for this text, from the connection's cache if it has an idle one.
+    /// Returns a statement for a text: an idle statement of the cache, or a new one.
     package func statement(_ sql: String) throws(StoreError) -> any SQLStatement { try prepare(sql) }
 
     /// Returns the same statement as ``statement(_:)``, with the type ``SQLiteStatement``.
@@ -245,8 +245,8 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// open.
     ///
     /// A program that respects SQLite's locks does not remove the log. If the log was removed,
-    /// changes that the connection writes are lost. Call this method after reading something, which
-    /// opens the log.
+    /// changes that the connection writes are lost. Call this method after a read, because only a
+    /// read or a write opens the log.
     ///
     /// - Throws: `storeReplaced` if the log was removed or replaced.
     func verifyLog() throws(StoreError) {

@@ -80,7 +80,7 @@ package struct SQLiteDialect: SQLDialect {
         "SELECT 1 FROM \(table) WHERE \(column) >= '' AND \(column) <> 'NaN' LIMIT 1"
     }
 
-    /// Returns the column with its direction, because nulls come first in SQLite anyway.
+    /// Returns the column with its direction, because SQLite sorts nulls below all values.
     package func order(_ column: String, ascending: Bool) -> [String] { [ascending ? column : "\(column) DESC"] }
 
     /// Always true.
@@ -90,8 +90,8 @@ package struct SQLiteDialect: SQLDialect {
 
     /// Returns INSERT OR FAIL.
     ///
-    /// With the default ABORT, SQLite first copies to a file every page that the statement changes,
-    /// so that it can undo the statement alone.
+    /// With the default ABORT, SQLite can undo the statement alone. For that, it saves the old
+    /// content of every changed page in a file.
     package func insertMany(into table: String) -> String { "INSERT OR FAIL INTO \(table)" }
 
     /// Returns an INSERT with ON CONFLICT DO UPDATE.
@@ -106,11 +106,11 @@ package struct SQLiteDialect: SQLDialect {
     /// Returns a SUM, which is an integer if all values are integers and fails beyond 64 bits.
     package func sum(_ column: String) -> String? { "SUM(\(column))" }
 
-    /// Returns a JSON array of integers and texts.
+    /// Returns the values as a JSON array, and a SELECT of its elements with `json_each`.
     ///
-    /// Returns nil for other values and for U+0000, which SQLite's JSON cannot hold, or if SQLite
-    /// has no JSON. The elements are the rows of `json_each`, which is part of SQLite since 3.38
-    /// and of most earlier builds.
+    /// Returns nil for a value that is neither an integer nor a text, and for a text with U+0000,
+    /// which SQLite's JSON cannot contain. Also returns nil if this SQLite has no JSON functions.
+    /// SQLite has them since version 3.38, and most builds of earlier versions have them too.
     package func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)? {
         guard SQLiteFunctions.hasJSON else { return nil }
         var json: [UInt8] = [UInt8(ascii: "[")]
@@ -138,7 +138,7 @@ package struct SQLiteDialect: SQLDialect {
         return (.text(String(decoding: json, as: UTF8.self)), "SELECT value FROM json_each(\(parameter))")
     }
 
-    /// Returns a call of a function of ``SQLiteFunctions``.
+    /// Returns a call of ``SQLiteFunctions/matches``.
     package func matches(_ text: String, with parameter: String) -> String? {
         "\(SQLiteFunctions.matches)(\(text), \(parameter))"
     }
@@ -146,12 +146,14 @@ package struct SQLiteDialect: SQLDialect {
     /// Returns the column with a unary plus, which prevents the use of an index.
     package func withoutIndex(_ column: String) -> String { "+\(column)" }
 
-    /// Returns a call of a function of ``SQLiteFunctions``.
+    /// Returns a call of ``SQLiteFunctions/sortKey``.
     package func sortKey(_ text: String, options: FetchRequest.Comparison.Options) -> String? {
         "\(SQLiteFunctions.sortKey)(\(text), \(options.rawValue))"
     }
 
-    /// Returns the result of EXPLAIN QUERY PLAN, whose rows are meant for people: see
+    /// Returns the plan that EXPLAIN QUERY PLAN describes.
+    ///
+    /// The description is meant for people, and its form can change: see
     /// <https://www.sqlite.org/eqp.html>.
     package func plan(of sql: String, on connection: any SQLConnection) throws(StoreError) -> SQLPlan {
         try connection.withStatement("EXPLAIN QUERY PLAN " + sql) { (statement) throws(StoreError) -> SQLPlan in

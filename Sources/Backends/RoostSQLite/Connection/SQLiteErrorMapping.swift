@@ -25,7 +25,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The corresponding code of `StoreError`.
     ///
-    /// A more precise extended code takes precedence.
+    /// Some extended codes have their own mapping. For all others, the basic code decides.
     package var storeCode: StoreError.Code {
         switch code {
         case SQLite.ioNoMemory: return .outOfResources

@@ -8,14 +8,15 @@ internal import RoostSQL
 /// They are deterministic, cannot be called from a file's schema, read text without copying it, and
 /// return null for a value that is not text.
 enum SQLiteFunctions {
-    /// The function that returns whether a text matches the matcher in the second argument.
+    /// The name of the function that compares a text with a matcher, the second argument.
     static let matches = "roost_matches"
-    /// The function that returns the sort key of a text with the options in the second argument.
+    /// The name of the function that returns a text's sort key; the options are the second
+    /// argument.
     static let sortKey = "roost_sort_key"
 
     /// The type name of a pointer to a `StringMatcher`.
     ///
-    /// SQLite compares its characters, not its address.
+    /// SQLite compares the characters of the name, not its address.
     private static let matcherType: StaticString = "roost_matcher"
 
     /// Whether this build of SQLite has the JSON functions.
@@ -60,8 +61,8 @@ enum SQLiteFunctions {
         guard let pointer = sqlite3_value_pointer(arguments?[1], type) else {
             return sqlite3_result_error_code(context, SQLITE_MISUSE)
         }
-        // SAFETY: only `bind` creates pointers of this type, and the statement holds its reference
-        // while running.
+        // SAFETY: only `bind` creates pointers of this type, and the statement retains the matcher
+        // while it runs.
         let matcher = Unmanaged<StringMatcher>.fromOpaque(pointer).takeUnretainedValue()
         guard let bytes = bytes(of: text) else { return sqlite3_result_error_nomem(context) }
         do throws(StoreError) {

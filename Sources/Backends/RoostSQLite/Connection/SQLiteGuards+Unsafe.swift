@@ -2,7 +2,7 @@ internal import CSQLite
 package import RoostCore
 internal import RoostSQL
 
-/// Limits the effects of hostile or damaged files, and of faulty statements.
+/// Limits for the effects of hostile or damaged files, and of faulty statements.
 ///
 /// Opening a store compares its catalog with the expected catalog. These limits bound the rest:
 /// sizes, depths, the kinds of statements, and the time until the next row.
@@ -46,8 +46,8 @@ enum SQLiteGuards {
         case SQLITE_READ: return database == nil || equals(database, constant: "main")
         case SQLITE_FUNCTION: return functions.contains { equals(second, constant: $0) }
         case SQLITE_PRAGMA: return pragmas.contains { equals(first, constant: $0) }
-        // SQLite requests this update when it declares `json_each` internally. No statement can
-        // change this table, because connections are defensive.
+        // SQLite asks to update this table when it declares `json_each` internally. No statement can
+        // really change the table, because connections are defensive.
         case SQLITE_UPDATE where equals(first, constant: "sqlite_master"): return true
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX,
             SQLITE_REINDEX:
@@ -96,7 +96,7 @@ struct RowClock {
 
     /// Resets the clock before the next row.
     ///
-    /// This method runs for every row.
+    /// This method runs for every row, so it does not read the time.
     mutating func reset() { (hasStarted, isOver, wasCancelled) = (false, false, false) }
 
     /// Calls `check` and reads the clock, and returns true if the statement must be stopped.
@@ -131,7 +131,7 @@ extension SQLiteConnection {
         case everything
     }
 
-    /// Sets the operations that statements prepared from now on may perform.
+    /// Restricts the statements that are prepared after this call to the given operations.
     func allow(_ authority: Authority) throws(StoreError) {
         let code =
             switch authority {
@@ -162,8 +162,8 @@ extension SQLiteConnection {
         try check(code, what: "Setting up")
     }
 
-    /// Sets the limits of the connection, and the maximum time for a statement's next row, which is
-    /// unlimited if nil.
+    /// Sets the connection's limits, and the maximum time for a statement's next row (nil for no
+    /// limit).
     func bound(maximumValueBytes: Int, rowTimeout: Duration?) {
         for (limit, value) in SQLiteGuards.limits(maximumValueBytes: maximumValueBytes) {
             sqlite3_limit(handle, limit, value)
@@ -180,8 +180,8 @@ extension SQLiteConnection {
 
     /// Rebuilds the file, or empties it if `SQLITE_DBCONFIG_RESET_DATABASE` was set.
     ///
-    /// Requires ``Authority/everything``. SQLite first writes a temporary file, which it attaches.
-    /// No other statement may attach a file.
+    /// Requires ``Authority/everything``. SQLite attaches a temporary file and writes the new
+    /// content to it. So this method allows one attached file until VACUUM ends.
     func vacuum() throws(StoreError) {
         let limit = sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1)
         defer { sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, limit) }
@@ -200,8 +200,8 @@ extension SQLiteConnection {
         return try body()
     }
 
-    /// Runs `body` without a time limit for its statements, as for checking the whole file or
-    /// building indexes.
+    /// Runs `body` without a time limit for its statements, for example to check the whole file or
+    /// to build indexes.
     func withoutTimeLimit<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         let limit = clock.pointee.limit
         clock.pointee.limit = nil

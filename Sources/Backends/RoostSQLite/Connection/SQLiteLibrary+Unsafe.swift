@@ -37,8 +37,8 @@ extension SQLiteStoreType {
     /// code.
     ///
     /// The statistics take two locks for each allocation, about 7 % of the time of a look-up.
-    /// Afterwards ``limitMemory(toByteCount:)`` and SQLite's own functions for memory in use have
-    /// no effect. Call this once, at the start of a program, before any other code or thread can
+    /// Without them, ``limitMemory(toByteCount:)`` has no effect, and SQLite cannot report its
+    /// memory use. Call this once, at the start of a program, before any other code or thread can
     /// use SQLite. A library should not call it.
     ///
     /// - Returns: Whether the statistics are now disabled. False, without any change, if the

@@ -2,10 +2,10 @@ internal import CSQLite
 package import RoostCore
 package import RoostSQL
 
-// This file converts records to rows. Texts and bytes of a row are bound without copying. SQLite
-// reads them during `sqlite3_step`.
+// This file converts records to rows. Texts and bytes of a row are bound without copying. They must
+// stay valid until `sqlite3_step` has read them.
 
-/// The destructor that makes SQLite copy the bytes immediately.
+/// The destructor argument that makes SQLite copy the bytes immediately.
 private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 extension SQLiteStatement {
@@ -88,8 +88,8 @@ extension SQLiteStatement {
                     truncatingIfNeeded: UInt32(
                         littleEndian: bytes.loadUnaligned(fromByteOffset: Int(step.byteOffset), as: UInt32.self)))
             }
-            // An UPDATE may omit indexed columns, which then have the number −1. An index may
-            // contain only one of a reference's two columns.
+            // An UPDATE may omit indexed columns, which then have the number −1. A reference may
+            // have two columns, and the UPDATE may omit only one of them.
             if bytes[Int(step.nullByte)] & step.nullMask != 0 {
                 code = step.column < 0 ? SQLITE_OK : sqlite3_bind_null(handle, column)
                 if code == SQLITE_OK, step.entityColumn >= 0 {
@@ -117,7 +117,7 @@ extension SQLiteStatement {
     /// Binds a value that is not null.
     ///
     /// For a field of variable size, `start` and `count` locate its bytes in the record. If `start`
-    /// is 0, this method looks up the position.
+    /// is 0, this method ignores `count` and looks up the bytes.
     private func bindValue(
         _ handle: OpaquePointer, record: RecordReader, step: SQLStep, column: Int32, start: Int, count: Int,
         destructor: sqlite3_destructor_type?
@@ -200,9 +200,8 @@ extension SQLiteConnection {
             if let one { recycle(one) }
         }
         var row = 0
-        // SAFETY: every bound address stays valid until the end of `forEachRecord`, and the
-        // statement is stepped earlier. `recycle` clears the bindings afterwards without reading
-        // them.
+        // SAFETY: every bound address stays valid until `forEachRecord` returns. Each statement is
+        // stepped before that. `recycle` clears the bindings later, without reading them.
         try records.forEachRecord { (record) throws(StoreError) in
             guard plan.columns.entities[record.entityNumber] != nil else { return }
             let isMany = remaining >= plan.rowsPerInsert

@@ -245,7 +245,8 @@ extension SQLiteStatement {
 
     /// Returns the bits of a floating-point column.
     ///
-    /// Converts an integer, which another tool may have written, and the text of a NaN.
+    /// Also accepts the text of a NaN, and an integer, which another tool may have written. Returns
+    /// nil for any other value.
     private func doubleBits(_ value: OpaquePointer?, type: Int32) -> UInt64? {
         switch type {
         case SQLITE_FLOAT: sqlite3_value_double(value).bitPattern
@@ -260,7 +261,7 @@ extension SQLiteStatement {
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }
 
-    /// Decodes a value of a rarer kind; returns a description of the damage, or nil.
+    /// Decodes a value of a less frequent kind, and returns a description of its damage or nil.
     @inline(never)
     private func decode(
         _ handle: OpaquePointer, steps: UnsafeBufferPointer<SQLStep>, index: Int, value: OpaquePointer?,

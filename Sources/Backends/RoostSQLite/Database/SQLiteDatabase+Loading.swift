@@ -6,7 +6,8 @@ internal import RoostSQL
 extension SQLiteDatabase {
     /// Prepares an unpublished store for a load without a journal.
     ///
-    /// Returns nil if the database is not empty, has another user or keeps its journal.
+    /// Returns nil if the database is not empty, if it has another user, or if SQLite does not turn
+    /// off the journal.
     func beginLoading(
         ifEmpty isEmpty: (any SQLConnection) throws(StoreError) -> Bool
     ) throws(StoreError) -> (any SQLConnection)? {
@@ -33,7 +34,7 @@ extension SQLiteDatabase {
                 giveBack(writer, isSound: true)
                 return nil
             }
-            // Building an index produces no rows for a long time.
+            // Building an index takes long without producing a row, so the time limit is removed.
             writer.clock.pointee.limit = nil
             try writer.execute("PRAGMA locking_mode = EXCLUSIVE")
             try writer.execute("PRAGMA cache_size = -16384")
@@ -46,7 +47,7 @@ extension SQLiteDatabase {
         }
     }
 
-    /// Prepares a load for building its indexes, which produces no rows for a long time.
+    /// Prepares for building the indexes of a load, which takes long without producing a row.
     ///
     /// Index building sorts outside the page cache, so a large cache would only cost memory.
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
@@ -74,7 +75,7 @@ extension SQLiteDatabase {
         endLoading()
     }
 
-    /// Empties the database, in any state of the load, and creates its tables again.
+    /// Empties the database, whatever the state of the load, and creates the tables again.
     func abandonLoading(
         _ connection: any SQLConnection, recreate: (any SQLConnection) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -98,7 +99,7 @@ extension SQLiteDatabase {
         try writer.vacuum()
         try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, isOn: false)
         try writer.allow(.writing)
-        // This field is written in place, so writing it succeeds on a full disk too. If a later
+        // The application ID is written in place, so this succeeds on a full disk too. If a later
         // step fails, the file is still recognized and can be destroyed.
         try writer.execute("PRAGMA application_id = \(SQLiteHeader.applicationID)")
         try writer.execute("PRAGMA locking_mode = NORMAL")

@@ -37,7 +37,7 @@ extension SQLiteDatabase {
                 return nil
             }
             try writer.allow(.dropping)
-            // Dropping a table and building an index produce no rows for a long time.
+            // Dropping tables and building indexes take long without producing a row.
             writer.clock.pointee.limit = nil
             try difference.dropOld(on: writer, dialect: dialect)
             return writer
@@ -47,7 +47,7 @@ extension SQLiteDatabase {
         }
     }
 
-    /// Does nothing, because the old tables were dropped first.
+    /// Does nothing, because `beginRebuilding` has already dropped the old tables.
     func finishRebuilding(
         _ difference: SQLSchemaDifference, to schema: SQLSchema, on connection: any SQLConnection
     ) throws(StoreError) {}

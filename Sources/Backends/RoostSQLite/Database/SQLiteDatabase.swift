@@ -31,8 +31,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     private static let maximumIdleReaders = 4
     /// The size of the write-ahead log in bytes at which a checkpoint is due.
     private static let checkpointByteCount = 4 << 20
-    /// The size of the log in bytes from which a checkpoint waits longer for readers of older
-    /// states to end.
+    /// The minimum size of a large log in bytes, at which a checkpoint may wait longer for readers
+    /// of older states.
     private static let largeLogByteCount = 32 << 20
 
     let path: String
@@ -153,7 +153,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
             try writer.verifyLog()
             return writer
         } catch {
-            // The connection is kept, so that the next transaction is refused as well.
+            // Only this connection knows its old log. It is kept to refuse the next transaction too.
             giveBack(writer, isSound: rollBackQuietly(writer))
             throw error
         }
@@ -230,10 +230,10 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
 
     /// Moves the write-ahead log into the database if the log has become large.
     ///
-    /// Readers of older states block a checkpoint, and writers wait for it. So a checkpoint gives
-    /// up soon, and is repeated after the log has grown by another 4 MiB. After an incomplete
-    /// attempt, a checkpoint of a large log waits longer. The first attempt does not, because the
-    /// thread of a large commit often still reads the previous state.
+    /// Readers of older states block a checkpoint, and a checkpoint blocks writers. So a checkpoint
+    /// gives up soon, and is repeated after the log has grown by another 4 MiB. If the log is
+    /// large, the repeated checkpoint waits longer. The first checkpoint never waits long: after a
+    /// large commit, the committing thread often still reads the previous state.
     private func checkpointIfDue(_ writer: SQLiteConnection) {
         let byteCount = writer.logFrameCount * pageSizeBytes
         let due = state.withLock { $0.checkpointByteCount }
@@ -326,8 +326,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
                 failure = failure ?? error
             }
         }
-        // The locks are released last, because the next open examines the log, which must not
-        // change meanwhile.
+        // The locks are released last, because the log must not change while the next user of the
+        // store examines it.
         soundness?.release()
         lock?.release()
         if let failure { throw settings.isUnpublished ? failure : keptInLog(failure) }

@@ -1,14 +1,16 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// A lock on the bytes of a database file that SQLite locks too, see
+/// A lock on some of the bytes that SQLite locks in a database file, see
 /// <https://www.sqlite.org/lockingv3.html>.
 ///
-/// Each connection to a database with a log holds a shared lock on 510 bytes while it is open. An
+/// While open, each connection to a database with a log holds a shared lock on 510 bytes. An
 /// exclusive lock on one of these bytes excludes the connections of all programs. Several users can
 /// hold exclusive locks on different bytes.
 final class SQLiteFileLock: Sendable {
-    /// The bytes that connections share, `SHARED_FIRST` and `SHARED_SIZE` in SQLite's `os.h`.
+    /// The bytes on which connections hold shared locks.
+    ///
+    /// SQLite's `os.h` defines them as `SHARED_FIRST` and `SHARED_SIZE`.
     private static let sharedBytes = 0x4000_0002..<0x4000_0002 + 510
 
     private let lock: FileRangeLock
@@ -22,9 +24,9 @@ final class SQLiteFileLock: Sendable {
         self.keepsOthersOut = keepsOthersOut
     }
 
-    /// Locks the file at `path` without waiting.
+    /// Locks one byte of the file at `path` exclusively, without waiting.
     ///
-    /// Returns nil if a connection to the file is open.
+    /// Returns nil if a connection to the file is open, or if the system cannot lock single bytes.
     ///
     /// - Throws: `permissionDenied` or `readOnly` if this user may not write to the file; errors of
     ///   opening the file.
@@ -38,11 +40,12 @@ final class SQLiteFileLock: Sendable {
         return SQLiteFileLock(lock, keepsOthersOut: true)
     }
 
-    /// Locks the file at `path` for reading without a log.
+    /// Locks the file at `path`, so that it can be read without a log.
     ///
-    /// Returns nil if another lock, for example of an open connection, prevents this one.
+    /// Returns nil if a conflicting lock exists, for example the lock of an open connection, or if
+    /// the system cannot lock ranges of bytes.
     ///
-    /// The lock is shared if this user may not write to the file.
+    /// If this user may not write to the file, the lock is shared.
     static func forReading(_ path: String) throws(StoreError) -> SQLiteFileLock? {
         do throws(StoreError) {
             return try keepingOthersOut(of: path)
@@ -55,9 +58,9 @@ final class SQLiteFileLock: Sendable {
         }
     }
 
-    /// Returns whether a lock of ``keepingOthersOut(of:)`` exists for the file at `path`.
+    /// Returns whether the file at `path` has a lock that ``keepingOthersOut(of:)`` made.
     static func isHeld(at path: String) -> Bool {
-        // SQLite locks either all of the bytes or none.
+        // A lock on one byte is not SQLite's, because SQLite locks either all of the bytes or none.
         FileRangeLock.exclusiveByteCount(sharedBytes, at: path) == 1
     }
 }

@@ -1,18 +1,17 @@
 internal import Foundation
 internal import RoostCore
 
-/// Serializes the writing threads of one open store.
+/// A gate that serializes the writing threads of one open store.
 ///
-/// Waiting writers time out. SQLite's own lock serializes connections, but not threads that share
-/// one connection.
+/// SQLite's own lock serializes connections, but not threads that share one connection.
 final class WriterGate: @unchecked Sendable {
     // Proof of Sendable: `isTaken` is used only while `condition` is locked.
     private let condition = NSCondition()
     private var isTaken = false
 
-    /// Enters the gate.
+    /// Waits until the gate is free, and enters it.
     ///
-    /// Returns false if the timeout elapses first.
+    /// Returns false if the gate is not free within the timeout.
     func enter(timeoutSeconds: Double) -> Bool {
         let deadline = Date(timeIntervalSinceNow: max(0, min(timeoutSeconds, 1e9)))
         condition.lock()

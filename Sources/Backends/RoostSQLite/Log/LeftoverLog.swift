@@ -14,7 +14,7 @@ struct LeftoverLog {
     private let content: WriteAheadLog.Content
     /// Whether the file already contains everything in the log.
     private let isInFile: Bool
-    /// The generation and the mark in the file alone.
+    /// The generation and the mark that the file contains without the log.
     ///
     /// Nil if they cannot be read, for example after an incomplete checkpoint.
     private let inFile: (generation: Int64, mark: Int64)?
@@ -35,8 +35,8 @@ struct LeftoverLog {
     /// Throws `corrupted` if the log's header is damaged, or if a frame is damaged and each commit
     /// was flushed.
     ///
-    /// - Parameter isUnflushed: Whether the log may contain commits that were not flushed one by
-    ///   one; see ``UnflushedMark``.
+    /// - Parameter isUnflushed: Whether the log may contain commits that were not flushed; see
+    ///   ``UnflushedMark``.
     /// - Throws: `corrupted`.
     func requireSound(isUnflushed: Bool) throws(StoreError) {
         guard case .damaged(let offset) = content.ending else { return }
@@ -55,9 +55,9 @@ struct LeftoverLog {
 
     /// Throws `corrupted` unless the log belongs to the file.
     ///
-    /// A log starts again only when the file contains all of it, and each commit increases the
-    /// generation by at most one. So the log never decreases the generation, and increases it by at
-    /// most the number of its commits.
+    /// SQLite overwrites a log only when the file contains all of it, and each commit increases the
+    /// generation by at most one. So applying the log never decreases the generation, and increases
+    /// it by at most the number of commits in the log.
     func requireBelonging(to both: SQLiteConnection, uuid: StoreUUID) throws(StoreError) {
         guard let (generation, mark) = try SQLTallies.generationAndMark(both) else { return }
         var isLeading = true
@@ -76,7 +76,7 @@ struct LeftoverLog {
 
     /// Returns messages for people about the log, one sentence each.
     ///
-    /// - Parameter staysBesideFile: Whether the log stays because the store is only read.
+    /// - Parameter staysBesideFile: Whether the log stays because the store is opened read-only.
     /// - Returns: The messages.
     func notices(staysBesideFile: Bool) -> [String] {
         var notices: [String] = []

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import RoostCore
 internal import RoostSystem
 
-/// The deadline of a checkpoint that waits for readers of older states or for a writer.
+/// The limits of a checkpoint's wait for a writer or for readers of older states.
 struct CheckpointTimeout {
     let handle: OpaquePointer
     let deadline: ContinuousClock.Instant
@@ -13,8 +13,8 @@ struct CheckpointTimeout {
     /// After the deadline or a cancellation, interrupts the checkpoint and returns false.
     func wait() -> Bool {
         guard ContinuousClock.now < deadline, !isCancelled() else {
-            // Without the interrupt, SQLite would continue as PASSIVE. An interrupted checkpoint
-            // moves nothing more.
+            // Without the interrupt, SQLite would continue with a PASSIVE checkpoint. An
+            // interrupted checkpoint moves no more pages.
             sqlite3_interrupt(handle)
             return false
         }
@@ -29,10 +29,10 @@ extension SQLiteConnection {
 
     /// Moves all of the write-ahead log into the database and empties the log (TRUNCATE).
     ///
-    /// SQLite before 3.51.3 can lose data if a checkpoint runs concurrently with a commit. TRUNCATE
-    /// acquires the writer lock itself, so that no other connection commits meanwhile. Without the
-    /// lock, SQLite would continue as PASSIVE, so this method interrupts the checkpoint before any
-    /// page is moved.
+    /// SQLite before 3.51.3 can lose data if a checkpoint runs concurrently with a commit. A
+    /// TRUNCATE checkpoint first acquires the writer lock, so that no other connection commits
+    /// during the checkpoint. Without the lock, SQLite would continue with a PASSIVE checkpoint.
+    /// This method prevents that by interrupting the checkpoint before any page is moved.
     ///
     /// - Parameters:
     ///   - timeout: The maximum total time to wait for a writer and for readers of older states.
@@ -41,9 +41,9 @@ extension SQLiteConnection {
     ///     newest state do not prevent the checkpoint (FULL).
     ///   - keepsFile: Whether a log file of up to 8 MiB keeps its length. The frames in it then no
     ///     longer belong to the log.
-    /// - Returns: Whether the checkpoint was complete. If not, either all of the log was moved but
-    ///   not emptied, or nothing was moved. A part is never moved, because the file without its
-    ///   log would then not be a state of the store.
+    /// - Returns: Whether the checkpoint was complete. If not, either the whole log was moved but
+    ///   not emptied, or nothing was moved. The log is never moved in part, because the file alone
+    ///   would then not be a state of the store.
     /// - Throws: Errors of the file system.
     func checkpoint(
         timeout: Duration, isCancelled: @escaping () -> Bool = { false }, empties: Bool = true, keepsFile: Bool = false
@@ -57,8 +57,8 @@ extension SQLiteConnection {
                 { context, _ in
                     context?.assumingMemoryBound(to: CheckpointTimeout.self).pointee.wait() == true ? 1 : 0
                 }, context)
-            // Without the handler, SQLite would wait for a writer and then continue without the
-            // writer lock.
+            // If the handler cannot be set, no checkpoint is started: SQLite would wait for a
+            // writer, and then continue without the writer lock.
             let mode = empties ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_FULL
             let code = set != SQLITE_OK ? set : keepsFile ? keepingLogFile { moveLog(mode) } : moveLog(mode)
             // This call replaces the handler.
@@ -77,14 +77,15 @@ extension SQLiteConnection {
 
     /// Runs a TRUNCATE checkpoint that does not shorten the file of a small log.
     ///
-    /// Flushing a growing file also flushes the file system's journal, and after each truncation
-    /// the log would grow again. FORMAT.md explains why this is safe.
+    /// A truncated log grows again, and each flush of a growing file also flushes the file system's
+    /// journal. FORMAT.md explains why it is safe to keep the length.
     private func keepingLogFile(_ checkpoint: () -> Int32) -> Int32 {
         var file: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,
             let own = file.pointee.pMethods
         else { return checkpoint() }
-        // SQLite calls the first set of methods, which calls the second set.
+        // SQLite calls the first element. Its `xTruncate` calls the second element, which contains
+        // the file's own methods.
         return withUnsafeTemporaryAllocation(of: sqlite3_io_methods.self, capacity: 2) { methods in
             methods.initialize(repeating: own.pointee)
             methods[0].xTruncate = { file, byteCount in

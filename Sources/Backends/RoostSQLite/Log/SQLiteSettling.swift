@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Makes a database file complete without companion files.
+/// The operations that make a database file complete, so that it needs no companion files.
 enum SQLiteSettling {
     /// The suffixes of the files that SQLite creates beside an open database.
     static let companions = ["-wal", "-shm", "-journal"]
@@ -32,17 +32,18 @@ enum SQLiteSettling {
         }
     }
 
-    /// Moves the log into the database and removes the log if the store has no other user.
+    /// Moves the log into the database and removes the log, if the store has no other user.
     ///
-    /// The caller must have no open connection. If there are other users, a writer still moves the
-    /// log if their snapshots allow this, since the last user may be a reader. Readers never write
-    /// to the file, and remove a log only if it is empty or the file already contains all of it.
+    /// The caller must have no open connection. While the store has other users, a writer still
+    /// moves the log if their snapshots allow this, since the last user may be a reader. Readers
+    /// never write to the file, and remove a log only if it is empty or the file already contains
+    /// all of it.
     ///
-    /// Without a lock or companion files, does nothing. Otherwise, the closing user's lock becomes
-    /// exclusive or is released.
+    /// Without a lock or companion files, does nothing. Otherwise, `lock` becomes exclusive or is
+    /// released.
     ///
-    /// - Throws: `storeReplaced` if the file was replaced or removed: the log does not belong to
-    ///   the new file, and remains; errors of moving the log.
+    /// - Throws: `storeReplaced` if the file was replaced or removed, so that the log must remain;
+    ///   errors of moving the log.
     static func afterLastUse(
         _ path: String, settings: SQLiteSettings, lock: StoreLock?, check: FileHandleCheck
     ) throws(StoreError) {
@@ -56,8 +57,8 @@ enum SQLiteSettling {
                 try requireOwn(check, path: path)
                 try moveBesideOthers(path, settings: settings)
             }
-            // If two users close at the same time, neither can make its lock exclusive. After both
-            // released their locks, the last one gets the exclusive lock.
+            // If two users close at the same time, neither can make its lock exclusive. Each then
+            // releases its lock and tries again, so the last one gets the exclusive lock.
             lock.release()
             own = try? StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
             guard own != nil else { return }
@@ -127,7 +128,7 @@ enum SQLiteSettling {
         guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path),
             (try? check.verify()) != nil, let log = try? WriteAheadLog.open(ofStoreAt: path),
             let content = try? log.content(), (try? log.isInDatabase(content)) == true,
-            // The moved pages may not be on the disk yet.
+            // The moved pages must be on the disk before the log is removed.
             (try? StoreFile.syncFile(at: path)) != nil
         else { return }
         removeCompanions(path, suffixes: ["-wal", "-shm"])
@@ -159,8 +160,8 @@ enum SQLiteSettling {
         defer { if !closed { try? connection.close() } }
         _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
         let isComplete = try connection.checkpoint(timeout: .zero)
-        // Closing the last connection removes the log and its index. The log was moved and emptied,
-        // so nothing can be lost.
+        // With this setting off, closing the last connection removes the log and its index. Nothing
+        // can be lost, because the log was moved and emptied.
         if isComplete { try connection.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }
         try connection.close()
         closed = true

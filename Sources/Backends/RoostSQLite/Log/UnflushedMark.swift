@@ -1,19 +1,20 @@
 internal import RoostCore
 internal import RoostSQL
 
-/// A table that shows that a writer of the store does not flush the log at each commit
+/// The table that marks a store with a writer that does not flush the log at each commit
 /// (`synchronous=normal`).
 ///
 /// A power cut can then tear any transaction in the log, so a frame with a wrong checksum does not
 /// prove damage. The table has no rows. It is created and flushed before the first unflushed
-/// commit. A later writer drops it if that writer flushes each commit, is the only user of the
-/// store and finds no log.
+/// commit. A later writer drops the table if this writer flushes each commit, is the only user of
+/// the store and finds no log.
 enum UnflushedMark {
     static let table = "_roost_unflushed"
     /// The table's declaration in the catalog.
     static let declaration = "CREATE TABLE _roost_unflushed (reason TEXT) STRICT"
 
-    /// Creates the table if it does not exist, with a commit that is always flushed.
+    /// Creates the table if it does not exist, and flushes this commit even if others are not
+    /// flushed.
     static func set(_ connection: SQLiteConnection, settings: SQLiteSettings) throws(StoreError) {
         try connection.execute("PRAGMA synchronous = FULL")
         try commit(declaration, whereSet: false, connection: connection)

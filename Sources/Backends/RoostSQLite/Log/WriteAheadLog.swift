@@ -10,12 +10,12 @@ internal import RoostFiles
 /// A mismatch can come from a power cut, because a transaction that was never flushed may be on the
 /// disk in part, in any order. A writer that flushes each commit begins the next transaction only
 /// after the flush. So a frame of a later transaction proves that the earlier frames were on the
-/// disk. A mismatch in an earlier frame is then damage. The log's header is also flushed before the
-/// first frame is written.
+/// disk. A mismatch in an earlier frame is then damage. The log's header is flushed before the
+/// first frame is written, so a mismatch in the header is damage if a frame follows.
 struct WriteAheadLog: ~Copyable {
     /// The content of the log after the last commit that SQLite applies.
     enum Ending: Equatable {
-        /// No frame of this log follows.
+        /// No further frame of this log exists.
         case clean
         /// Further frames do not form a complete transaction.
         case unfinished
@@ -147,7 +147,8 @@ struct WriteAheadLog: ~Copyable {
 
     private func hasFrames(_ header: [UInt8], pageByteCount: Int, isBigEndian: Bool) throws(StoreError) -> Bool {
         var offset = Header.byteCount
-        // The damage can be in the header's fields or in its checksum.
+        // Either the header's fields or its checksum can be damaged, so the first frame may continue
+        // the stored or the computed checksum.
         var seeds = [LogChecksum(header, at: 24), LogChecksum(of: header, range: 0..<24, isBigEndian: isBigEndian)]
         while let frame = try frame(at: offset, pageByteCount: pageByteCount) {
             for seed in seeds
@@ -179,8 +180,8 @@ struct WriteAheadLog: ~Copyable {
                 } else if frame.salts == header.salts[...] {
                     content.ending = .unfinished
                 } else if frame.page > 0, frame.checksum == computed {
-                    // The matching checksum proves that the frame belongs to this log. The checksum
-                    // does not cover the salts, but is written together with them.
+                    // The matching checksum proves that the frame belongs to this log, but does not
+                    // cover the salts. If the disk wrote both at once, the salts changed later.
                     content.ending = Self.isWrittenAsWhole(offset) ? .damaged(offset) : .unfinished
                 }
                 break
@@ -208,18 +209,17 @@ struct WriteAheadLog: ~Copyable {
         return !bytes.isEmpty && (bytes.count < 16 || bytes[8...] == header.salts[...])
     }
 
-    /// Returns whether frames of a later transaction follow a frame that does not match its
-    /// checksum.
+    /// Returns whether frames of a later transaction follow a frame that SQLite does not accept.
     ///
     /// The search continues the chain from each stored checksum, and from `computed`. A frame that
     /// continues a chain after the end of a transaction belongs to the next transaction. If a
     /// stored checksum does not match its frame, the frame's commit mark counts only if the disk
-    /// writes the frame's header atomically. The mark is then as new as the checksum.
+    /// writes the frame's header atomically. The mark and the checksum were then written together.
     ///
     /// - Parameters:
-    ///   - first: The frame that does not match.
-    ///   - start: The offset of the frame.
-    ///   - computed: The checksum that is computed from the frame's content.
+    ///   - first: The frame that SQLite does not accept.
+    ///   - start: The offset of this frame.
+    ///   - computed: The checksum that is computed from this frame's content.
     ///   - header: The log's header.
     /// - Returns: Whether frames of a later transaction follow.
     /// - Throws: Errors of reading the log.

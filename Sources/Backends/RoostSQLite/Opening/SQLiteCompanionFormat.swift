@@ -12,7 +12,7 @@ enum SQLiteCompanionFormat {
     static func canBeCompanion(_ file: CompanionFile) -> Bool {
         switch file.suffix {
         case "-wal":
-            // SQLite itself reports a file that the user may not read.
+            // A file that the user may not read passes, because SQLite itself reports it.
             guard let beginning = file.prefix(8) else { return true }
             guard !isLog(beginning) else { return true }
             guard beginning.allSatisfy({ $0 == 0 }) else { return false }
@@ -24,14 +24,14 @@ enum SQLiteCompanionFormat {
         }
     }
 
-    /// Returns whether the file is the index of a log, which contains no data of its own; see
+    /// Returns whether the file is a log's index and so contains no data of its own; see
     /// ``FileStoreType/isExpendable(_:)``.
     static func isExpendable(_ file: CompanionFile) -> Bool {
         guard file.suffix == "-shm", isIndexLength(file.byteCount) else { return false }
         return file.prefix(examinedByteCount).map(isIndex) ?? false
     }
 
-    /// The maximum number of bytes that are searched for content.
+    /// The maximum number of bytes of a file that are examined.
     private static let examinedByteCount = 1 << 20
     /// The size of a unit of an index.
     private static let unitByteCount = 32 << 10
@@ -42,8 +42,8 @@ enum SQLiteCompanionFormat {
     private static let (logMagics, logFormat): ([UInt32], UInt32) = ([0x377F_0682, 0x377F_0683], 3_007_000)
     /// The first bytes of an index, in both byte orders.
     ///
-    /// These bytes are the version of the format. SQLite truncates the index of a log that is not
-    /// in use to three bytes.
+    /// These bytes are the beginning of the format's version. Only three bytes are compared,
+    /// because SQLite truncates the index of an unused log to three bytes.
     private static let indexBeginnings: [[UInt8]] = [[0x18, 0xE2, 0x2D], [0x00, 0x2D, 0xE2]]
     /// The length of an index header, and the offset of the hash table in the first unit.
     private static let (indexHeaderByteCount, indexHashOffset) = (136, 16 << 10)
@@ -58,9 +58,9 @@ enum SQLiteCompanionFormat {
         byteCount <= newIndexByteCount || byteCount.isMultiple(of: indexStepByteCount)
     }
 
-    /// Returns whether these are the first bytes of an index, complete or not.
+    /// Returns whether these are the first bytes of an index, possibly of an unfinished one.
     ///
-    /// SQLite first writes page numbers and their hash table, and the header last.
+    /// SQLite writes the page numbers and their hash table first, and the header last.
     private static func isIndex(_ bytes: [UInt8]) -> Bool {
         if indexBeginnings.contains(where: { bytes.starts(with: $0) }) { return true }
         guard bytes.prefix(indexHeaderByteCount).allSatisfy({ $0 == 0 }) else { return false }

@@ -2,8 +2,9 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Checks the files beside a store before SQLite opens them, since SQLite applies and removes them
-/// without asking.
+/// The checks of the files beside a store, which are made before SQLite opens the store.
+///
+/// SQLite applies and removes such files without asking.
 enum SQLiteCompanions {
     /// Checks that the files beside the store have SQLite's formats, and that a rollback journal
     /// belongs to the store.
@@ -46,7 +47,7 @@ enum SQLiteCompanions {
         return leftover
     }
 
-    /// Checks that the log beside a store belongs to it, before it is removed with the store.
+    /// Checks that the log beside a store belongs to that store, so that both can be removed.
     ///
     /// If the store is damaged even without its log, the check passes, because the owner of the log
     /// cannot be determined.
@@ -77,7 +78,7 @@ enum SQLiteCompanions {
     }
 }
 
-/// A rollback journal beside a store, which only a program other than Roost leaves there.
+/// A rollback journal that a program other than Roost left beside a store.
 ///
 /// SQLite writes the pages of a rollback journal back into the database and removes the journal. A
 /// journal belongs to the store if its page size, database length and change counter fit the store.
@@ -85,17 +86,17 @@ enum SQLiteCompanions {
 struct RollbackJournal {
     private static let magic: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
     private static let headerByteCount = 28
-    /// The size of the number and the checksum of each page.
+    /// The size of a record without its page: a number and a checksum of four bytes each.
     private static let recordByteCount = 8
 
-    /// Checks that a rollback journal beside the store at `path` was begun for this store.
+    /// Checks that a rollback journal beside the store at `path`, if any, was begun for this store.
     ///
     /// SQLite ignores a journal that is empty or begins with zeros.
     ///
     /// - Throws: `notAStore` with the name of the journal.
     static func requireOwn(besideStoreAt path: String) throws(StoreError) {
         let journal = path + "-journal"
-        // SQLite itself reports a journal that cannot be read.
+        // A journal that cannot be read passes, because SQLite itself reports it.
         guard (try? belongs(journal, toStoreAt: path)) == false else { return }
         throw StoreError(
             .notAStore,

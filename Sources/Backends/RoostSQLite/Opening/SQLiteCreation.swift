@@ -35,7 +35,7 @@ enum SQLiteCreation {
         }
     }
 
-    /// Writes the header fields and the tables of an empty database.
+    /// Sets the header fields of an empty database, and calls `tables` to create the tables.
     static func fill(
         _ connection: SQLiteConnection, pageSizeBytes: Int, formatVersion: Int,
         _ tables: (any SQLConnection) throws(StoreError) -> Void

@@ -32,7 +32,7 @@ struct SQLiteHeader {
     }
 
     /// The size of the file according to the header, or nil if an old version of SQLite did not
-    /// write it.
+    /// update this field.
     private var fileByteCount: Int? {
         let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])
         guard word(28) > 0, word(24) == word(92) else { return nil }
@@ -41,15 +41,16 @@ struct SQLiteHeader {
 
     /// Throws `corrupted` if the end of the file is missing.
     ///
-    /// SQLite would notice this only when it reads the missing part. While there is a log, the file
-    /// may be shorter than the store.
+    /// SQLite would notice this only when it reads the missing part. A file with a log passes,
+    /// because it may be shorter than the store.
     private static func requireWhole(_ path: String) throws(StoreError) {
         for attempt in 1...2 {
             guard let bytes = StoreFile.read(prefix: byteCount, of: path),
                 let expected = SQLiteHeader(bytes)?.fileByteCount,
                 try StoreFile.byteCount(at: path) < expected, !SQLiteSettling.needsRecovery(path)
             else { return }
-            // A checkpoint between the two reads can also cause this, but not twice in a row.
+            // A checkpoint between reading the header and the length can also cause this, but not
+            // twice in a row.
             guard attempt == 2 else { continue }
             throw StoreError(
                 .corrupted, "'\(path)' is shorter than it says: its end is missing. Restore it from a backup.")
@@ -72,7 +73,8 @@ struct SQLiteHeader {
     ///
     /// - Throws: `notAStore`, `unsupportedVersion` or `corrupted`; errors of reading the file.
     static func requireStore(at path: String) throws(StoreError) {
-        // A read error, such as a lack of file handles, does not mean that the file is not a store.
+        // A read error, such as a lack of file handles, is thrown unchanged, because the file may
+        // still be a store.
         guard let header = SQLiteHeader(try RegularFile(at: path).bytes(at: 0, count: byteCount)) else {
             throw StoreError(.notAStore, "'\(path)' is not an SQLite database; check the path.")
         }

@@ -76,9 +76,9 @@ struct SQLiteOpening {
         guard settings.isReadOnly else {
             return try open(type: type, location: location, lock: lock, check: check, isLinked: isLinked)
         }
-        // Readers with a lock on the file prevent all processes from creating a log, so this reader
-        // also uses such a lock. If the lock file is missing although the directory is writable,
-        // the disk is full.
+        // While another reader holds a lock on the file, no process can create a log, so this
+        // reader also locks the file. If the directory is writable and yet no lock file could be
+        // created, the disk is full.
         let isFull = lock == nil && StoreFile.canMakeFiles(beside: path)
         if isFull || SQLiteFileLock.isHeld(at: path), let fileLock = try lockFile() {
             return try open(
@@ -103,7 +103,7 @@ struct SQLiteOpening {
 
     /// Returns a lock under which the file can be read without a log.
     ///
-    /// Returns nil if a log or journal has content, or if another lock prevents this one.
+    /// Returns nil if a log or journal has content, or if the file cannot be locked.
     private func lockFile() throws(StoreError) -> SQLiteFileLock? {
         guard let fileLock = try SQLiteFileLock.forReading(path), !SQLiteSettling.needsRecovery(path) else {
             return nil
@@ -116,8 +116,8 @@ struct SQLiteOpening {
         isLinked: Bool,
         fileLock: SQLiteFileLock? = nil
     ) throws(StoreError) -> SQLStore {
-        // The first process to open the store checks and recovers it. Others wait for the result,
-        // and rely on it while any of them has the store open.
+        // The first process to open the store checks and recovers it. Other processes wait for the
+        // result, and rely on it while any process has the store open.
         let soundness = try joinSound(lock)
         let isRecovering = soundness?.isExamining == true && SQLiteSettling.needsRecovery(path)
         if let soundness, soundness.isExamining, !isRecovering { try soundness.confirm() }
@@ -125,8 +125,8 @@ struct SQLiteOpening {
         if isImmutable { lock?.readFileAlone() }
         let unchanged = isLinked ? check : nil
         let leftover = isRecovering ? try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings: settings) : nil
-        // Recovery accepts a commit even if its process was killed before it flushed the log. Later
-        // commits build on it, so it must be durable.
+        // Recovery accepts a commit even if its process was killed before flushing the log. The log
+        // is flushed now, because later commits build on this commit.
         if leftover != nil { try StoreFile.syncFile(at: path + "-wal") }
         let connection: SQLiteConnection
         let (uuid, isUnflushed): (StoreUUID, Bool)
@@ -172,10 +172,11 @@ struct SQLiteOpening {
 
     /// Returns whether SQLite opens the file as immutable.
     ///
-    /// SQLite then creates no files beside the store and does not look for changes.
+    /// SQLite then creates no files beside the store, and does not notice changes of the file.
     private func isImmutable(isLocked: Bool, isLinked: Bool, isFileLocked: Bool) -> Bool {
         if isFileLocked { return true }
-        // The locks that belong to one hard link do not exclude a writer that uses another link.
+        // Locks would not help, because the locks of one hard link do not exclude a writer that uses
+        // another link. Instead, each reading checks that the file is unchanged.
         if isLinked { return !SQLiteSettling.needsRecovery(path) }
         // If no file can be created in the directory, SQLite must not try. An existing lock file
         // does not show whether files can be created.
@@ -207,7 +208,7 @@ struct SQLiteOpening {
         return error
     }
 
-    /// Waits for the check of the store, or starts it.
+    /// Waits for another opener's check of the store, or becomes the opener that checks it.
     ///
     /// Returns nil if this reader cannot set locks.
     private func joinSound(_ lock: StoreLock?) throws(StoreError) -> SoundnessLock? {
@@ -224,8 +225,8 @@ struct SQLiteOpening {
 
     /// Throws `corrupted` if the log is damaged or belongs to another store.
     ///
-    /// Used for a reader that cannot set locks. A writer may be active meanwhile, so a log that
-    /// seems damaged is read again.
+    /// Used for a reader that cannot set locks. A log that seems damaged is read again, because a
+    /// writer may have changed it during the reading.
     private func requireSoundLog(
         _ connection: SQLiteConnection, uuid: StoreUUID, isUnflushed: Bool
     ) throws(StoreError) {
@@ -280,7 +281,8 @@ struct SQLiteOpening {
         return new
     }
 
-    /// Sets or removes the mark of stores with writers that do not flush each commit.
+    /// Creates the ``UnflushedMark`` for a writer that does not flush each commit; otherwise drops
+    /// an old mark if possible.
     private func mark(
         _ connection: SQLiteConnection, isUnflushed: Bool, lock: StoreLock?, hasLog: Bool
     ) throws(StoreError) {
@@ -292,7 +294,7 @@ struct SQLiteOpening {
         }
     }
 
-    /// Reads the identity and the model, and compares the schema with the model.
+    /// Reads the identity and the model, and compares the model with the schema and the options.
     ///
     /// First checks that reading runs no foreign code in the schema. The last element of the result
     /// is whether the log may contain commits that were not flushed.

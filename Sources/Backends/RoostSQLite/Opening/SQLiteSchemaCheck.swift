@@ -30,7 +30,7 @@ struct SQLiteSchemaCheck {
                     case .text(let name) = try statement.value(at: 1),
                     case .text(let table) = try statement.value(at: 2)
                 else { throw StoreError(.corrupted, "The catalog of '\(connection.path)' is damaged.") }
-                // Indexes that SQLite creates for itself have no text.
+                // Indexes that SQLite creates by itself have no text, and are not checked.
                 guard case .text(let sql) = try statement.value(at: 3) else { continue }
                 let isPlain = type == "table" && sql.prefix(14).uppercased().hasPrefix("CREATE TABLE")
                 guard isPlain || type == "index" else {
@@ -46,7 +46,7 @@ struct SQLiteSchemaCheck {
         }
     }
 
-    /// Whether a writer does not flush the log at each commit; see ``UnflushedMark``.
+    /// Whether the store has the table of ``UnflushedMark``.
     var isUnflushed: Bool { entries[UnflushedMark.table]?.sql == UnflushedMark.declaration }
 
     /// Checks that the system tables exist and are unchanged.

@@ -19,8 +19,9 @@ struct SQLiteSettings: Sendable {
     var synchronous = Synchronous.full
     /// The maximum size of a value or a row, in bytes.
     var maximumValueBytes = 256 << 20
-    /// The time after which a statement that has not found its next row throws `timedOut`, or nil
-    /// for no limit.
+    /// The maximum time that a statement may take to find its next row, or nil for no limit.
+    ///
+    /// A slower statement throws `timedOut`.
     var rowTimeout: Duration? = .seconds(300)
     /// The page size of a new store, or nil for 4096.
     var pageSizeBytes: Int?

@@ -31,7 +31,7 @@ final class StoreCheck {
     private var tally: StoreTally
     /// The number of entries that the records require in each space.
     private var expected: [KeySpace: Int] = [:]
-    /// The spaces in which an entry of a record is missing or has another value.
+    /// The spaces in which an entry of a record is missing or has a wrong value.
     private var incomplete: Set<KeySpace> = []
     private var highestKeys: [Int: Int64] = [:]
 
@@ -96,8 +96,8 @@ final class StoreCheck {
         }
     }
 
-    /// Describes the relationship, constraint or index whose number a key begins with, for
-    /// messages.
+    /// Returns a description, for messages, of the relationship, constraint or index whose number
+    /// begins a key.
     private func name(_ key: StorageKey, space: KeySpace) -> String {
         guard let number = key.number else { return "nothing" }
         switch space {
@@ -114,8 +114,8 @@ final class StoreCheck {
 
     /// Finds entries that belong to no record.
     ///
-    /// Every required entry was looked up before. If all were correct, equal counts prove that no
-    /// others exist.
+    /// ``checkRecords()`` has looked up every required entry. If all of them were correct and the
+    /// counts are equal, no other entries exist.
     private func checkEntries(_ space: KeySpace) throws(StoreError) {
         let cursor = try reader.cursor(in: space)
         var count = 0
@@ -159,8 +159,8 @@ final class StoreCheck {
         return isFound && RecordEntries.value(in: space, object: object) == value
     }
 
-    /// Returns the root entity of the objects that can have an entry; nil if the model lacks the
-    /// entry's number.
+    /// Returns the root entity of the objects that can have an entry; nil if the model has no
+    /// relationship, constraint or index with the entry's number.
     private func root(_ key: StorageKey, space: KeySpace) -> Int? {
         guard let number = key.number else { return nil }
         let entity: Int?

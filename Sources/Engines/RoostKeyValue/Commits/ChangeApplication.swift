@@ -5,9 +5,9 @@ internal import RoostCore
 /// ``ConflictDetection`` compares versions and requirements with the store during the write.
 ///
 /// Problems are checked in this order: versions, last places
-/// (``ConflictDetection/requireLastPlaces()``), used keys, unique values, missing objects, denied
+/// (``ConflictDetection/requireLastPlaces()``), taken keys, unique values, missing objects, denied
 /// deletes. The first kind of problem found is thrown as an error, which rolls the transaction
-/// back. The error lists all problems of this kind; for last places and used keys, only the first.
+/// back. The error lists all problems of this kind; for last places and taken keys, only the first.
 struct ChangeApplication {
     private let change: PreparedChange
     private let plan: StorePlan
@@ -21,11 +21,11 @@ struct ChangeApplication {
     private var denials = DeleteDenials()
     /// The entries to remove for the current object.
     private var gone = EntryArena()
-    /// The entries of references and indexes to write after all removals.
+    /// The entries to write after all removals, except unique values.
     private var pending = EntryArena()
     /// The unique values to write after all removals.
     ///
-    /// An object may take a value that another object loses.
+    /// An object may take a value that another object loses in the same change set.
     private var claims = UniquenessClaims()
     /// Reusable memory for a record.
     private var scratch: [UInt8] = []
@@ -103,7 +103,7 @@ struct ChangeApplication {
             let rank = change.rank(ofUpdate: item)
             guard let old = requirements.record(old, of: item, at: new.version, rank: rank, conflicts: &conflicts)
             else { return }
-            // After the first conflict, updates are only compared and not applied.
+            // After the first conflict, the remaining updates are only compared, not applied.
             guard conflicts.isEmpty else { return }
             guard new.version < UInt32.max else {
                 throw .usedUpVersions(new.id, version: new.version)
@@ -112,7 +112,7 @@ struct ChangeApplication {
             tally.entities[item.entity].remove(old.storedContentHash)
             tally.entities[item.entity].add(new.storedContentHash)
             history?.recorder.update(old, to: new)
-            // Most updates change no indexed value.
+            // Most updates change no entry, and comparing is faster than collecting entries.
             if !RecordEntries.agree(old, right: new, plan: plan) { exchangeEntries(old, new) }
         }
         guard isWritten else { return }
@@ -238,7 +238,7 @@ struct ChangeApplication {
         }
     }
 
-    /// Records the object at the other end of a deleted object's link, if that object remains.
+    /// Records that the object at the other end of a link denies a delete, if that object remains.
     ///
     /// Records only the first such object for each deleted object and relationship.
     private mutating func deny(

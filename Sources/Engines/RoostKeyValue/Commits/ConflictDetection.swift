@@ -1,9 +1,9 @@
 internal import RoostCore
 
-/// Compares the requirements of a change set with a store: the optimistic detection of conflicts.
+/// The optimistic detection of conflicts between the requirements of a change set and a store.
 ///
-/// A change set contains the version that its caller read of each object to update, delete or keep
-/// unchanged. A missing object, or one with another version or entity, is a conflict.
+/// For each object to update, delete or keep unchanged, a change set contains the version that the
+/// caller read. A missing object, or an object with another version or entity, is a conflict.
 struct ConflictDetection {
     let change: PreparedChange
     let reader: any KeyValueReader
@@ -17,7 +17,7 @@ struct ConflictDetection {
     ///   - item: The object.
     ///   - version: The version that the change is based on.
     ///   - rank: The position of the object in the change set; see ``ChangeConflicts``.
-    ///   - conflicts: Receives the conflict.
+    ///   - conflicts: Receives the conflict, if any.
     /// - Returns: The record at the given version; nil after a conflict.
     @inline(__always)
     func record(
@@ -42,8 +42,8 @@ struct ConflictDetection {
         return conflicts
     }
 
-    /// Throws `conflict` if an ordered relationship has a place after the last one that the caller
-    /// read.
+    /// Throws `conflict` if an ordered relationship contains an object after the last place that
+    /// the caller read.
     func requireLastPlaces() throws(StoreError) {
         for last in change.lastPlaces {
             var spaces: [(space: KeySpace, number: Int)] = []
@@ -71,7 +71,7 @@ struct ConflictDetection {
     /// Throws `objectNotFound` if a required object or an end of an added link does not exist or
     /// has the wrong entity.
     ///
-    /// Call this after the records of the change are written and deleted.
+    /// Call this after all records of the change are written or deleted.
     func requireObjects() throws(StoreError) {
         var missing = MissingObjects()
         for item in change.existing {
@@ -102,7 +102,7 @@ struct ConflictDetection {
     /// Finds remaining to-one references to deleted objects, at most one for each deleted object
     /// and relationship.
     ///
-    /// Call this after the records of the change and their entries are written and deleted.
+    /// Call this after all records of the change and their entries are written or deleted.
     func findReferences(_ denials: inout DeleteDenials) throws(StoreError) {
         var known: (entity: Int, relationships: [ManagedObjectModel.Relationship])?
         for item in change.deletes {
@@ -122,8 +122,8 @@ struct ConflictDetection {
         }
     }
 
-    /// Returns an object's ID, which names the object's own entity; nil if the object does not
-    /// exist.
+    /// Returns the ID of an object in the hierarchy of `entity`, with the object's actual entity;
+    /// nil if the object does not exist.
     func id(_ key: Int64, in entity: Int) throws(StoreError) -> ObjectID? {
         let root = model.entities[entity].root
         let found = try reader.entityNumber(of: key, root: root, model: model)

@@ -1,11 +1,11 @@
 public import RoostCore
 
 extension KeyValueStore {
-    /// Writes a change set, all or nothing; see ``PersistentStore/commit(_:)``.
+    /// Writes a change set completely or not at all; see ``PersistentStore/commit(_:)``.
     ///
-    /// The change set is compared with the store in the write transaction, which an error rolls
-    /// back. A change set that only has requirements is compared with a view of the store and
-    /// writes nothing.
+    /// The change set is compared with the store inside the write transaction. An error rolls the
+    /// transaction back. If a change set contains only requirements, they are compared with a view
+    /// of the store, and nothing is written.
     ///
     /// A change set without effect, such as the removal of a link that does not exist, does not
     /// change the generation.

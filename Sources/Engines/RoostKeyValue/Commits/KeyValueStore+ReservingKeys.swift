@@ -26,9 +26,9 @@ extension KeyValueStore {
     ///
     /// No other caller in any process gets these keys.
     ///
-    /// The store records blocks of 64 to 4096 keys (or `count`, if higher) as used and takes keys
-    /// from memory, so most calls write nothing. ``close()`` returns the rest of a block. A crash
-    /// leaves a gap.
+    /// The store marks a block of 64 to 4096 keys (or `count`, if higher) as used. Later calls take
+    /// keys from this block in memory, so most calls write nothing. ``close()`` returns the unused
+    /// keys of the block to the store. After a crash, the unused keys remain a gap.
     ///
     /// - Throws: `closed`; `readOnly`; `unknownEntity`; `invalidRequest` if `count` is below 1;
     ///   `limitExceeded` if the keys are exhausted; `busy`.
@@ -41,7 +41,7 @@ extension KeyValueStore {
         let wanted = Int64(count)
         let (taken, size): (Range<Int64>?, Int64) = state.withLock { state in
             let size = state.blocks[root]?.size ?? KeyBlock.smallestSize
-            // A closed store has returned its unused keys, and a running load owns the unused keys.
+            // A closed store has returned its unused keys. During a load, the loader owns them.
             guard !state.isClosed, state.load == nil else { return (nil, size) }
             return (state.blocks[root]?.take(wanted), size)
         }
@@ -50,9 +50,9 @@ extension KeyValueStore {
         block.size = min(size * 4, KeyBlock.largestSize)
         return state.withLock { [block] state in
             var block = block
-            // If no other program reserved keys, this block follows the old block and includes its
-            // rest. If another thread meanwhile reserved a block with higher keys, that block
-            // remains, and the rest of this block becomes a gap.
+            // If this block directly follows the old block, it takes over the old block's unused
+            // keys. If another thread has stored a block with higher keys in the meantime, that block
+            // is kept, and the rest of this block becomes a gap.
             if let old = state.blocks[root], old.limit == block.next { block.next = old.next }
             let first = block.next
             block.next += wanted
@@ -61,13 +61,15 @@ extension KeyValueStore {
         }
     }
 
-    /// Marks from `least` to `best` further keys as used.
+    /// Marks further keys as used: `best` keys, or all remaining keys if fewer are left.
+    ///
+    /// - Throws: `limitExceeded` if fewer than `least` keys are left; the errors of a write.
     private func setAside(_ least: Int64, atBest best: Int64, root: Int, entity: EntityName) throws(StoreError)
         -> KeyBlock
     {
         try write { (writer) throws(StoreError) in
             let last = try MetaSpace.readLastKey(root: root, reader: writer)
-            // `Int64.max` is never used as a key, so that the end of each range is also an `Int64`.
+            // `Int64.max` is never used as a key, so that the upper bound of each range is an `Int64` too.
             let left = Int64.max - 1 - last
             guard left >= least else {
                 throw StoreError(.limitExceeded, "The hierarchy of entity '\(entity)' has no \(least) keys left.")
@@ -78,10 +80,10 @@ extension KeyValueStore {
         }
     }
 
-    /// Records the highest used keys, so that callers get only higher keys.
+    /// Skips the reserved keys up to the highest key that a commit or load has used.
     ///
-    /// The used keys need not be reserved. A block skips all keys up to the highest used key,
-    /// because lower keys may also be used.
+    /// Commits and loads may use keys that were not reserved. The keys below the highest key are
+    /// skipped too, because they may also be used.
     func noteUsedKeys(_ highest: [(root: Int, key: Int64)]) {
         state.withLock { state in
             for (root, key) in highest {
@@ -91,8 +93,8 @@ extension KeyValueStore {
         }
     }
 
-    /// Returns unused keys to the store, unless one of them or a later key was used or reserved
-    /// meanwhile.
+    /// Returns unused keys to the store, unless one of them or a later key was used or reserved in
+    /// the meantime.
     ///
     /// Keys that are not returned are only gaps, so errors are ignored.
     func returnKeys(_ blocks: [Int: KeyBlock]) {
@@ -102,7 +104,7 @@ extension KeyValueStore {
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for (root, block) in unused
                 where try MetaSpace.readLastKey(root: root, reader: writer) == block.limit - 1 {
-                    // Another program may have inserted an object with a key of its own choice.
+                    // Another program may have inserted an object with a key that it did not reserve.
                     let cursor = try writer.cursor(in: .records)
                     if try cursor.seek(to: StorageKey(record: block.next, root: root)), cursor.key.keyNumber == root {
                         continue

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The two keys of a link.
+/// The two keys under which a link is stored, one for each end.
 enum LinkKeys {
     static func keys(_ link: Link, relationship: Int) -> (key: StorageKey, inverseKey: StorageKey) {
         var (key, inverseKey) = (StorageKey(), StorageKey())
@@ -30,7 +30,7 @@ extension KeyValueWriter {
         return true
     }
 
-    /// Writes a normalized link between two objects that have no link.
+    /// Writes a normalized link between two objects that the relationship does not link yet.
     func insertLink(_ link: Link, relationship: Int, tally: inout StoreTally) throws(StoreError) {
         let (key, inverseKey) = LinkKeys.keys(link, relationship: relationship)
         try put(key, number: link.inverseOrder, in: .links)
@@ -38,7 +38,7 @@ extension KeyValueWriter {
         tally.relationships[relationship].add(RecordHash.link(link, of: relationship))
     }
 
-    /// Removes an existing link with exactly the given places.
+    /// Removes a link that is stored with exactly the given places.
     func removeStoredLink(
         _ link: Link, relationship: Int, model: ManagedObjectModel, tally: inout StoreTally
     ) throws(StoreError) {
@@ -54,8 +54,8 @@ extension KeyValueWriter {
 
     /// Returns the stored link between the same objects, with its places, or nil.
     ///
-    /// An end without order has place 0, so the key is known. If both ends are ordered, the method
-    /// searches the links of both objects.
+    /// An unordered end always has place 0, so the link's key at that end is known. If both ends
+    /// are ordered, the method searches the links of both objects.
     func storedLink(_ link: Link, number: Int, model: ManagedObjectModel) throws(StoreError) -> Link? {
         let relationship = model.relationships[number]
         let unplaced = LinkKeys.keys(Link(link.source, link.target), relationship: number)
@@ -73,8 +73,8 @@ extension KeyValueWriter {
 
     /// Returns the stored link between the same objects, with its places, or nil.
     ///
-    /// Reads the links of the source and of the target in turn, and stops when one of the objects
-    /// has no more. So the cost depends on the object that has fewer links.
+    /// Reads one link of the source and one link of the target at a time, and stops when one of the
+    /// two objects has no more links. So the cost depends on the object with fewer links.
     private func searchLink(_ link: Link, number: Int) throws(StoreError) -> Link? {
         let prefix = StorageKey(record: link.source, root: number)
         let inversePrefix = StorageKey(record: link.target, root: number)

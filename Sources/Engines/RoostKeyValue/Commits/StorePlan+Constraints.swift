@@ -10,8 +10,8 @@ extension StorePlan {
 
     /// Returns the keys of the stored objects with the given unique values.
     ///
-    /// More than one object has them only in a damaged store. If the storage key is shortened, the
-    /// records are compared.
+    /// Several objects have the same unique values only in a damaged store. A shortened storage key
+    /// does not contain the whole values, so the values in the records are compared.
     func holders(
         constraint: Int, values: [UInt8], reader: any KeyValueReader
     ) throws(StoreError) -> [Int64] {
@@ -44,7 +44,7 @@ extension StorePlan {
         return found
     }
 
-    /// Returns the object of a key that is not shortened, or nil if the key does not exist.
+    /// Returns the object key in the entry of an unshortened storage key; nil without an entry.
     func holder(_ key: UnsafeRawBufferPointer, reader: any KeyValueReader) throws(StoreError) -> Int64? {
         var holder: Int64?
         try reader.withValue(of: key, in: .unique) { (value) throws(StoreError) in

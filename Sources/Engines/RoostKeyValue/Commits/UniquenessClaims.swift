@@ -52,7 +52,7 @@ struct UniquenessClaims {
 
     /// Writes one claim.
     ///
-    /// Returns the object that already has the values; nil if no object has them.
+    /// Returns the object that already had the values; nil if the claim was written.
     private static func put(
         _ key: UnsafeRawBufferPointer, claim: Claim, writer: any KeyValueWriter, plan: StorePlan
     ) throws(StoreError) -> Int64? {

@@ -10,17 +10,17 @@ struct FetchPlanner {
     let entity: ManagedObjectModel.Entity
     /// Whether the request includes objects of subentities.
     let includesSubentities: Bool
-    /// The snapshot, for object counts, which are read only if a choice depends on them.
+    /// The snapshot; the planner reads its object counts only if a choice depends on them.
     private let snapshot: KeyValueSnapshot
     /// The number of relationships between the entity of the outermost request and this entity.
     private let hopCount: Int
 
-    /// The number of relationships after which the planner tries no further relationship.
+    /// The maximum number of relationships that the planner follows from the outermost request.
     private static let maximumHopCount = 8
-    /// The maximum number of ranges of an index to look up.
+    /// The maximum number of combinations of listed values to look up in one index.
     private static let maximumRangeCount = 100_000
 
-    /// Creates a planner of requests for objects of an entity.
+    /// Creates a planner for requests that find objects of one entity.
     init(
         _ entity: ManagedObjectModel.Entity, includesSubentities: Bool, in snapshot: KeyValueSnapshot, hopCount: Int = 0
     ) {
@@ -35,9 +35,9 @@ struct FetchPlanner {
 
     /// Returns the best plan for a request.
     ///
-    /// For a request with a limit and no conditions, an index can be chosen for its order alone.
-    /// With conditions, the fetch might read the whole index, which takes much longer than reading
-    /// all objects.
+    /// If a request has a limit and no conditions, an index can be chosen for its order alone. If
+    /// it has conditions, such a fetch might read the whole index, which takes much longer than
+    /// reading all objects without an index.
     func planned(_ checked: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         let request = checked.request
         let conjuncts = request.predicate?.conjuncts ?? []
@@ -116,7 +116,7 @@ struct FetchPlanner {
         AccessChoice(access: .nothing, rank: AccessRank(kind: .nothing), decided: [position], isCountable: true)
     }
 
-    /// Returns whether the request includes all objects of an entity and its subentities.
+    /// Returns whether the request includes exactly the objects of an entity and its subentities.
     private func isWhole(_ number: Int) -> Bool {
         number == entity.number && (includesSubentities || !entity.hasSubentities)
     }
@@ -125,8 +125,8 @@ struct FetchPlanner {
 
     /// Returns the union of the accesses of an OR's members; nil if a member has no access.
     ///
-    /// If several members have conditions on objects of the same relationship, one request finds
-    /// these objects.
+    /// The conditions of several members on one relationship are combined, so that one request
+    /// finds all their related objects.
     private func union(_ members: [FetchRequest.Predicate], position: Int) throws(StoreError) -> AccessChoice? {
         var related: [Int: [RelatedCondition]] = [:]
         var choices: [(choice: AccessChoice, conjunctCount: Int)] = []
@@ -152,7 +152,7 @@ struct FetchPlanner {
         // of the entity itself.
         guard choices.count(where: { $0.choice.rank.kind == .scanOfOthers }) <= 1 else { return nil }
         var worst = choices.map(\.choice.rank).max() ?? AccessRank(kind: .nothing)
-        // Two members with one unique value each can find two objects.
+        // Each member may find only one object, but the union can find one for each member.
         if choices.count > 1 { worst = max(worst, AccessRank(kind: .several, detail: choices.count)) }
         return AccessChoice(
             access: .union(choices.map(\.choice.access)), rank: worst,
@@ -175,7 +175,8 @@ struct FetchPlanner {
         }
     }
 
-    /// Returns the object's own property whose unmodified value a comparison compares, or nil.
+    /// Returns the entity's own property that a comparison compares directly and byte by byte; nil
+    /// for other comparisons.
     private func field(_ comparison: FetchRequest.Comparison) -> RecordLayout.Field? {
         guard comparison.modifier == .direct, comparison.comparesBytes, case .keyPath(let path) = comparison.left else {
             return nil
@@ -221,7 +222,7 @@ struct FetchPlanner {
         return keys(values, root: entity.root)
     }
 
-    /// Returns the keys of the object IDs of one hierarchy, in ascending order.
+    /// Returns the keys of the object IDs that belong to one hierarchy, in ascending order.
     private func keys(_ values: [Value], root: Int) -> [Int64] {
         var keys: [Int64] = []
         for case .objectID(let id) in values where id.key > 0 && model.entity(id.entity)?.root == root {
@@ -236,7 +237,7 @@ struct FetchPlanner {
         var best: AccessChoice?
         let plan = plan.entities[entity.number]
         for values in plan.constraints {
-            // An object with null in one of the properties has no entry.
+            // A constraint has no entry for an object with null in one of the constrained properties.
             guard values.fields.allSatisfy({ conditions[$0.name]?.condition.excludesNull ?? false }) else { continue }
             best = .better(best, entries(of: values, space: .unique, conditions: conditions))
         }
@@ -273,7 +274,7 @@ struct FetchPlanner {
             prefixes = prefixes.flatMap { prefix in ranges.map { prefix + $0.start.bytes } }
         }
         guard !decided.isEmpty else { return nil }
-        // Shortened keys are sorted only up to this length.
+        // Only this many bytes of a shortened key are in the order of the values. A hash follows.
         let limit = plan.keyLimit - IndexKeyEncoding.shortenedTail
         var (ranges, isExact) = ([KeyRange](), true)
         for prefix in prefixes {
@@ -324,8 +325,9 @@ struct FetchPlanner {
 
     /// Returns an access to the objects whose related objects match a condition.
     ///
-    /// A separate request finds the related objects. If that request has to read all of them, this
-    /// access is used only if there are at most about 32 related objects for each object.
+    /// A separate request finds the related objects. If it must read all objects of their entity,
+    /// the result is nil if that entity has more than about 32 times as many objects as this
+    /// entity.
     private func sources(_ related: RelatedCondition) throws(StoreError) -> AccessChoice? {
         guard hopCount < Self.maximumHopCount else { return nil }
         let relationship = related.relationship
@@ -343,8 +345,8 @@ struct FetchPlanner {
             }
             rank = AccessRank(kind: .scanOfOthers)
         }
-        // The source of a to-one relationship exists. The source of a derived relationship may not
-        // exist: it is the destination of a to-one reference.
+        // The source of a to-one relationship exists. The source of a derived relationship is the
+        // destination of a to-one reference, which may not exist.
         let exist = if case .field = relationship.storage { true } else { false }
         return AccessChoice(
             access: .sources(relationship, of: inner, atLeast: related.leastCount), rank: rank,

@@ -3,8 +3,8 @@ internal import RoostCore
 
 /// A comparison of a field with constants, as ranges of the field's index encoding.
 ///
-/// The ranges contain exactly the values for which the comparison is true. The ranges ascend and
-/// include the encoding's first byte; see ``IndexKeyEncoding``.
+/// The ranges contain exactly the values for which the comparison is true. Their bounds begin with
+/// the first byte of the encoding, which distinguishes null; see ``IndexKeyEncoding``.
 struct FieldCondition: Sendable {
     /// The selectivity of a condition; the cases expected to leave the fewest values come first.
     enum Strength: Int, Comparable, Sendable {
@@ -27,7 +27,7 @@ struct FieldCondition: Sendable {
     ///   - field: The left side.
     ///   - comparison: The operator.
     ///   - values: The constants on the right side: one, the two of `BETWEEN`, or all of `IN`.
-    ///   - model: The model of the object IDs.
+    ///   - model: The model that defines the entities of object IDs among the constants.
     init?(
         _ field: RecordLayout.Field, comparison: FetchRequest.Comparison.Operator, values: [Value],
         model: ManagedObjectModel
@@ -79,8 +79,8 @@ struct FieldCondition: Sendable {
             return
         }
         guard let constant = EncodedConstant(value, field: field, model: model) else { return nil }
-        // NaN is not ordered relative to any value, so the comparison finds nothing. An index sorts
-        // NaN last.
+        // NaN is neither below nor above any value, so the comparison finds nothing. The order of an
+        // index, with NaN last, does not apply.
         guard !constant.isUnordered else {
             self.init(ranges: [], strength: .values)
             return
@@ -100,7 +100,7 @@ struct FieldCondition: Sendable {
         self.strength = strength
     }
 
-    /// Returns the values that match both conditions.
+    /// Returns the condition for values that match both conditions.
     func intersection(_ other: Self) -> Self {
         var (ranges, a, b) = ([KeyRange](), 0, 0)
         while a < self.ranges.count, b < other.ranges.count {
@@ -226,9 +226,9 @@ private struct EncodedConstant {
         self.init(KeyRange(prefix: bytes))
     }
 
-    /// Returns self if it is exact, otherwise the position after self.
+    /// Returns this value if the constant equals it, otherwise the position after this value.
     ///
-    /// An inexact constant is between two values, and self is the lower value.
+    /// A constant that is not exact lies between this value and the next.
     private func orBehind(isExact: Bool) -> Self { isExact ? self : Self(KeyRange(range.end, end: range.end)) }
 
     // MARK: Among floating-point numbers
@@ -239,8 +239,8 @@ private struct EncodedConstant {
         case .bool(let flag): self.init(double: flag ? 1 : 0)
         case .int(let number): self.init(nearest: number)
         case .decimal(let decimal):
-            // A decimal is compared as the nearest double. For whole numbers up to 2^53, the two
-            // are equal.
+            // A decimal is compared as its nearest double. A whole number up to 2^53 equals its
+            // nearest double, so an index can decide the comparison exactly.
             guard let (whole, isExact) = DecimalNumber(decimal)?.floor, isExact, whole.magnitude <= 1 << 53 else {
                 return nil
             }
@@ -274,8 +274,8 @@ private struct EncodedConstant {
 }
 
 extension DecimalNumber {
-    /// The greatest integer that is not above the number, and whether the two are equal; nil for
-    /// NaN or a magnitude of 2⁶³ or more.
+    /// The greatest integer that is not above the number, and whether that integer equals the
+    /// number; nil for NaN or a magnitude of 2⁶³ or more.
     fileprivate var floor: (Int64, isExact: Bool)? {
         guard !isNaN else { return nil }
         var (whole, isExact) = (mantissa, true)

@@ -2,26 +2,27 @@ internal import RoostCore
 
 /// A mapping from the order of an index's entries to a request's order.
 ///
-/// Entries are ordered by the index's properties, then by key. For a request, the entries form
-/// groups with equal values in all properties that the request sorts by. The entries of a group
-/// must be returned in key order.
+/// Entries are ordered by the index's properties, then by object key. Entries with equal values in
+/// all properties that a request sorts by form a group. A group must be returned in the order of
+/// the object keys.
 struct IndexOrder: Sendable {
     /// Whether the index is read from its end.
     let isReversed: Bool
     /// The number of leading properties that distinguish groups.
     let groupCount: Int
-    /// Whether the groups are distinguished by all properties.
+    /// Whether all properties of the index distinguish groups.
     ///
-    /// If so, the entries of a group are in key order.
+    /// If so, the entries of a group are already in the order of their object keys.
     let isWhole: Bool
 
     /// Creates the mapping; nil if the entries cannot provide the request's order.
     ///
-    /// Sort descriptors must name the index's properties in order, with all directions as in the
-    /// index or all reversed. Leading properties with one value in all entries need not be named.
+    /// Sort descriptors must name the index's properties in order. Their directions must all equal
+    /// those of the index, or all be opposite. Leading properties with one value in all entries may
+    /// be omitted.
     init?(_ request: FetchRequest, entries: IndexEntries) {
-        // Entries of unique values do not end with the object's key, and omit objects with a null.
-        // Index entries are in the order of values compared without options.
+        // Keys of unique values do not end with the object's key, and objects with a null have no
+        // entry. The order of index entries is that of comparisons without options.
         guard entries.space == .indexes, request.sortDescriptors.allSatisfy(\.options.isEmpty) else { return nil }
         let values = entries.values
         let constant = Set(values.fields.prefix(entries.equalCount).map(\.name))

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// An access to the keys of all objects that can match a condition, without reading all objects.
+/// A way to find the keys of the objects that can match a condition, without reading all objects.
 indirect enum KeyAccess: Sendable {
     /// No object can meet the condition.
     case nothing
@@ -10,10 +10,10 @@ indirect enum KeyAccess: Sendable {
     case entries(IndexEntries)
     /// The objects whose to-one relationship, given by number, refers to one of these keys.
     case references(Int, to: [Int64])
-    /// The objects that a relationship connects with at least the given number of a request's
-    /// results.
+    /// The sources of a relationship that have at least the given number of destinations among the
+    /// objects that match a request.
     case sources(ManagedObjectModel.Relationship, of: FetchRequest, atLeast: Int)
-    /// The objects of at least one of the accesses.
+    /// The objects that at least one of the accesses finds.
     case union([KeyAccess])
 }
 
@@ -24,13 +24,13 @@ struct IndexEntries: Sendable {
     let values: StorePlan.Values
     /// The name in the model; for a constraint, the names of its properties.
     let name: String
-    /// Ranges of whole keys, ascending and without overlaps.
+    /// Ranges of complete storage keys, ascending and without overlaps.
     var ranges: [KeyRange]
     /// The number of leading properties that have one value in all these entries.
     var equalCount: Int
-    /// The number of leading properties with listed values.
+    /// The number of leading properties with a list of possible values.
     ///
-    /// The ranges are combinations of these values.
+    /// Each range belongs to one combination of these values.
     var listCount: Int
 }
 
@@ -41,16 +41,16 @@ struct IndexEntries: Sendable {
 /// - nothing
 /// - given keys
 /// - one value for each property of a uniqueness constraint
-/// - equality, more properties first, and a relationship to one given object
-/// - several values, more properties first, then fewer values
+/// - equality with one value (more properties first), or a relationship to one given object
+/// - equality with one of several values (more properties first, then fewer values)
 /// - a prefix
 /// - a range
 /// - a range with one bound
-/// - related objects that are found only by reading all of them
+/// - related objects, if all objects of their entity must be read to find them
 ///
-/// An access through conditions on related objects has the rank of the access to the related
-/// objects, but at least the rank of several values. An OR of several members has the rank of its
-/// worst member, but at least the rank of several values.
+/// An access through related objects has the rank of the access that finds the related objects. An
+/// OR of several members has the rank of its worst member. Both have at least the rank of several
+/// values.
 struct AccessRank: Comparable, Sendable {
     enum Kind: Int, Sendable { case nothing, keys, unique, equality, several, prefix, range, halfRange, scanOfOthers }
 
@@ -69,8 +69,9 @@ struct AccessChoice: Sendable {
     var rank: AccessRank
     /// The positions of the conjuncts that are true for all objects found.
     var decided: Set<Int>
-    /// Whether each entry belongs to an object of the requested entity, so that counting the
-    /// entries is sufficient.
+    /// Whether each key found belongs to an existing object of the requested entity.
+    ///
+    /// If so, and if the access decides all conditions, counting the keys is sufficient.
     var isCountable: Bool
 
     /// Returns the better of two accesses.
@@ -82,7 +83,7 @@ struct AccessChoice: Sendable {
 }
 
 extension KeyAccess {
-    /// Returns the parts of the access for the description of a plan.
+    /// Returns the public descriptions of the access or, for a union, of its members.
     func descriptions(_ model: ManagedObjectModel) -> [FetchPlan.Access] {
         switch self {
         case .nothing: [.nothing]

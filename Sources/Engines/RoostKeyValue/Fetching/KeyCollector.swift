@@ -46,7 +46,7 @@ struct KeyCollector {
         return min(most, count)
     }
 
-    /// Calls `body` with the objects of at most `most` entries.
+    /// Calls `body` with the object key of each entry, for at most `most` entries.
     private func forEachEntry(_ entries: IndexEntries, most: Int = .max, _ body: (Int64) -> Void) throws(StoreError) {
         guard most > 0 else { return }
         let cursor = try snapshot.reader.cursor(in: entries.space)
@@ -91,7 +91,8 @@ struct KeyCollector {
         visits?.count += keys.count - first
     }
 
-    /// Returns the objects that refer by a relationship to at least `least` objects of a request.
+    /// Returns the keys of the objects whose relationship has at least `least` destinations among
+    /// the objects that match a request.
     private func sources(
         of request: FetchRequest, by relationship: ManagedObjectModel.Relationship, atLeast least: Int
     ) throws(StoreError) -> [Int64] {
@@ -115,7 +116,8 @@ struct KeyCollector {
         case .links(let owner, let isFlipped):
             let objects = try matches(request)
             try appendEnds(isFlipped ? .links : .inverseLinks, number: owner, of: objects, to: &sources)
-            // A relationship that is its own inverse stores each pair once.
+            // A relationship that is its own inverse stores each pair once, so the objects of the
+            // request can be at either end.
             if relationship.isReflexive {
                 try appendEnds(.links, number: owner, of: objects, skipsSelf: true, to: &sources)
             }

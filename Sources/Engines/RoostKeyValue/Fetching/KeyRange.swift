@@ -32,14 +32,15 @@ struct KeyRange: Hashable, Sendable {
     var isEmpty: Bool { !(start < end) }
     var inverted: Self { KeyRange(end.inverted, end: start.inverted) }
 
-    /// Returns the keys of both ranges, as a possibly empty range.
+    /// Returns the range of the keys that both ranges contain, which may be empty.
     func intersection(_ other: Self) -> Self {
         KeyRange(start < other.start ? other.start : start, end: other.end < end ? other.end : end)
     }
 
-    /// Returns the range with `prefix` before its keys, and whether it is exact.
+    /// Returns the range of the same keys with `prefix` prepended, and whether the new range is
+    /// exact.
     ///
-    /// Cuts are shortened to `limit` bytes, which can enlarge the range.
+    /// A cut of more than `limit` bytes is shortened, which can enlarge the range.
     func behind(_ prefix: [UInt8], limit: Int) -> (range: Self, isExact: Bool) {
         let (first, last) = (prefix + start.bytes, prefix + end.bytes)
         guard first.count > limit || last.count > limit else {
@@ -49,7 +50,8 @@ struct KeyRange: Hashable, Sendable {
                 true
             )
         }
-        // Without the removed bytes, the range can only be larger.
+        // A shortened start comes before the original start, and a shortened end after the original
+        // end, so the range loses no keys.
         let lower =
             first.count > limit
             ? KeyCut.before(Array(first.prefix(limit))) : KeyCut(bytes: first, isBehind: start.isBehind)
@@ -60,7 +62,7 @@ struct KeyRange: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// The lowest bytes after all bytes that begin with these; nil if all these bytes are FF.
+    /// The lowest key after all keys that begin with these bytes; nil if each byte is FF.
     var successor: [UInt8]? {
         guard let last = lastIndex(where: { $0 != 0xFF }) else { return nil }
         var bytes = Array(self[...last])

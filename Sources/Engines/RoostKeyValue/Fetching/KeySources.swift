@@ -7,7 +7,7 @@ protocol KeySource: AnyObject {
     func next(into keys: inout [Int64]) throws(StoreError) -> Bool
 }
 
-/// A source whose keys are all found with the first call.
+/// A source that finds all its keys in the first call.
 final class ListedKeys: KeySource {
     private var find: (() throws(StoreError) -> [Int64])?
 
@@ -20,8 +20,8 @@ final class ListedKeys: KeySource {
         do throws(StoreError) {
             keys = try find()
         } catch {
-            // An error with a damaged object would let the caller continue, but this fetch needs
-            // all keys.
+            // After an error that names a damaged object, a caller may continue with the next object.
+            // Without all keys, this fetch cannot continue.
             throw error.withoutDamagedObject
         }
         return !keys.isEmpty

@@ -3,7 +3,7 @@ internal import RoostCore
 /// The related objects of a snapshot, read directly from the storage.
 final class KeyValueGraph: ObjectGraph {
     private let snapshot: KeyValueSnapshot
-    /// Reusable cursors by the position of their space.
+    /// The reusable cursor of each space, at the space's position; nil if it is not open yet.
     private var cursors: [(any KeyValueCursor)?] = []
 
     init(_ snapshot: KeyValueSnapshot) { self.snapshot = snapshot }
@@ -34,8 +34,8 @@ final class KeyValueGraph: ObjectGraph {
             guard relationship.isReflexive else {
                 return try append(isFlipped ? .inverseLinks : .links, number: owner, key: key, keys: &keys)
             }
-            // A relationship that is its own inverse stores each pair once, so both ends are
-            // merged.
+            // A relationship that is its own inverse stores each pair once. So the links in which the
+            // object is the source are merged with those in which it is the target.
             let id = ObjectID(snapshot.model.entities[relationship.source].name, key: key)
             let cursor = try snapshot.links(of: relationship.name, from: id)
             var batch = LinkBatch(relationship: relationship.number)
@@ -56,7 +56,7 @@ final class KeyValueGraph: ObjectGraph {
     }
 
     private func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
-        // Most fetches open no cursor.
+        // The array is created late, because most fetches open no cursor.
         if cursors.isEmpty { cursors = Array(repeating: nil, count: KeySpace.allCases.count) }
         if let cursor = cursors[space.position] { return cursor }
         let cursor = try snapshot.reader.cursor(in: space)

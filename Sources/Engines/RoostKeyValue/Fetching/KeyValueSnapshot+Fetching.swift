@@ -8,8 +8,9 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         try fetch(request, visits: nil)
     }
 
-    /// Fetches like ``fetch(_:)``, and adds the number of visited records or entries to `visits`,
-    /// if given.
+    /// Fetches like ``fetch(_:)``, and counts the visited records or entries.
+    ///
+    /// If `visits` is nil, nothing is counted.
     func fetch(_ request: CheckedFetchRequest, visits: VisitCount?) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         return try cursor(try planned(request), visits: visits)
@@ -87,7 +88,8 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         }), !window.isFull {}
     }
 
-    /// Returns the keys of a plan in the request's order; nil if the entries have another order.
+    /// Returns the keys of a plan in the request's order; nil if the access finds them in another
+    /// order.
     private func keys(_ planned: PlannedFetch, choice: AccessChoice) throws(StoreError) -> (any KeySource)? {
         if let order = planned.order, case .entries(let entries) = choice.access {
             return try OrderedIndexKeys(
@@ -155,7 +157,7 @@ extension CheckedFetchRequest {
     fileprivate var needsGraph: Bool { !filter.looksAtFieldsOnly || order.needsKeys }
 }
 
-/// The part of the IDs that the offset and the limit of a request allow.
+/// The IDs that remain after the offset and the limit of a request are applied.
 private struct IDWindow {
     /// The number of IDs that are still to be skipped.
     private var skipped: Int

@@ -6,16 +6,16 @@ final class OrderedIndexKeys: KeySource {
     private let snapshot: KeyValueSnapshot
     private let entries: IndexEntries
     private let order: IndexOrder
-    /// The order of the records, for entries whose shortened keys do not determine it.
+    /// The request's order, for sorting records whose shortened index keys do not determine it.
     private let recordOrder: RecordSortOrder
     private let entity: ManagedObjectModel.Entity
     private let visits: VisitCount?
     private let cursor: any KeyValueCursor
     /// The number of bytes of a key before its values.
     private let numberByteCount: Int
-    /// The length of a key's beginning that never contains the hash of a shortened key.
+    /// The number of bytes before the hash in a shortened key.
     private let valuesByteCount: Int
-    /// The ranges that have not been started, the next range last.
+    /// The ranges that are still to be read, in reverse: the next range is the last element.
     private var ranges: [KeyRange]
     /// The start and end of the current range; an end of nil is the end of the space.
     private var (start, end): ([UInt8], [UInt8]?) = ([], nil)
@@ -29,8 +29,8 @@ final class OrderedIndexKeys: KeySource {
         case atEntry
         /// Backward: all entries before these bytes are unread.
         case before([UInt8]?)
-        /// Inside the group that begins with these bytes: the cursor is at the next unread entry or
-        /// at the end.
+        /// Inside the group whose keys begin with these bytes: the cursor is at the next unread
+        /// entry or at the end.
         case inGroup([UInt8])
     }
 
@@ -77,7 +77,7 @@ final class OrderedIndexKeys: KeySource {
                 return true
             }
             let group = Array(cursor.key.prefix(groupByteCount(cursor.key)))
-            // The range may start and end inside the group.
+            // The range may start after the first entry of the group.
             _ = try cursor.seek(to: group.lexicographicallyPrecedes(start) ? start : group)
             try begin(group, keys: &keys)
         case .atEntry:
@@ -111,7 +111,7 @@ final class OrderedIndexKeys: KeySource {
         return count
     }
 
-    /// Starts the group whose first entry is at the cursor.
+    /// Starts reading the group whose first entry is at the cursor.
     private func begin(_ group: [UInt8], keys: inout [Int64]) throws(StoreError) {
         let isShortened = group.count >= valuesByteCount
         if order.isWhole, !isShortened {
@@ -123,7 +123,8 @@ final class OrderedIndexKeys: KeySource {
         }
     }
 
-    /// Appends keys of a group from the cursor on, and stores where to continue.
+    /// Appends keys of a group from the cursor on until there are `most` keys, and stores where to
+    /// continue.
     private func append(_ group: [UInt8], keys: inout [Int64], most: Int) throws(StoreError) {
         var isMember = false
         let end = end
@@ -137,8 +138,10 @@ final class OrderedIndexKeys: KeySource {
         place = isMember ? .inGroup(group) : order.isReversed ? .before(group) : .atEntry
     }
 
-    /// Appends keys of any groups from the cursor on, as long as the order of the entries is that
-    /// of the request.
+    /// Appends keys from the cursor on, across groups, until the batch is full or a key may be
+    /// shortened.
+    ///
+    /// Entries whose keys are not shortened are in the request's order.
     private func appendWhileInOrder(_ keys: inout [Int64]) throws(StoreError) {
         let (end, most, longest) = (end, batchCount, valuesByteCount)
         _ = try cursor.visit { (key, _) throws(StoreError) in
@@ -153,7 +156,9 @@ final class OrderedIndexKeys: KeySource {
         return key
     }
 
-    /// Returns the keys sorted by their records, for entries without the whole values.
+    /// Returns object keys, sorted by the values in their records.
+    ///
+    /// Use this for entries whose keys do not contain the whole values.
     private func sorted(_ members: [Int64]) throws(StoreError) -> [Int64] {
         let members = members.inOrder()
         let visitor = KeyedRecordVisitor(snapshot, entity: entity, source: ListedKeys { members })
@@ -167,8 +172,7 @@ final class OrderedIndexKeys: KeySource {
                     return true
                 }
             } catch {
-                // The fetch reads the record again when it returns the record, and then reports the
-                // damage.
+                // The damage is reported later, when the fetch reads this record again to return it.
                 guard let id = error.damagedObject else { throw error }
                 damaged.append(id.key)
             }

@@ -10,18 +10,17 @@ struct PlannedFetch {
     let conjuncts: [FetchRequest.Predicate]
     /// The access to the objects that can match the conjuncts; nil if all objects are read.
     let choice: AccessChoice?
-    /// The order in which an index finds the objects; nil if they are sorted afterwards.
+    /// The index order that provides the request's order; nil if the access does not use one.
     let order: IndexOrder?
 
-    /// Whether the predicate is true for all objects that the access finds, except for objects of
-    /// other entities.
+    /// Whether every object of the requested entity that the access finds matches the predicate.
     var isDecided: Bool { choice.map { $0.decided.count == conjuncts.count } ?? conjuncts.isEmpty }
 
     /// The rest of the request, which is applied to the objects found.
     ///
-    /// After an access through related objects, the conditions that it decides are omitted:
-    /// checking them would read the related objects again. After any other access, none are
-    /// omitted.
+    /// After an access through related objects, the rest omits the conditions that the access
+    /// decides, because checking them would read the related objects again. After any other access,
+    /// the rest contains all conditions.
     var remainder: CheckedFetchRequest {
         get throws(StoreError) {
             let rest = order == nil ? request : request.withoutOrder
@@ -44,7 +43,7 @@ struct PlannedFetch {
 }
 
 extension KeyAccess {
-    /// Whether objects of the entity are found through related objects.
+    /// Whether the access, or a member of a union, first finds related objects with a request.
     var leadsThroughObjects: Bool {
         switch self {
         case .sources: true

@@ -1,9 +1,10 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// The objects whose to-one relationship refers to one object, in key order.
+/// The keys, in ascending order, of the objects whose to-one relationship refers to one given
+/// object.
 ///
-/// Their keys are read in batches, so a fetch with a limit does not read the rest.
+/// The keys are read in batches, so a fetch with a limit need not read all of them.
 final class ReferringKeys: KeySource {
     private let cursor: any KeyValueCursor
     private let visits: VisitCount?

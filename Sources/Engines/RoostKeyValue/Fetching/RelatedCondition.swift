@@ -4,21 +4,20 @@ internal import RoostQuery
 /// A condition on related objects, from comparisons of their values with constants.
 struct RelatedCondition {
     let relationship: ManagedObjectModel.Relationship
-    /// The conditions on the related objects, with property names of their entity.
+    /// The conditions on the related objects; their key paths begin at a related object.
     private(set) var predicates: [FetchRequest.Predicate]
     /// The minimum number of related objects that must match the conditions.
     let leastCount: Int
-    /// The conjuncts that contain the comparisons.
+    /// The positions of the conjuncts that contain the comparisons.
     private(set) var positions: Set<Int>
     /// Whether the conjuncts are true for exactly the objects with at least `leastCount` matching
     /// related objects.
     let isExact: Bool
 
-    /// Creates the condition of a comparison of a path, or of the count of a subquery, with
-    /// constants.
+    /// Creates a condition from a comparison of a path, or of a subquery's count, with constants.
     ///
-    /// Nil for any other comparison, and for a comparison that can be true without a related
-    /// object.
+    /// The result is nil for any other comparison, and for a comparison that can be true without a
+    /// related object.
     init?(
         _ comparison: FetchRequest.Comparison, position: Int, entity: ManagedObjectModel.Entity,
         model: ManagedObjectModel
@@ -56,8 +55,10 @@ struct RelatedCondition {
 
     // MARK: Paths
 
-    /// Returns `album.title == "x"` as `title == "x"` of the album, and `ANY tracks.title == "x"`
-    /// as `title == "x"` of a track.
+    /// Returns the first relationship of a path, and the condition on its destination.
+    ///
+    /// For `album.title == "x"`, these are `album` and `title == "x"`.
+    /// For `ANY tracks.title == "x"`, these are `tracks` and `title == "x"`.
     private static func behindPath(
         _ comparison: FetchRequest.Comparison, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> (ManagedObjectModel.Relationship, FetchRequest.Predicate)? {
@@ -69,8 +70,8 @@ struct RelatedCondition {
         if first.isToMany {
             guard comparison.modifier == .any else { return nil }
         } else {
-            // Without a related object the value is null, and for null the comparison must be
-            // false.
+            // Without a related object, the value of the path is null. The comparison must be false
+            // for null, because the access does not find such objects.
             guard comparison.modifier == (isMany ? .any : .direct), comparison.operator != .notEqual,
                 !values.contains(where: \.isNull)
             else { return nil }
@@ -94,8 +95,10 @@ struct RelatedCondition {
 
     // MARK: Subqueries
 
-    /// Returns `SUBQUERY(tracks, $t, $t.loved == YES).@count > 2` as `loved == YES` of at least
-    /// three tracks.
+    /// Returns the relationship, the condition and the minimum count of a counted subquery.
+    ///
+    /// For `SUBQUERY(tracks, $t, $t.loved == YES).@count > 2`, these are `tracks`, `loved == YES`
+    /// and 3.
     private static func countedSubquery(
         _ comparison: FetchRequest.Comparison, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> (ManagedObjectModel.Relationship, FetchRequest.Predicate, Int, isExact: Bool)? {
@@ -120,7 +123,7 @@ struct RelatedCondition {
         return (relationship, inner, least, isExact)
     }
 
-    /// Returns the collection whose elements an expression counts, or nil.
+    /// Returns the collection whose elements an expression counts; nil for other expressions.
     private static func counted(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
         switch expression {
         case .path(of: let inner, [FetchRequest.CollectionOperator.count.rawValue]): inner
@@ -175,7 +178,7 @@ extension FetchRequest.Expression {
         case .function(let function, let arguments):
             return Self.seen(arguments, from: variable).map { .function(function, $0) }
         case .cast(let inner, let type): return inner.seen(from: variable).map { .cast($0, type) }
-        // The other expressions are rare. They are evaluated for each object.
+        // These expressions are rare. A condition with one of them is evaluated for each object.
         case .evaluatedObject, .keyPath, .variable, .registered, .subquery, .conditional, .element, .setOperation:
             return nil
         }

@@ -1,26 +1,26 @@
 internal import RoostCore
 
-/// Encodes property values as bytes whose order is the order of the values.
+/// An encoding of property values as bytes whose order is the order of the values.
 ///
-/// Each element starts with a byte that is 0 for null and 1 for a value, so nulls come first. The
-/// rest depends on the type:
+/// Each encoded value starts with a byte that is 0 for null and 1 otherwise, so nulls come first.
+/// The further bytes depend on the type:
 /// - integers of any width and booleans: eight bytes, big-endian, with the sign bit inverted;
 /// - doubles, floats and dates: eight bytes in the order of the numbers. −0.0 is encoded as 0.0,
 ///   and each NaN as the last value. An index and a uniqueness constraint treat −0.0 and 0.0 as
 ///   equal, and all NaNs as equal;
 /// - decimals: a class (0 negative, 1 zero, 2 positive, 3 NaN). Unless the value is zero or NaN,
 ///   the position of the leading digit and 38 digits follow, both inverted for negative numbers;
-/// - text and URIs: UTF-8, in the order of code points; data: its bytes. In all of them, a zero
-///   byte is encoded as 00 FF, the end as 00 00;
+/// - text and URIs: UTF-8, in the order of code points; data: its bytes. In each of these types, a
+///   zero byte is encoded as 00 FF, and the end as 00 00;
 /// - UUIDs: sixteen bytes; references: the key; object-ID attributes: the hierarchy's number and
 ///   the key;
 /// - composites: no further bytes.
 ///
-/// A descending element has all its bits inverted.
+/// The value of a descending index element has all its bits inverted.
 enum IndexKeyEncoding {
     /// Appends the value of a field to `bytes`.
     ///
-    /// Returns whether the value is not null.
+    /// - Returns: False if the value is null.
     @discardableResult
     static func append(
         _ field: RecordLayout.Field, of record: RecordReader, isAscending: Bool = true, model: ManagedObjectModel,
@@ -66,7 +66,7 @@ enum IndexKeyEncoding {
         guard !value.isNaN else { return bytes.append(3) }
         guard value.mantissa != 0 else { return bytes.append(1) }
         let (lead, digits) = value.normalized
-        // The leading digit is at a position from −127 to 165, so adding 1024 makes it positive.
+        // The leading digit is at a position from −127 to 165, so adding 1024 makes the sum positive.
         let place = UInt16(truncatingIfNeeded: lead + 1024)
         let (high, low) = (UInt64(truncatingIfNeeded: digits >> 64), UInt64(truncatingIfNeeded: digits))
         bytes.append(value.isNegative ? 0 : 2)
@@ -85,14 +85,16 @@ enum IndexKeyEncoding {
         append(bigEndian: UInt64(bitPattern: key), to: &bytes)
     }
 
-    /// Appends text or data that does not come from a record: a whole value, or the shared prefix
-    /// of the encodings of all values that begin with it.
+    /// Appends text or data that does not come from a record.
+    ///
+    /// If `isWhole` is false, the end mark is omitted. All values that begin with `value` then have
+    /// encodings that begin with the appended bytes.
     static func append(escaping value: [UInt8], isWhole: Bool, to bytes: inout [UInt8]) {
         value.span.bytes.withUnsafeBytes { append(escaping: $0, to: &bytes) }
         if !isWhole { bytes.removeLast(2) }
     }
 
-    /// Returns the number of bytes of the encoded value at `offset`; nil if its end is missing.
+    /// Returns the length of the encoded value at `offset`; nil if the bytes end before the value.
     static func byteCount(
         of kind: RecordLayout.Field.Kind, in bytes: UnsafeRawBufferPointer, at offset: Int, isAscending: Bool
     ) -> Int? {
@@ -152,8 +154,9 @@ enum IndexKeyEncoding {
     /// Creates the key of a unique value: `[constraint][values]`.
     ///
     /// A key that would have `limit` bytes or more is shortened to exactly `limit` bytes,
-    /// `[constraint][beginning][XXH3-128][object]`. Returns whether the key contains the whole
-    /// values.
+    /// `[constraint][beginning][XXH3-128][object]`.
+    ///
+    /// - Returns: False if the key was shortened.
     static func makeUniqueKey(
         constraint: Int, values: [UInt8], object: Int64, limit: Int, into key: inout StorageKey
     ) -> Bool {

@@ -27,7 +27,7 @@ extension MetaSpace {
 
     /// Returns the value of a key, or nil if the key is missing.
     ///
-    /// - Throws: `corrupted` if its checksum does not match.
+    /// - Throws: `corrupted` if the checksum does not match.
     static func read(_ key: StorageKey, reader: any KeyValueReader) throws(StoreError) -> [UInt8]? {
         var found: [UInt8]?
         try withValue(of: key, reader: reader) { (value) throws(StoreError) in found = value.map { Array($0) } }

@@ -2,12 +2,12 @@ internal import RoostCore
 
 /// Keys and values of the space `meta`.
 ///
-/// Each stored value, except a part of the history, begins with the XXH3-64 of its content as a
-/// little-endian number. The content follows.
+/// Each stored value, except a part of the history, consists of a checksum and the content. The
+/// checksum is the XXH3-64 of the content, as a little-endian number.
 enum MetaSpace {
-    /// The version of the format of stores that require no features.
+    /// The format version of stores that require no features.
     static let formatVersion = 2
-    /// The format version of stores that name the features that a program must support.
+    /// The format version of stores that require features; their format entry names the features.
     static let featureVersion = 3
     /// The feature name of a store that records its changes.
     static let historyFeature = "history"
@@ -19,14 +19,15 @@ enum MetaSpace {
     static let userMetadata = StorageKey("user".utf8)
     static let tally = StorageKey("tally".utf8)
 
-    /// Returns the key of the highest used or reserved object key of the hierarchy `root`.
+    /// Returns the storage key under which the highest used or reserved object key of the hierarchy
+    /// `root` is stored.
     static func lastKey(root: Int) -> StorageKey {
         var key = StorageKey("last/".utf8)
         key.append(number: root)
         return key
     }
 
-    /// Returns the value of a key that every store has.
+    /// Returns the value of a required key, and throws `corrupted` if the key is missing.
     static func require(_ key: StorageKey, reader: any KeyValueReader) throws(StoreError) -> [UInt8] {
         guard let value = try read(key, reader: reader) else { throw damaged(key, reason: "it is missing") }
         return value
@@ -58,10 +59,11 @@ enum MetaSpace {
         try write(UInt64(bitPattern: last).littleEndianBytes, key: lastKey(root: root), writer: writer)
     }
 
-    /// Reads the tally: generation, numbers of entities and relationships, then the count and sum
-    /// of each.
+    /// Reads the tally.
     ///
-    /// Each number has eight bytes, little-endian.
+    /// The value contains the generation, the number of entities and the number of relationships.
+    /// Then follow the count and the sum of hashes of each entity and of each relationship. Each
+    /// number has eight bytes, little-endian.
     static func readTally(_ model: ManagedObjectModel, reader: any KeyValueReader) throws(StoreError) -> StoreTally {
         var result = StoreTally(model: model)
         let (entities, relationships) = (result.entities.count, result.relationships.count)
@@ -106,8 +108,8 @@ enum MetaSpace {
     ///
     /// From version 3 on, the names of the required features follow, separated by commas.
     ///
-    /// - Throws: `notAStore`; `unsupportedVersion` for another version or an unknown feature;
-    ///   `corrupted`.
+    /// - Throws: `notAStore`; `unsupportedVersion` if this program cannot read the version or does
+    ///   not know a required feature; `corrupted`.
     static func readFormat(_ reader: any KeyValueReader, location: StoreLocation) throws(StoreError) -> (
         version: Int, keyLimit: Int
     ) {
@@ -156,7 +158,9 @@ enum MetaSpace {
         return identity
     }
 
-    /// Returns all metadata of the store; `knownModel` avoids parsing the embedded model again.
+    /// Returns all metadata of the store.
+    ///
+    /// If `knownModel` is not nil, the result contains it, and the embedded model is not parsed.
     static func readMetadata(
         _ reader: any KeyValueReader, of storage: any OrderedKeyValueStorage, type expected: String,
         location: StoreLocation,

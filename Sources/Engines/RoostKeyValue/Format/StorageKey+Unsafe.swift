@@ -4,8 +4,7 @@ internal import RoostSystem
 /// A storage key under construction, with reusable memory.
 ///
 /// Comparing two keys byte by byte gives the same order as comparing them part by part, although
-/// parts have different lengths.
-/// FORMAT.md lists all keys.
+/// parts have different lengths. FORMAT.md lists all keys.
 struct StorageKey: Sendable, Hashable {
     private(set) var bytes: [UInt8] = []
 
@@ -67,9 +66,9 @@ struct StorageKey: Sendable, Hashable {
 
     private mutating func append(_ parts: ShortKey) { parts.withBytes { bytes.append(contentsOf: $0) } }
 
-    /// Appends the key of an object to the end of a key whose other parts may have any length.
+    /// Appends an object key as the last part, after parts of any length.
     ///
-    /// The appended key always has eight bytes.
+    /// The object key has eight bytes, so it can be read from the end of the storage key.
     mutating func append(lastKey key: Int64) { append(UInt64(bitPattern: key)) }
 
     mutating func append(_ word: UInt64) {
@@ -125,14 +124,15 @@ struct ShortKey: Sendable {
 
     /// Appends the key of an object: the number of its bytes, then the bytes.
     ///
-    /// A longer key is a greater number. Stored keys are 1 or more; 0 comes before all of them.
+    /// A greater number never has fewer bytes, so keys are in the order of the numbers. Stored keys
+    /// are 1 or more; the encoding of 0 precedes all of them.
     mutating func append(key: Int64) { append(UInt64(bitPattern: key), counted: 0) }
 
-    /// Appends a place in an ordered relationship; 0, the place in a relationship without order,
-    /// has no bytes.
+    /// Appends a place in an ordered relationship; 0, the place in an unordered relationship, has
+    /// no bytes.
     ///
-    /// An object key follows the place and starts with 1 … 8. A negative place starts with a
-    /// smaller byte, a positive place with a greater byte.
+    /// After place 0, the next byte is the first byte of an object key, 1 … 8. A negative place
+    /// starts with a lower byte, and a positive place with a greater byte.
     mutating func append(place: Int64) {
         if place > 0 { return append(UInt64(bitPattern: place), counted: KeyParts.positivePlace) }
         guard place < 0 else { return }
@@ -140,8 +140,8 @@ struct ShortKey: Sendable {
         append(UInt64(bitPattern: place), byteCount: 8)
     }
 
-    /// Appends a number without its leading zeros, after a byte with `base` plus the number of
-    /// bytes.
+    /// Appends a byte with `base` plus the length of a number, then the number without leading
+    /// zeros.
     private mutating func append(_ number: UInt64, counted base: UInt8) {
         let byteCount = (71 - number.leadingZeroBitCount) / 8
         append(UInt64(base + UInt8(truncatingIfNeeded: byteCount)) << 56, byteCount: 1)
@@ -149,11 +149,11 @@ struct ShortKey: Sendable {
         append(number << UInt64(64 - 8 * byteCount), byteCount: byteCount)
     }
 
-    /// Appends the first bytes of a number, most significant byte first.
+    /// Appends the `byteCount` most significant bytes of a word, in big-endian order.
     private mutating func append(_ word: UInt64, byteCount: Int) {
         precondition(count <= 24, "a short key has at most 32 bytes")
-        // SAFETY: the 8 bytes end at 32 or earlier, and the next part overwrites the bytes beyond
-        // `byteCount`.
+        // SAFETY: the 8 written bytes end at offset 32 or earlier. The next part overwrites the bytes
+        // beyond `byteCount`.
         withUnsafeMutableBytes(of: &words) {
             $0.storeBytes(of: word.bigEndian, toByteOffset: count, as: UInt64.self)
         }
@@ -170,10 +170,10 @@ struct ShortKey: Sendable {
     }
 }
 
-/// Splits a key into its parts, from its beginning.
+/// A reader of the parts of a key, from its beginning.
 ///
-/// A part is nil if its bytes are not exactly as ``StorageKey`` writes them, because each key has
-/// only one encoding.
+/// Each part has only one encoding. A method returns nil if the bytes are not the encoding that
+/// ``ShortKey`` writes.
 struct KeyParts {
     /// The first byte of a number that has two more bytes.
     static let wideNumber = 255
@@ -202,7 +202,7 @@ struct KeyParts {
         offset += 1
         guard Int(first) == Self.wideNumber else { return Int(first) }
         guard bytes.count - offset >= 2 else { return nil }
-        // SAFETY: two bytes follow `offset`.
+        // SAFETY: at least two bytes remain at `offset`.
         let number = Int(UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)))
         offset += 2
         return number >= Self.wideNumber ? number : nil
@@ -231,8 +231,8 @@ struct KeyParts {
         let start = offset + 1
         guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }
         offset = start + byteCount
-        // Most numbers are short and end at least four bytes after the start of the key. One load
-        // of the word that ends with the number is enough.
+        // Most numbers are short and end at least four bytes after the start of the key. For these,
+        // one load of the four bytes that end with the number is enough.
         if byteCount <= 4, offset >= 4 {
             // SAFETY: four bytes precede `offset`, which is not past the end.
             let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset - 4, as: UInt32.self))
@@ -245,7 +245,7 @@ struct KeyParts {
     }
 }
 
-/// Reads the most common form of record keys of one hierarchy, without splitting them into parts.
+/// A fast reader of one hierarchy's record keys in their most common form.
 struct RecordKeyReader {
     /// The first byte of the hierarchy's keys; 256, which equals no byte, if the hierarchy's number
     /// has three bytes.
@@ -254,7 +254,7 @@ struct RecordKeyReader {
     init(root: Int) { first = root < KeyParts.wideNumber ? root : 256 }
 
     /// Returns the object key if the storage key has the common short form and belongs to the
-    /// hierarchy; nil for other keys, which ``KeyParts`` can read.
+    /// hierarchy; otherwise nil, and the caller must use ``KeyParts``.
     @inline(__always)
     func key(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         guard bytes.count >= 4, Int(bytes[0]) == first else { return nil }
@@ -277,8 +277,8 @@ extension UnsafeRawBufferPointer {
         return ObjectPlace(root: root, key: key)
     }
 
-    /// Returns the object key at `offset` if it has up to four bytes and ends the storage key; nil
-    /// for other keys, which ``KeyParts`` can read.
+    /// Returns the object key at `offset` if it has up to four bytes and ends the storage key;
+    /// otherwise nil, and the caller must use ``KeyParts``.
     @inline(__always)
     func lastShortKey(behind offset: Int) -> Int64? {
         let byteCount = count - offset - 1

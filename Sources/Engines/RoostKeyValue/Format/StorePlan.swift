@@ -8,7 +8,7 @@ struct StorePlan: Sendable {
     struct Reference: Sendable {
         let relationship: Int
         let field: RecordLayout.Field
-        /// The field with the place in the ordered inverse relationship, or nil.
+        /// The field with the place in the inverse relationship; nil if the inverse is not ordered.
         let place: RecordLayout.Field?
     }
 
@@ -69,8 +69,7 @@ struct StorePlan: Sendable {
                 relationship: relationship, field: field,
                 place: layout.field(RecordLayout.orderFieldName(of: field.name)))
         }
-        // A constraint or index on a property that is not stored (transient, expression) is left
-        // out.
+        // A constraint or index is omitted if a property is not stored (transient, expression).
         let constraints = entity.uniquenessConstraints.compactMap { constraint -> Values? in
             let fields = constraint.attributes.compactMap { layout.field($0) }
             guard fields.count == constraint.attributes.count, !fields.isEmpty else { return nil }
@@ -92,8 +91,9 @@ struct StorePlan: Sendable {
             linksAsTarget: owners.filter { model.entities[$0.destination].includes(entity.number) }.map(\.number))
     }
 
-    /// Encodes the values of a constraint or index for one record; returns false if the record has
-    /// no entry, because a constrained value is null.
+    /// Encodes the values of a constraint or index for one record.
+    ///
+    /// - Returns: False if a value of a constraint is null, so that the record has no entry.
     func encode(_ values: Values, of record: RecordReader, isConstraint: Bool, into bytes: inout [UInt8]) -> Bool {
         bytes.removeAll(keepingCapacity: true)
         for (field, isAscending) in zip(values.fields, values.isAscending) {
@@ -121,10 +121,10 @@ enum RecordEntries {
         return entries
     }
 
-    /// Returns whether two records of one object have the same values in all fields that occur in
-    /// entries, so that their entries are equal.
+    /// Returns whether two records of one object have the same entity, and equal values in all
+    /// fields that occur in entries.
     ///
-    /// If false, the entries may still be equal.
+    /// If true, the records have the same entries. If false, they may still have the same entries.
     static func agree(_ left: RecordReader, right: RecordReader, plan: StorePlan) -> Bool {
         guard left.entityNumber == right.entityNumber else { return false }
         return plan.entities[left.entityNumber].entryFields.holds(left, right)
@@ -138,7 +138,7 @@ enum RecordEntries {
         _ body: (KeySpace, StorageKey) throws(Failure) -> Void
     ) throws(Failure) {
         let entity = plan.entities[record.entityNumber]
-        // The loop uses positions, because copying a reference would retain its names.
+        // The loop uses indices, because copying a `Reference` would retain the names in its fields.
         for index in entity.references.indices where !record.isNull(entity.references[index].field) {
             var place: Int64 = 0
             if let field = entity.references[index].place { place = record.integer(field) }

@@ -1,19 +1,20 @@
 package import RoostCore
 
-/// The entries of a history in the space `meta`, in a view or a write transaction.
+/// The history of a store in the space `meta`, as a view or a write transaction shows it.
 ///
-/// Keys of transactions come after all others of the space, so that new entries are appended.
+/// The keys of recorded transactions come after all other keys of the space, so that new
+/// transactions are appended.
 package struct KeyValueHistory: HistoryEntryWriter {
     static let settings = StorageKey("history".utf8)
     /// The prefix of the keys of transactions.
     private static let prefix = StorageKey("~history/".utf8)
-    /// The length of the key of a part: the prefix, eight bytes for the position, four for the
-    /// part.
+    /// The length of the key of a part of a transaction: the prefix, eight bytes for the position,
+    /// and four bytes for the number of the part.
     private static let keyByteCount = prefix.bytes.count + 12
 
     private let reader: any KeyValueReader
 
-    /// Creates a view of the history in the state that a reader or a writer shows.
+    /// Creates the history that a reader or a writer of the storage shows.
     package init(_ reader: any KeyValueReader) { self.reader = reader }
 
     private func writer() throws(StoreError) -> any KeyValueWriter {
@@ -49,12 +50,12 @@ package struct KeyValueHistory: HistoryEntryWriter {
     /// Returns the settings of the history; nil if the store records no history.
     package func historySettings() throws(StoreError) -> [UInt8]? { try MetaSpace.read(Self.settings, reader: reader) }
 
-    /// Returns the bytes at a place, or nil.
+    /// Returns the bytes at a place; nil if the place has no entry.
     package func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]? {
         try reader.value(of: Self.key(place), in: .meta)
     }
 
-    /// Returns the first place that is not before `place`, or nil.
+    /// Returns the first place of an entry at or after `place`, or nil.
     package func historyPlace(from place: HistoryPlace) throws(StoreError) -> HistoryPlace? {
         let cursor = try reader.cursor(in: .meta)
         return try cursor.seek(to: Self.key(place)) ? try Self.place(cursor.key) : nil
@@ -123,7 +124,7 @@ extension KeyValueStore: HistoryKeepingStore {
     private func endHistory() throws(StoreError) {
         try removeHistory(.everything)
         try write { (writer) throws(StoreError) in
-            // Another program may have added transactions meanwhile.
+            // Another program may have added transactions since the removal above.
             while try KeyValueHistory(writer).removeHistory(before: HistoryPlace(.max), limit: .max) > 0 {}
             try KeyValueHistory(writer).setHistorySettings(nil)
             try MetaSpace.setFeatures([], writer: writer)
@@ -132,7 +133,7 @@ extension KeyValueStore: HistoryKeepingStore {
 
     /// Replaces the store's history and generation with those of another store, in one transaction.
     ///
-    /// Does nothing if that store records no history.
+    /// Does nothing if the other store records no history.
     package func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError) {
         try requireWritable()
         guard let settings = try entries.historySettings() else { return }
@@ -162,7 +163,8 @@ extension KeyValueStore: HistoryKeepingStore {
         if options.isUnpublished { try storage.sync() }
     }
 
-    /// Removes transactions from the history, a bounded number in each write transaction.
+    /// Removes the recorded transactions that `bound` selects, in write transactions of limited
+    /// size.
     package func removeHistory(_ bound: HistoryBound) throws(StoreError) {
         try requireWritable()
         let (model, uuid) = (model, try metadata().storeUUID)

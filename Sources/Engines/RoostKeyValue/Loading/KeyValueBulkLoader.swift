@@ -5,11 +5,12 @@ extension KeyValueStore {
     ///
     /// An empty store with ``StoreOptions/isUnpublished`` is loaded in bounded transactions. Until
     /// the load ends, snapshots that this program takes of the store are empty. Any other store is
-    /// loaded in one long transaction.
+    /// loaded in one long transaction. If that store has ``StoreOptions/isUnpublished`` and cannot
+    /// be flushed after the transaction, ``BulkLoader/finish()`` throws `outcomeUnknown`.
     ///
     /// The load needs about 16 MiB of memory for sorting entries. If the store is in memory, the
-    /// load sorts all entries in memory. In one long transaction, the storage also holds changed
-    /// pages in memory (LMDB: up to 512 MiB, then in its file).
+    /// load sorts all entries in memory. During one long transaction, the storage also holds the
+    /// changed pages in memory. LMDB holds up to 512 MiB, and writes further pages to its file.
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
         var lastKeys: [Int: Int64] = [:]
@@ -144,8 +145,8 @@ final class KeyValueBulkLoader: BulkLoader {
     private func note(_ records: RecordBatch) throws(StoreError) {
         hasLoaded = true
         tally.add(records)
-        // Most records of a batch belong to one hierarchy, so only the highest place of each run of
-        // records in one hierarchy is noted.
+        // Only the highest place of each run of records in one hierarchy is noted, because most
+        // batches consist of one such run.
         var highest = ObjectPlace(root: -1, key: 0)
         for index in 0..<records.count {
             let place = plan.model.place(of: records, at: index)
@@ -180,7 +181,7 @@ final class KeyValueBulkLoader: BulkLoader {
         try writeFullHistory()
     }
 
-    /// Writes the recorded history when it is large enough, so that memory is bounded.
+    /// Writes the full parts of the recorded history, so that the recorder's memory is bounded.
     private func writeFullHistory() throws(StoreError) {
         guard let recorder, recorder.hasFullParts else { return }
         self.recorder = try requireUsable().perform { [initialTally] (writer) throws(StoreError) in
@@ -215,8 +216,8 @@ final class KeyValueBulkLoader: BulkLoader {
                         }
                     }
                 } else {
-                    // For each link, a look-up finds whether the link existed or occurs twice in
-                    // this load.
+                    // A look-up of each link finds links that existed before the load or occur twice
+                    // in the load.
                     tally = try write.perform { [tally, plan] (writer) throws(StoreError) in
                         var tally = tally
                         for link in batch.links {
@@ -281,15 +282,29 @@ final class KeyValueBulkLoader: BulkLoader {
             }
             try write.commit()
             hasCommittedParts = true
-            if store.options.isUnpublished { try store.storage.sync() }
-            self.write = nil
             store.noteUsedKeys(highestKeys.map { ($0.key, $0.value) })
+            if store.options.isUnpublished { try flush() }
+            self.write = nil
             endLoad()
             store.leavePartsPlace()
             return tally
         } catch {
             abandon()
             throw error
+        }
+    }
+
+    /// Makes the committed load durable.
+    ///
+    /// If this fails, only a load in parts can still be removed. Any other load then remains in the
+    /// store, but may not be on the disk, so the error is `outcomeUnknown`.
+    private func flush() throws(StoreError) {
+        do throws(StoreError) { try store.storage.sync() } catch {
+            guard !commitsInParts else { throw error }
+            throw StoreError(
+                .outcomeUnknown,
+                "A load into '\(store.location)' was committed, but may not be on the disk: \(error.message)",
+                underlying: error)
         }
     }
 
@@ -303,8 +318,8 @@ final class KeyValueBulkLoader: BulkLoader {
             if hasCommittedParts { try clear() }
             endLoad()
         } catch {
-            // This method cannot throw. A part of the load may remain in the store, so later reads
-            // and writes throw `corrupted`.
+            // This method cannot throw, so it stores the error. A part of the load may remain in the
+            // store, so later reads and writes throw `corrupted`.
             store.state.withLock { $0.failure = error }
         }
     }
@@ -326,7 +341,7 @@ final class KeyValueBulkLoader: BulkLoader {
         return write
     }
 
-    /// Counts written bytes, and commits a part if there are enough.
+    /// Counts written bytes, and commits a part if its bytes are enough.
     private func written(_ byteCount: Int) throws(StoreError) {
         writtenByteCount += byteCount
         guard commitsInParts, writtenByteCount >= Self.partByteCount, let write else { return }
@@ -336,7 +351,7 @@ final class KeyValueBulkLoader: BulkLoader {
         self.write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
     }
 
-    /// Removes the loaded content in bounded transactions, but not the metadata.
+    /// Removes the loaded records and entries in bounded transactions, and restores the tally.
     private func clear() throws(StoreError) {
         for space in KeySpace.allCases where space != .meta {
             var isEmpty = false

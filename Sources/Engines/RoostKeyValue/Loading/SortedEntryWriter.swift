@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// Writes the sorted links, references, unique values and index entries of a bulk load.
+/// A writer of the sorted links, references, unique values and index entries of a bulk load.
 ///
-/// A load passes this value from batch to batch.
+/// A load continues with the same value in each batch of entries.
 struct SortedEntryWriter: Sendable {
     /// The maximum number of violations that an error lists.
     private static let maximumViolationCount = 1000
@@ -42,8 +42,8 @@ struct SortedEntryWriter: Sendable {
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace, writer: any KeyValueWriter
     ) throws(StoreError) {
         if space == .links || space == .inverseLinks || space == .unique {
-            // Only these spaces can have equal keys. They come from a repeated link, or from a unique
-            // value that two objects claim.
+            // Only these spaces can have entries with equal keys: from a repeated link, or from a
+            // unique value that two objects claim.
             let isRepeated = previous.map {
                 $0.space == space && key.count == $0.key.count && key.begins(with: $0.key.bytes)
             }
@@ -65,10 +65,10 @@ struct SortedEntryWriter: Sendable {
         }
     }
 
-    /// Refuses a pair that was already loaded.
+    /// Throws `duplicateObject` if the load contains two links between the same pair of objects.
     ///
-    /// If both ends are ordered, two links of the same pair can have different keys. Only this
-    /// check finds them.
+    /// If both ends are ordered, the two links can have different keys. Then only this check finds
+    /// the repetition.
     private mutating func requireNewPair(_ key: UnsafeRawBufferPointer) throws(StoreError) {
         if key.count == previousPair.count, key.begins(with: previousPair.bytes) {
             var parts = KeyParts(key, at: 1)
@@ -90,9 +90,9 @@ struct SortedEntryWriter: Sendable {
 
     // MARK: Unique values
 
-    /// Returns whether another object has a value, and collects the violation if so.
+    /// Returns whether another object has a unique value; if so, collects the violation.
     ///
-    /// Examines the objects stored before the load or, if the key is shortened, all objects.
+    /// If the key is shortened, examines all objects, otherwise only those stored before the load.
     private mutating func isTaken(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, writer: any KeyValueWriter
     ) throws(StoreError) -> Bool {
@@ -173,8 +173,8 @@ extension ExternalSorter {
 }
 
 extension StoreError {
-    /// Returns the error for a link that is loaded twice or already exists; `link` describes its
-    /// relationship and its ends.
+    /// Returns the error for a link that is loaded twice or already exists; `link` describes the
+    /// relationship and the two objects.
     static func repeatedLink(_ link: String) -> StoreError {
         StoreError(
             .duplicateObject, "A link cannot be loaded: there is one between the same two objects already: \(link).")

@@ -34,7 +34,7 @@ package final class UniqueValueCheck {
 
     /// Returns whether any two of the added hashes are equal.
     ///
-    /// No record can be added afterwards.
+    /// After this call, no record can be added.
     ///
     /// - Throws: The errors of ``add(_:)``.
     package func hasRepeated() throws(StoreError) -> Bool {

@@ -14,9 +14,10 @@ final class LinkStream {
     /// The current link; nil at the end and before the start.
     private(set) var current: Link?
 
-    /// Creates a stream of the entries that begin with `prefix`, starting after `after` if given.
+    /// Creates a stream of the entries whose keys begin with `prefix`.
     ///
-    /// Call ``advance()`` for the first link.
+    /// If `after` is not nil, the stream starts after that link. Call ``advance()`` for the first
+    /// link.
     init(
         _ snapshot: KeyValueSnapshot, space: KeySpace, prefix: StorageKey, after: Link? = nil, skipsSelf: Bool = false
     ) throws(StoreError) {
@@ -30,13 +31,13 @@ final class LinkStream {
             start.append(key: after.source)
             start.append(place: after.order)
             start.append(key: max(1, after.target))
-            // The next possible key after a link's key is that key and a zero byte.
+            // The next possible key after a link's key is that key followed by a zero byte.
             if after.target > 0 { start.append(bytes: [0]) }
         }
         self.start = start
     }
 
-    /// Moves before the first entry with the given prefix.
+    /// Moves before the first entry whose key begins with the given prefix.
     func restart(prefix: StorageKey) {
         self.prefix = prefix
         start = prefix
@@ -61,8 +62,8 @@ final class LinkStream {
 
     /// Returns an entry's link.
     ///
-    /// The link's source is the first object in the key. For `inverseLinks`, this is the stored
-    /// link's target, so the result is flipped.
+    /// The source of the result is the first object in the key. In the space `inverseLinks`, this
+    /// object is the target of the stored link, so the result is the flipped link.
     static func link(
         _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace
     ) throws(StoreError) -> Link {
@@ -115,7 +116,7 @@ struct LinkKey {
     }
 }
 
-/// The links of one stream, or of several merged by place and key.
+/// The links of one stream, or of several streams merged by place and target key.
 final class KeyValueLinkCursor: FillingLinkCursor {
     private let snapshot: KeyValueSnapshot
     private let streams: [LinkStream]
@@ -147,7 +148,8 @@ final class KeyValueLinkCursor: FillingLinkCursor {
 }
 
 extension [LinkStream] {
-    /// The stream whose link comes first by place and key; nil if all streams are at their end.
+    /// The stream whose link comes first by place and target key; nil if all streams are at their
+    /// end.
     fileprivate var leading: LinkStream? {
         var best: LinkStream?
         for stream in self {
@@ -169,7 +171,8 @@ final class GroupedLinkCursor: FillingLinkCursor {
     private var index = 0
     /// The cursor of a single space; nil before the first object, and if two spaces are merged.
     private var cursor: (any KeyValueCursor)?
-    /// The prefix of the object whose entries filled the last batch; nil otherwise.
+    /// The key prefix of the object at which the last batch became full; nil before the first batch
+    /// and after the last.
     private var prefix: StorageKey?
     /// The streams to merge; empty if there is only one space.
     private var streams: [LinkStream] = []
@@ -218,13 +221,14 @@ final class GroupedLinkCursor: FillingLinkCursor {
             let id = ids[index]
             index += 1
             key.start(record: id.key, root: number)
-            // An object without entries has no links, whether or not it exists.
+            // An object without entries has no links, even if it exists. So existence is checked only
+            // for objects with entries.
             isFound = try cursor.seek(to: key) && cursor.key.begins(with: key.bytes)
             if isFound { isFound = try snapshot.exists(id, relationship: description) }
         }
     }
 
-    /// Adds links of two spaces, merged for each object by place and key.
+    /// Adds links of two spaces, merged for each object by place and target key.
     private func fillMerging(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
         while true {
             if let stream = streams.leading, let link = stream.current {

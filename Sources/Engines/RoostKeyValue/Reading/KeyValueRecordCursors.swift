@@ -5,15 +5,15 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let cursor: any KeyValueCursor
     private let entity: ManagedObjectModel.Entity
-    /// Whether to return the records of an entity, by entity number; nil if all records of the
-    /// hierarchy are returned.
+    /// Whether records of an entity are returned, with one element for each entity number; nil if
+    /// all records of the hierarchy are returned.
     private let wanted: [Bool]?
     private var position: Position
 
     private enum Position {
-        /// The position before the first record after this key.
+        /// Before the first record whose key is greater than this key.
         case before(Int64)
-        /// At a record that was visited.
+        /// At the last visited record.
         case atShown
         case atEnd
     }
@@ -46,7 +46,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
 
     /// Calls `body` with the next records until `body` returns false.
     ///
-    /// Returns false at the end.
+    /// - Returns: False if all records were visited.
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         do throws(StoreError) {
             guard try moveOn() else {
@@ -68,8 +68,8 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
                     isPastEnd = true
                     return false
                 }
-                // Records of other entities are also verified, because damage can change a record's
-                // entity.
+                // Records of unwanted entities are verified too, because damage can change the entity
+                // in a record.
                 let record = try verifier.record(value, key: key)
                 return !(wanted?[record.entityNumber] ?? true) || body(record)
             }
@@ -82,7 +82,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
         }
     }
 
-    /// Returns the key of a record of the hierarchy `root`; nil after the last record.
+    /// Returns the object key in a storage key; nil if the record is not of the hierarchy `root`.
     @inline(never)
     private static func key(
         _ storageKey: UnsafeRawBufferPointer, root: Int, model: ManagedObjectModel
@@ -136,7 +136,7 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
 
     /// Calls `body` with the next records until `body` returns false.
     ///
-    /// Returns false at the end.
+    /// - Returns: False if all records were visited.
     private func visitNext(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let (ids, reader) = (ids, snapshot.reader)
         var next = index
@@ -144,8 +144,8 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
         do throws(StoreError) {
             var shouldContinue = true
             while shouldContinue, next < ids.count {
-                // Most successive IDs have the same entity, so the entity is looked up once for all
-                // of them.
+                // Most successive IDs have the same entity, so the entity is looked up once for each run
+                // of such IDs.
                 let name = ids[next].entity
                 let entity = try snapshot.entity(name)
                 let (number, root) = (entity.number, entity.root)
@@ -172,9 +172,9 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
     }
 }
 
-/// The records with given keys of one hierarchy, in the order in which a source returns the keys.
+/// The records of one entity and its subentities with given keys, in the order of a source's keys.
 ///
-/// Skips keys without a record, and records of other entities.
+/// The visitor skips keys without a record, and records of other entities in the hierarchy.
 final class KeyedRecordVisitor: RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let entity: ManagedObjectModel.Entity
@@ -214,8 +214,10 @@ final class KeyedRecordVisitor: RecordVisitor {
         return count >= 64 && (last - first) / 8 <= count
     }
 
-    /// Does the work of ``show(_:)`` for ascending keys in one pass from the first key to the last,
-    /// skipping records with other keys.
+    /// Calls `body` like ``show(_:)``, but reads all records from the first key to the last, and
+    /// skips records with other keys.
+    ///
+    /// The keys must be ascending.
     private func walk(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let cursor: any KeyValueCursor
         if let known = self.cursor { cursor = known } else { cursor = try snapshot.reader.cursor(in: .records) }
@@ -249,6 +251,8 @@ final class KeyedRecordVisitor: RecordVisitor {
     }
 
     /// Calls `body` with the records of the current keys, until `body` returns false.
+    ///
+    /// - Returns: False if `body` returned false.
     private func show(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let (keys, entity, reader, verifier) = (keys, entity, snapshot.reader, snapshot.verifier(root: entity.root))
         var (next, shouldContinue) = (index, true)

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A view of a store after one commit: a reader of the storage, and the plan of the store's keys.
+/// A view of a store after one commit, through a reader of the storage.
 final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     let store: KeyValueStore
     let reader: any KeyValueReader
@@ -9,7 +9,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     let model: ManagedObjectModel
     /// The last entity that was looked up.
     ///
-    /// Successive requests mostly have the same entity, and a look-up by name hashes the name.
+    /// Most successive requests have the same entity, so its name need not be hashed each time.
     private var lastEntity: ManagedObjectModel.Entity?
     private var isClosed = false
 
@@ -24,7 +24,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
 
     var plan: StorePlan { store.plan }
 
-    /// Returns the verifier of a hierarchy's records; valid as long as the snapshot.
+    /// Returns a verifier of a hierarchy's records, which is valid while the snapshot exists.
     func verifier(root: Int) -> RecordVerifier {
         RecordVerifier(model: model, root: root, comparesChecksums: !store.storage.holdsCheckedMemory)
     }
@@ -134,10 +134,11 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         return GroupedLinkCursor(self, relationship: relationship, spaces: try linkSpaces(of: relationship), ids: ids)
     }
 
-    /// Returns the spaces of the links from one object, and the number that their keys begin with.
+    /// Returns the spaces that contain a relationship's links, and the number at the start of the
+    /// keys in each space.
     ///
-    /// A relationship that is its own inverse has two spaces: each pair is stored once, so both
-    /// ends are looked up.
+    /// A relationship that is its own inverse has two spaces: each pair is stored once, and an
+    /// object can be at either end.
     private func linkSpaces(
         of relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [(space: KeySpace, number: Int)] {

@@ -8,7 +8,7 @@ extension KeyValueReader {
         try key.withBytes { (key) throws(StoreError) in try withValue(of: key, in: space, body) }
     }
 
-    /// Returns a copy of the value of a key, or nil.
+    /// Returns a copy of the value of a key; nil if the key is missing.
     func value(of key: StorageKey, in space: KeySpace) throws(StoreError) -> [UInt8]? {
         var found: [UInt8]?
         try withValue(of: key, in: space) { (value) throws(StoreError) in found = value.map { Array($0) } }
@@ -53,7 +53,7 @@ extension KeyValueReader {
         }
     }
 
-    /// Returns the number of the entity of a record of the hierarchy `root`, or nil.
+    /// Returns the entity number in a record of the hierarchy `root`; nil without such a record.
     func entityNumber(of key: Int64, root: Int, model: ManagedObjectModel) throws(StoreError) -> Int? {
         var number: Int?
         try withRecord(key, root: root, model: model) { (record) throws(StoreError) in number = record?.entityNumber }
@@ -91,9 +91,9 @@ extension KeyValueWriter {
         try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in try put(key, value, in: space) }
     }
 
-    /// Inserts a key with a little-endian number of eight bytes.
+    /// Inserts a key whose value is a little-endian number of eight bytes.
     ///
-    /// Returns false if the key exists.
+    /// - Returns: False if the key exists; nothing is then changed.
     func insert(_ key: UnsafeRawBufferPointer, number: Int64, in space: KeySpace) throws(StoreError) -> Bool {
         try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in
             try insert(key, value, in: space)

@@ -18,17 +18,17 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// refuses to open a store with a greater limit.
     var maximumKeyByteCount: Int { get }
 
-    /// Whether all reads return memory of this process that was checked when it was filled
+    /// Whether all reads return bytes that this process keeps in memory and has already checked
     /// (default: false).
     ///
-    /// If so, snapshots do not compare the checksums of the records that they read.
+    /// If so, snapshots do not verify the checksums of the records that they read.
     var holdsCheckedMemory: Bool { get }
 
     /// The value of `StoreMetadata.formatVersion` for stores without required features (default:
     /// the version of the engine's format).
     ///
-    /// Override it for a storage whose file has its own format instead of the engine's keys and
-    /// values.
+    /// Implement this property for a storage whose file has its own format instead of the engine's
+    /// keys and values.
     var formatVersion: Int { get }
 
     /// Returns a consistent view of all spaces after the latest commit of any process.
@@ -41,7 +41,7 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
 
     /// Runs `body` in a write transaction.
     ///
-    /// On return, all changes are committed and durable. If `body` throws, none are.
+    /// On return, all changes are committed and durable. If `body` throws, no change is committed.
     ///
     /// Transactions queue. Throws `busy` after waiting for `timeoutSeconds`. If the storage had to
     /// enlarge itself, `body` may run again from the start, on another thread. So `body` must not
@@ -53,16 +53,16 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// Starts a write transaction that can span several calls, for loads that are too large for one
     /// call.
     ///
-    /// The transaction holds the writer lock until it ends. Other transactions, of every program
-    /// with the store open, wait for the lock up to their own timeouts.
+    /// The transaction holds the writer lock until it ends. Other transactions of this and of other
+    /// programs wait for the lock, up to their own timeouts.
     /// - Throws: `busy` after `timeoutSeconds`; `readOnly` if the storage was opened read-only;
     ///   `closed`.
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite
 
     /// Makes all committed transactions durable, if the storage was opened without durable commits.
     ///
-    /// Called at the end of loads into stores with `StoreOptions/isUnpublished`. Only in such
-    /// stores may commits be less than durable.
+    /// The engine calls this method at the end of loads into stores with
+    /// `StoreOptions/isUnpublished`. Only the storages of such stores may omit durable commits.
     func sync() throws(StoreError)
 
     /// Returns the number of bytes that the storage uses on disk or in memory.
@@ -70,15 +70,15 @@ public protocol OrderedKeyValueStorage: AnyObject, Sendable {
 
     /// Returns the problems in the storage's own structure; empty for a sound structure.
     ///
-    /// The engine examines keys and values itself. The method reads the stored bytes, not a cache,
-    /// and changes nothing.
+    /// The method need not examine keys and values, because the engine examines them. It must read
+    /// the stored bytes, not a cache, and change nothing.
     func integrityFindings() throws(StoreError) -> [StoreFinding]
 
     /// Releases the storage's resources.
     ///
-    /// Open readers keep the resources that they need until they are closed. A running write
-    /// transaction also keeps its resources, and the storage may still commit it. The engine calls
-    /// this at most once, also if opening the store fails.
+    /// An open reader keeps the resources that it needs until the reader is closed. A running write
+    /// transaction also keeps its resources, and the storage may still commit the transaction. The
+    /// engine calls this method at most once: when the store is closed or could not be opened.
     func close() throws(StoreError)
 }
 
@@ -89,9 +89,10 @@ extension OrderedKeyValueStorage {
     /// The default, the version of the engine's format for stores without required features: 2.
     public var formatVersion: Int { MetaSpace.formatVersion }
 
-    /// Returns the version in the metadata for a version of the engine's format.
+    /// Returns the `StoreMetadata.formatVersion` of a store with a version of the engine's format.
     func formatVersion(ofEngineVersion version: Int) -> Int {
-        // Required features also increase the version of a storage's own format by one.
+        // Required features increase the version of the engine's format by one, so they increase the
+        // version of a storage's own format by one too.
         formatVersion + version - MetaSpace.formatVersion
     }
 
@@ -125,7 +126,7 @@ public enum KeySpace: String, CaseIterable, Sendable {
     case inverseLinks
     /// To-one references by relationship, destination and place.
     ///
-    /// Derived to-many relationships are read from them.
+    /// Derived to-many relationships are read from these references.
     case references
     /// Unique values and the key of the object that has them.
     case unique
@@ -169,11 +170,11 @@ public protocol KeyValueReader: AnyObject {
 
 /// A position in a space.
 ///
-/// The bytes of key and value are valid until the cursor moves, its view ends or, in a write
-/// transaction, something is written. A storage whose bytes have no fixed address can copy them
-/// into ``PinnedBytes``. After a write, the engine calls ``seek(to:)`` before any other method of
-/// the cursor. After the end of its view, ``seek(to:)``, ``seek(before:)`` and ``next()`` throw
-/// `closed`.
+/// The bytes of key and value are valid until the cursor moves or its view ends. In a write
+/// transaction, they are also invalid after a write. A storage whose bytes have no fixed address
+/// can copy them into ``PinnedBytes``. After a write, the engine calls ``seek(to:)`` before any
+/// other method of the cursor. After the end of the view, ``seek(to:)``, ``seek(before:)`` and
+/// ``next()`` throw `closed`.
 public protocol KeyValueCursor: AnyObject {
     /// Moves to the first key that is not before `key`.
     ///
@@ -189,7 +190,7 @@ public protocol KeyValueCursor: AnyObject {
     ///
     /// Before the first move, moves to the first key.
     ///
-    /// Returns false at the end, and then until a seek finds a key.
+    /// Returns false at the end, and in all later calls until a seek finds a key.
     func next() throws(StoreError) -> Bool
     /// Calls `body` for the entry at the position and each following entry, until `body` returns
     /// false.
@@ -210,7 +211,7 @@ public protocol KeyValueCursor: AnyObject {
 }
 
 extension KeyValueCursor {
-    /// Calls ``next()`` for each entry.
+    /// Calls `body` for each entry, and ``next()`` after each.
     public func visit(
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
@@ -225,9 +226,10 @@ extension KeyValueCursor {
 
 /// A write transaction.
 ///
-/// It reads its own writes. Use it only inside its closure; ``KeyValueReader/close()`` does not end
-/// it. Keys are neither empty nor longer than ``OrderedKeyValueStorage/maximumKeyByteCount``.
-/// Values have up to 1 GiB and may be empty.
+/// Reads in the transaction show its own writes. Use the writer only inside the closure that
+/// receives it; ``KeyValueReader/close()`` does not end the transaction. Keys are neither empty nor
+/// longer than ``OrderedKeyValueStorage/maximumKeyByteCount``. Values have up to 1 GiB and may be
+/// empty.
 public protocol KeyValueWriter: KeyValueReader {
     /// Sets the value of a key, replacing any old value.
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError)
@@ -263,7 +265,7 @@ extension KeyValueWriter {
 
 /// A write transaction that spans several calls.
 ///
-/// Deallocation aborts it.
+/// Deallocating the object aborts the transaction if it has not been committed.
 public protocol KeyValueLongWrite: AnyObject {
     /// Runs `body` once in the transaction, on the storage's writing thread.
     ///
@@ -273,14 +275,15 @@ public protocol KeyValueLongWrite: AnyObject {
     ) throws(StoreError) -> Result
     /// Makes all changes visible and durable at once, and releases the writer lock.
     ///
-    /// After an error, the transaction can only be aborted. Nothing of it is written, unless the
-    /// error is `outcomeUnknown`. Then the transaction may be on the disk, and the storage accepts
-    /// no further transaction before it is opened again or has read the disk again.
+    /// After an error, the transaction can only be aborted. After `outcomeUnknown`, the transaction
+    /// may be on the disk; after any other error, nothing of it is written. After `outcomeUnknown`,
+    /// the storage must be opened again, or read the disk again, before it accepts a further
+    /// transaction.
     /// - Throws: `noSpace`, `ioFailure`, `outcomeUnknown`; `closed` after an error of
-    ///   ``perform(_:)``, or if the storage was closed meanwhile and cannot commit afterwards.
+    ///   ``perform(_:)``, or if the storage was closed and can no longer commit.
     func commit() throws(StoreError)
     /// Discards all changes.
     ///
-    /// Calling it again, or after a commit, does nothing.
+    /// After a commit or an abort, this method does nothing.
     func abort()
 }

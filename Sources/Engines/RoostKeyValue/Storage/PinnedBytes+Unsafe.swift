@@ -1,9 +1,9 @@
 /// A copy of bytes at a stable address, for the current entry of a ``KeyValueCursor``.
 ///
-/// Use this in storages that keep keys and values in arrays, whose bytes have an address only
-/// inside a closure.
+/// Use this class in a storage that keeps keys and values in arrays, because the bytes of an array
+/// have an address only inside a closure.
 ///
-/// Use it from one thread at a time.
+/// Use an object from one thread at a time.
 public final class PinnedBytes {
     private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
@@ -15,7 +15,7 @@ public final class PinnedBytes {
 
     deinit { buffer.deallocate() }
 
-    /// Replaces the bytes with a copy of `source`, in the same memory if it is large enough.
+    /// Replaces the bytes with a copy of `source`, and reuses the memory if it is large enough.
     public func set(_ source: [UInt8]) {
         if source.count > buffer.count {
             buffer.deallocate()

@@ -2,10 +2,10 @@ internal import RoostCore
 
 /// The rule for the checksums of rows in one format version.
 ///
-/// In format version 2, the checksum of an object's row is the content hash of its record. From
-/// format version 3 on, it also covers the record's version.
+/// In format version 2, the checksum of an object's row is the content hash of the object's record.
+/// From format version 3 on, the checksum also covers the record's version.
 package struct SQLChecksum: Sendable {
-    /// Whether an object's checksum includes the version.
+    /// Whether the checksum of an object's row covers the record's version.
     let coversVersion: Bool
 
     /// Creates the rule of a format version.
@@ -18,12 +18,13 @@ package struct SQLChecksum: Sendable {
 
     /// Returns the content hash of a record with the given checksum and version.
     func contentHash(checksum: UInt64, version: UInt32) -> UInt64 {
-        // Applying the mask twice removes it.
+        // The mask is applied with XOR, so applying it again removes it.
         self.checksum(contentHash: checksum, version: version)
     }
 
-    /// Returns the checksum of a row of `_roost_metadata` or `_roost_keys`: the low half of the
-    /// XXH3-128 of its texts, joined by U+0000.
+    /// Returns the checksum of a row of `_roost_metadata` or `_roost_keys`.
+    ///
+    /// The checksum is the low half of the XXH3-128 of the three texts, joined by U+0000.
     static func row(_ table: String, name: String, value: String) -> Int64 {
         Int64(bitPattern: RecordHash.wide(Array("\(table)\0\(name)\0\(value)".utf8)).low)
     }

@@ -9,8 +9,8 @@ extension SQLStore: ChangeAcceptingStore {
         return try externalChanges(snapshot).changes
     }
 
-    /// Writes new checksums for rows that another program changed, as updates of their objects, and
-    /// records the current content.
+    /// Updates the checksums and versions of the rows that another program changed, and records the
+    /// tallies of the current content.
     package func acceptExternalChanges(_ expected: ExternalChanges) throws(StoreError) -> Generation {
         try requireWritable()
         return try reportingAll { () throws(StoreError) in
@@ -55,8 +55,8 @@ extension SQLStore: ChangeAcceptingStore {
         return generations
     }
 
-    /// Finds the differences from the content that the last commit recorded, and the tally of the
-    /// current content.
+    /// Returns the differences between the current content and the recorded tallies, and the
+    /// tallies of the current content.
     ///
     /// - Throws: `corrupted` if the content cannot be accepted.
     private func externalChanges(
@@ -96,8 +96,8 @@ extension SQLStore: ChangeAcceptingStore {
         var entities: [ExternalChanges.Difference] = []
         for entity in model.entities where recorded.entities[entity.number] != found.entities[entity.number] {
             let (before, now) = (recorded.entities[entity.number], found.entities[entity.number])
-            // Changed values leave the stored checksums as they were. So a different tally of the
-            // checksums means that rows were added or removed.
+            // A program that only changes values does not change the stored checksums. So if the tally
+            // of these checksums differs from the recorded tally, rows were added or removed.
             let stored = try storedTally(of: entity, connection: try snapshot.open())
             entities.append(
                 ExternalChanges.Difference(
@@ -137,7 +137,7 @@ extension SQLStore: ChangeAcceptingStore {
         }
     }
 
-    /// The number of changed rows after which a walk is interrupted to rewrite them.
+    /// The number of changed rows after which a walk is interrupted to rewrite these rows.
     private static var signedTogether: Int { 4096 }
 
     /// Rewrites the changed rows of a table, each as an update of its object.

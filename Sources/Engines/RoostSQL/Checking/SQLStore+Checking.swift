@@ -14,7 +14,7 @@ extension SQLStore {
     /// Checks the structure of the database's file.
     public func checkStructure() throws(StoreError) {
         try requireOpen()
-        // A server has no file to check, and its connections for reading are limited.
+        // A server has no file to check, and has only a limited number of connections for reading.
         guard !(database is any SQLParallelDatabase) else { return }
         try reading { (connection) throws(StoreError) in try database.requireSoundStructure(connection) }
     }
@@ -49,7 +49,7 @@ extension SQLStore {
         SQLSnapshot(store: self, connection: try database.beginReading(), acceptsChanges: false)
     }
 
-    /// The maximum number of findings of one table that are listed.
+    /// The maximum number of findings that are listed for one table.
     private static var maximumListed: Int { 100 }
 
     private func check(
@@ -108,7 +108,7 @@ extension SQLStore {
 
     /// Finds a row with a key that no object can have.
     ///
-    /// A walk through the table omits such keys.
+    /// A walk through the table omits such rows.
     ///
     /// - Returns: A sentence about the first such row, or nil.
     /// - Throws: Errors of the database.
@@ -141,7 +141,7 @@ extension SQLStore {
             ))
     }
 
-    /// Counts the links of a table, and calls `body` with each link.
+    /// Returns the tally of the links of a table, and calls `body` with each link.
     func tally(
         of table: SQLSchema.LinkTable, connection: any SQLConnection, _ body: (Link) throws(StoreError) -> Void
     ) throws(StoreError) -> Tally {
@@ -164,7 +164,7 @@ extension SQLStore {
     }
 }
 
-/// A row of a walk through a table.
+/// A row that a walk through a table finds.
 enum SQLWalkedRow {
     /// The values match the checksum.
     case sound(RecordReader)
@@ -220,7 +220,7 @@ extension SQLSnapshot {
         guard error.code == .corrupted, let id = error.damagedObject else { return try body(.unreadable(error)) }
         let lookup = try lookup(id.entity)
         let reason = try lookup.access.look(up: id.key, into: &batch, plan: lookup.plan, accepting: true)
-        // In a damaged table, a look-up can fail to find a row that the walk has read.
+        // In a damaged table, a look-up may not find a row that the walk has found.
         guard reason == nil, !batch.isEmpty else { return try body(.unreadable(error)) }
         try batch.withRecord(at: 0) { (record) throws(StoreError) in try body(.changed(error, record)) }
     }

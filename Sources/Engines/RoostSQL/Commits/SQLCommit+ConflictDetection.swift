@@ -4,16 +4,16 @@ internal import RoostCore
 struct SQLRowHead {
     let version: UInt32
     let entity: Int
-    /// The content hash of the record that the row's checksum belongs to.
+    /// The content hash in the row's checksum.
     ///
-    /// The tallies count this hash.
+    /// The tallies contain this hash, even if another program changed the values of the row.
     let contentHash: UInt64
-    /// Whether the indexed columns are known to have the values of the record that will be written.
+    /// Whether the update is known to leave the values in all indexed columns unchanged.
     var keepsIndexedColumns = false
 }
 
 // Optimistic conflict detection: a commit compares the versions in the store with the versions that
-// its caller read.
+// the caller read.
 
 extension SQLCommit {
     /// Throws `conflict` if an object does not have the version and entity that the change set
@@ -28,10 +28,11 @@ extension SQLCommit {
         try conflicts.throwIfAny()
     }
 
-    /// Prevents concurrent commits from appending to the lists that the change set extends.
+    /// Locks the objects whose ordered lists the change set extends.
     ///
-    /// Concurrent commits wait and then find that the place is taken. These locks are taken first,
-    /// because an owner can also be one of the unchanged objects, which get a weaker lock.
+    /// A concurrent commit that extends one of these lists waits, and then finds that the place is
+    /// taken. These locks are taken first, because unchanged objects get a weaker lock later, and
+    /// such an object can also own a list.
     func lockListOwners() throws(StoreError) {
         guard writer.locks != nil, !change.lastPlaces.isEmpty else { return }
         let owners = change.lastPlaces.map { last in
@@ -40,8 +41,7 @@ extension SQLCommit {
         for owner in owners.sorted(by: <) { _ = try head(owner, locking: .change) }
     }
 
-    /// Throws `conflict` if an ordered relationship has a place after the last one that the caller
-    /// read.
+    /// Throws `conflict` if an ordered list has a place after the last place that the caller read.
     func requireLastPlaces() throws(StoreError) {
         for last in change.lastPlaces {
             let (relationship, place) = (last.relationship, last.expected.place)
@@ -58,7 +58,7 @@ extension SQLCommit {
         }
     }
 
-    /// Returns items, sorted by hierarchy and key if they will be locked.
+    /// Returns the items; if the commit locks rows, they are sorted by hierarchy and key.
     func inLockOrder(_ items: [PreparedChange.Item]) -> [PreparedChange.Item] {
         writer.locks == nil ? items : items.sorted { $0.place < $1.place }
     }
@@ -108,7 +108,7 @@ extension SQLCommit {
         }
     }
 
-    /// Returns the end of the prepared updates in the same table as the update at `start`.
+    /// Returns the index after the run of prepared updates in one table that begins at `start`.
     func endOfTable(_ start: Int) -> Int {
         let updates = change.updates
         var end = start + 1
@@ -135,8 +135,8 @@ extension SQLCommit {
     private func head(of record: RecordReader) throws(StoreError) -> SQLRowHead {
         var hash = record.storedContentHash
         if store.acceptsChanges {
-            // If another program changed the row, the tallies still count the hash that belongs to
-            // the row's stored checksum.
+            // If another program changed the row, the tallies still contain the hash in the row's
+            // stored checksum, not the hash of the new values.
             let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
             if let stored = try head(place) { hash = stored.contentHash }
         }
@@ -145,8 +145,9 @@ extension SQLCommit {
 
     /// Returns the head of the row of an object to delete, after verifying the row's values.
     ///
-    /// - Returns: The head. Nil, after adding a conflict, if the object does not have the version
-    ///   and entity in the change set.
+    /// If the object does not have the version and entity in the change set, adds a conflict.
+    ///
+    /// - Returns: The head; nil if a conflict was added.
     private mutating func head(
         deleting item: PreparedChange.Item, old: inout RecordBatch, conflicts: inout ChangeConflicts
     ) throws(StoreError) -> SQLRowHead? {
@@ -198,9 +199,7 @@ extension SQLCommit {
         }
     }
 
-    /// Reads the head of a row.
-    ///
-    /// The statement remains at the row.
+    /// Reads the head of a row, and leaves the statement at the row.
     private func head(_ place: ObjectPlace, statement: any SQLStatement) throws(StoreError) -> SQLRowHead? {
         try statement.bind(.integer(place.key), at: 1)
         guard try statement.step() else { return nil }

@@ -3,8 +3,8 @@ internal import RoostCore
 extension SQLCommit {
     /// Throws `constraintViolation` if unique values of the change set belong to other objects.
     ///
-    /// The error names all such objects. If the store also contains an inserted key, throws
-    /// `duplicateObject` instead.
+    /// The error contains all violations. If there is a violation and the store also contains an
+    /// inserted key, throws `duplicateObject` instead.
     mutating func checkConstraints() throws(StoreError) {
         var violations: [ConstraintViolation] = []
         for constraint in schema.constraints {
@@ -27,7 +27,7 @@ extension SQLCommit {
             }
         }
         guard violations.isEmpty else {
-            // Duplicate keys are reported first.
+            // A duplicate key is reported before any violation.
             try requireNoDuplicates()
             throw .constraintViolations(violations)
         }
@@ -37,7 +37,8 @@ extension SQLCommit {
     private struct Claim {
         let id: ObjectID
         let values: [UInt8]
-        /// The object that has the values in the store and is neither updated nor deleted, or nil.
+        /// The other object that has the values in the store; nil if the change set updates or
+        /// deletes that object.
         var holder: ObjectID?
         /// Whether the object itself has the values in the store.
         var isKept = false
@@ -64,8 +65,8 @@ extension SQLCommit {
                 if holder.key == claim.id.key {
                     claim.isKept = true
                 } else if PreparedChange.item(at: place, in: change.updates) != nil {
-                    // The claims include the new values of this holder, but its old values must be
-                    // released first.
+                    // The new values of this updated holder are among the claims. Its old values must be
+                    // removed before the new values of other objects are written.
                     constraintsToRelease.insert(constraint.constraint.number)
                 } else if claim.holder == nil, PreparedChange.item(at: place, in: change.deletes) == nil {
                     claim.holder = holder
@@ -76,8 +77,8 @@ extension SQLCommit {
         return claims
     }
 
-    /// Removes unique values from the updated objects, so that other updated or inserted objects
-    /// can get them.
+    /// Removes old unique values from the updated objects, so that other updated or inserted
+    /// objects can get these values.
     func releaseUniqueValues() throws(StoreError) {
         for constraint in schema.constraints where constraintsToRelease.contains(constraint.constraint.number) {
             let declaring = model.entities[constraint.constraint.entity]
@@ -91,7 +92,7 @@ extension SQLCommit {
     }
 }
 
-/// Finds the objects that have the unique values of a record.
+/// A query for the objects that have the same unique values as a record.
 struct SQLUniqueQuery {
     private let constraint: SQLSchema.Constraint
     private let schema: SQLSchema
@@ -108,8 +109,8 @@ struct SQLUniqueQuery {
             "SELECT _id, _entity FROM \(constraint.table.quotedName) WHERE \(conditions.joined(separator: " AND ")) ORDER BY _id"
     }
 
-    /// Returns the fields of the constraint in the record's layout; nil if a field is null, because
-    /// null never violates a constraint.
+    /// Returns the fields of the constraint in the record's layout; nil if the value of a field is
+    /// null, because such a record never violates the constraint.
     func fields(of record: RecordReader) -> [RecordLayout.Field]? {
         var fields: [RecordLayout.Field] = []
         for name in constraint.constraint.attributes {

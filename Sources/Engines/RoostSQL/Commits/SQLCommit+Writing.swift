@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension SQLCommit {
-    /// Deletes rows and all links of their objects.
+    /// Deletes the rows and all links of the objects that the change set deletes.
     mutating func deleteObjects() throws(StoreError) {
         for (item, head) in zip(change.deletes, deleteHeads) {
             guard let head else { continue }
@@ -53,13 +53,13 @@ extension SQLCommit {
         try connection.run("DELETE FROM \(table.quotedName) WHERE \(end) = \(p)", .integer(item.place.key))
     }
 
-    /// Records the other end of a deleted object's link, if that end remains and refers to the
-    /// deleted object.
+    /// Adds a denial for a deleted object's link if the object at the other end remains and refers
+    /// to the deleted object.
     private mutating func deny(
         _ item: PreparedChange.Item, link: Link, of owner: ManagedObjectModel.Relationship, isSource: Bool
     ) throws(StoreError) {
         // A remaining source refers to the deleted object through the relationship itself. A
-        // remaining target refers to it through the inverse, if any.
+        // remaining target refers to the deleted object through the inverse, if any.
         guard let back = isSource ? owner.inverse : owner.number else { return }
         let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
         let place = ObjectPlace(root: model.entities[entity].root, key: key)
@@ -132,8 +132,8 @@ extension SQLCommit {
         defer { connection.recycle(full.statement) }
         let partial = SQLRecordAccess(try connection.statement(light.updateSQL))
         defer { connection.recycle(partial.statement) }
-        // After unique values were released, each update must write them again, so no update is
-        // partial.
+        // If unique values were released, each update must write all columns, so that the released
+        // values are written again.
         let isPartial = constraintsToRelease.isEmpty
         for order in range {
             guard let head = updateHeads[order] else { continue }
@@ -237,7 +237,7 @@ extension SQLCommit {
     /// Call this after the rows of the change are written and deleted.
     func requireObjects() throws(StoreError) {
         var missing = MissingObjects()
-        // Objects are locked in lock order and reported in the order of the change set.
+        // Objects are locked by hierarchy and key, but reported in the order of the change set.
         var entities: [ObjectPlace: Int] = [:]
         for item in inLockOrder(change.existing) {
             entities[item.place] = try head(item.place, locking: .existence)?.entity
@@ -254,14 +254,15 @@ extension SQLCommit {
         try missing.throwIfAny()
     }
 
-    /// Checks that a link's end exists and has the right entity.
+    /// Adds a link's end to `missing` if the object does not exist or has the wrong entity.
     private func find(
         _ key: Int64, at entity: Int, of relationship: ManagedObjectModel.Relationship,
         known: inout Set<ObjectPlace>, missing: inout MissingObjects
     ) throws(StoreError) {
         let entity = model.entities[entity]
         let place = ObjectPlace(root: entity.root, key: key)
-        // All objects of a hierarchy belong to its root entity, so a known object needs no look-up.
+        // The root entity includes all objects of a hierarchy. So at an end with this entity, an object
+        // that is known to exist needs no look-up.
         let isRoot = entity.superentity == nil
         if isRoot, known.contains(place) || PreparedChange.item(at: place, in: change.inserts) != nil { return }
         guard let head = try head(place, locking: .existence), entity.includes(head.entity) else {

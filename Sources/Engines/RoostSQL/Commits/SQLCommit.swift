@@ -1,12 +1,12 @@
 internal import RoostCore
 
-/// A commit in progress: its checks, its writes, and the checks that depend on written rows.
+/// A commit in progress: the checks before the writes, the writes, and the checks of written rows.
 struct SQLCommit {
     let store: SQLStore
     let change: PreparedChange
     /// The transaction.
     let writer: SQLWriter
-    /// The changes of the store's tallies.
+    /// The changes that the commit makes to the store's tallies.
     var tally: StoreTally
     /// The known tallies of the store; ``run()`` updates them.
     private(set) var knownTallies: SQLKnownTallies
@@ -25,7 +25,7 @@ struct SQLCommit {
     var constraintsToRelease: Set<Int> = []
     /// The recorder of the changes; nil if the store records no history.
     var history: HistoryRecorder?
-    /// Remaining objects that refer to deleted objects, if the change set denies such deletes.
+    /// Deletes that the change set denies, because remaining objects refer to the deleted objects.
     var denials = DeleteDenials()
 
     var schema: SQLSchema { store.schema }
@@ -34,7 +34,7 @@ struct SQLCommit {
 
     var connection: any SQLConnection { writer.connection }
 
-    /// Creates a commit for checks in a transaction that writes nothing.
+    /// Creates a commit that only runs checks, on a connection for reading.
     init(_ change: PreparedChange, store: SQLStore, connection: any SQLConnection) {
         self.init(change, store: store, writer: SQLWriter(connection: connection))
     }

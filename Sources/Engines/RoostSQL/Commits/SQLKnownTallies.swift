@@ -1,8 +1,9 @@
 internal import RoostCore
 
-/// The rows of the tallies that a store last wrote.
+/// The tally rows as a store last wrote them.
 ///
-/// Other writers may have changed the rows since. Compare a row with the stored row before use.
+/// Other writers may have changed the stored rows since. Compare a known row with the stored row
+/// before use.
 struct SQLKnownTallies: Sendable {
     /// The row of the generation, then the rows of entities, then those of relationships; nil for a
     /// row that was not written.

@@ -33,7 +33,7 @@ extension SQLStore {
             change.changes, generation: done.generations.now, previousGeneration: done.generations.previous)
     }
 
-    /// Returns the error for an insert that the database refused, with the ID of the object.
+    /// Returns an error with the ID of an object whose insert the database refused.
     ///
     /// If the store contains none of the inserted keys, or the look-up fails, returns `original`.
     private func namingDuplicate(in change: PreparedChange, original: StoreError) -> StoreError {
@@ -47,7 +47,7 @@ extension SQLStore {
         }
     }
 
-    /// Compares the requirements of a change set with the store, without writing.
+    /// Checks the requirements of a change set that writes nothing.
     private func verify(_ change: PreparedChange) throws(StoreError) -> CommitReceipt {
         try reading { (connection) throws(StoreError) in
             var commit = SQLCommit(change, store: self, connection: connection)

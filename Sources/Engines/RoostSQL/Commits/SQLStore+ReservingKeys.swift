@@ -3,8 +3,8 @@ public import RoostCore
 extension SQLStore {
     /// Reserves keys for new objects in the hierarchy of `entity`.
     ///
-    /// The database records keys in growing blocks. Callers get keys from memory, so most calls
-    /// need no transaction.
+    /// A transaction reserves a whole block of keys; later blocks are larger. Most calls take their
+    /// keys from a block in memory, without a transaction.
     public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
         try requireWritable()
         let table = schema.tableOfEntity[try model.requireEntity(entity).number]
@@ -51,8 +51,8 @@ extension SQLStore {
     ///
     /// Call this when the commit is durable.
     ///
-    /// - Parameter lastKeys: The highest key that was written, or nil, by position in the schema's
-    ///   object tables.
+    /// - Parameter lastKeys: The highest key that was written to each object table, in the schema's
+    ///   order; nil for a table without new keys.
     func noteUsedKeys(_ lastKeys: [Int64?]) {
         state.withLock { state in
             for (table, key) in lastKeys.enumerated() {
@@ -108,7 +108,9 @@ extension SQLStore {
         try schema.lastKeySQL.set.run([.integer(Int64(root)), .integer(key)] + checksum, on: connection)
     }
 
-    /// Raises the recorded last keys to `lastKeys`, by position in the schema's object tables.
+    /// Raises each recorded last key that is lower than its value in `lastKeys`.
+    ///
+    /// The values are in the order of the schema's object tables; nil changes nothing.
     func raiseLastKeys(_ lastKeys: [Int64?], writer: SQLWriter) throws(StoreError) {
         let recorded = state.withLock { $0.recordedLastKeys }
         for (table, key) in lastKeys.enumerated() {

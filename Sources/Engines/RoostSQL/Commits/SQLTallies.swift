@@ -20,7 +20,7 @@ package enum SQLTallies {
             "SELECT count, sum FROM _roost_tallies WHERE kind = '\(kind)' AND number = 0"
         ) { (statement) throws(StoreError) in
             var found: (generation: Int64, mark: Int64)?
-            // There is one row for each writer place.
+            // A database with writer places has one row for each place.
             while try statement.step() {
                 found = ((found?.generation ?? 0) &+ (try statement.integer(at: 0)), try statement.integer(at: 1))
             }
@@ -47,8 +47,8 @@ package enum SQLTallies {
 
     /// Reads all recorded tallies.
     ///
-    /// - Throws: `corrupted` if a row is missing, if a row is not one of the model's, or if a count
-    ///   is impossible.
+    /// - Throws: `corrupted` if a row is missing, if a row is of an entity or relationship that the
+    ///   model does not have, or if a count is impossible.
     static func read(_ connection: any SQLConnection, store: SQLStore) throws(StoreError) -> StoreTally {
         var tally = StoreTally(model: store.model)
         var generation: Int64?
@@ -62,7 +62,8 @@ package enum SQLTallies {
                 let number = Int(truncatingIfNeeded: try statement.integer(at: 1))
                 let count = Int(truncatingIfNeeded: try statement.integer(at: 2))
                 let sum = UInt64(bitPattern: try statement.integer(at: 3))
-                // The count of a single writer place can be negative.
+                // A row contains the changes of only one writer place, so its count can be
+                // negative.
                 func add(to old: inout Tally) {
                     old = Tally(count: old.count &+ count, sum: old.sum &+ sum)
                 }
@@ -91,9 +92,9 @@ package enum SQLTallies {
 
     /// Adds the changes of a commit to the recorded tallies, and creates the next generation.
     ///
-    /// Without writer places, a row is replaced only if it has the expected value: the value in
-    /// `known` or, if that is unknown or outdated, the value read from the row. `known` then
-    /// contains the written value, which is valid after the transaction is committed.
+    /// Without writer places, a row is replaced only if it still has the old value. The old value
+    /// is from `known` or, if that is missing or outdated, read from the row. Afterwards, `known`
+    /// contains the new values, which are valid once the transaction is committed.
     ///
     /// - Returns: The generations before and after the commit.
     static func apply(
@@ -104,8 +105,8 @@ package enum SQLTallies {
         if let dialect = store.schema.parallelDialect {
             return try add(change, at: place, dialect: dialect, connection: connection, store: store)
         }
-        // Reading all tallies detects an impossible count in any row before a commit changes the
-        // row.
+        // Without known tallies, all rows are read, to find impossible counts before any row
+        // changes.
         if known[.generation, 0] == nil { _ = try read(connection, store: store) }
         // The texts of these statements are created once, because creating them would dominate a
         // small commit.

@@ -1,10 +1,10 @@
 internal import RoostCore
 
-/// Finds the objects that have or claim the same unique values.
+/// A search for objects with the same unique values, in tables or in a batch to load.
 struct SQLViolations {
     private let schema: SQLSchema
     private let connection: any SQLConnection
-    /// The maximum number of pairs that a search of the tables names.
+    /// The maximum number of pairs that a search of the tables returns.
     private static let maximumCount = 1000
 
     init(_ schema: SQLSchema, connection: any SQLConnection) {
@@ -12,8 +12,10 @@ struct SQLViolations {
         self.connection = connection
     }
 
-    /// Returns the error for a batch whose unique values collide, with the pairs of objects;
-    /// `original` if it finds no pair.
+    /// Returns an error with the pairs of objects that have the same unique values.
+    ///
+    /// The first object of a pair is in `batch`, the second in `batch` or in the tables. If the
+    /// search finds no pair or fails, returns `original`.
     func error(loading batch: RecordBatch, original: StoreError) -> StoreError {
         var violations: [ConstraintViolation] = []
         do throws(StoreError) {
@@ -44,14 +46,15 @@ struct SQLViolations {
         return Self.error(violations, original: original)
     }
 
-    /// Returns the error for tables whose unique index cannot be created, with the pairs of
-    /// objects.
+    /// Returns an error with the pairs of objects that prevent the creation of a unique index.
+    ///
+    /// If the search finds no pair, returns `original`.
     func errorInTables(_ original: StoreError) throws(StoreError) -> StoreError {
         let found = try violations(of: schema.constraints)
         return Self.error(found.named, furtherCount: found.furtherCount, original: original)
     }
 
-    /// Throws `constraintViolation` if several objects have the same unique values.
+    /// Throws `constraintViolation` if two objects have the same values for one of the constraints.
     func requireUnique(_ constraints: [SQLSchema.Constraint]) throws(StoreError) {
         let found = try violations(of: constraints)
         guard found.named.isEmpty else {
@@ -59,7 +62,7 @@ struct SQLViolations {
         }
     }
 
-    /// Finds violations by reading the values of each constraint in order.
+    /// Finds violations by reading the rows of each constraint in the order of their values.
     ///
     /// - Returns: The first pairs of objects, and the number of other pairs.
     private func violations(

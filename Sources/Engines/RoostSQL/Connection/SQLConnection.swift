@@ -7,8 +7,9 @@ internal import RoostQuery
 public protocol SQLConnection: SQLConnectionAbilities {
     /// Prepares a statement.
     ///
-    /// Return the statement with ``SQLConnectionAbilities/recycle(_:)``. The text has numbered
-    /// parameters in the form of ``SQLDialect/parameter(_:)``. A parameter may occur several times.
+    /// The caller gives the statement back by ``SQLConnectionAbilities/recycle(_:)``. The text has
+    /// numbered parameters in the form of ``SQLDialect/parameter(_:)``. A parameter may occur
+    /// several times.
     func statement(_ sql: String) throws(StoreError) -> any SQLStatement
 
     /// The number of rows that the last INSERT, UPDATE or DELETE changed.
@@ -30,9 +31,9 @@ public protocol SQLConnectionAbilities: AnyObject {
 
     /// Prepares a SELECT that may have many rows.
     ///
-    /// The caller may stop before the last row. Return the statement with ``recycle(_:)``. The
-    /// default is ``SQLConnection/statement(_:)``, which suits databases that compute each
-    /// row when it is read.
+    /// The caller may stop before the last row. It gives the statement back by ``recycle(_:)``. The
+    /// default is ``SQLConnection/statement(_:)``, which suits databases that compute each row when
+    /// it is read.
     func rows(_ sql: String) throws(StoreError) -> any SQLStatement
 
     /// Runs a statement without parameters and ignores its rows.
@@ -40,18 +41,17 @@ public protocol SQLConnectionAbilities: AnyObject {
 
     /// Runs `body`, and ends its statements with the error that `check` throws, if any.
     ///
-    /// `check` is called from time to time while the statements run, on this thread. After its
-    /// error, a read transaction must keep its view. Other open statements must continue with their
-    /// next rows. The default never calls `check`. It suits databases whose statements cannot be
-    /// stopped.
+    /// `check` is called from time to time while the statements run, on this thread. Its error must
+    /// end neither a read transaction nor other open statements. The default never calls `check`,
+    /// which suits databases whose statements cannot be stopped.
     func ending<Result>(
         when check: @escaping () throws(StoreError) -> Void, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
     /// Runs `body` so that the connection can still read in the transaction after an error.
     ///
-    /// The default only runs `body`. A database whose transaction ends with the first error must
-    /// set a savepoint first and roll back to it.
+    /// The default only runs `body`. If an error would end the transaction, the implementation must
+    /// set a savepoint before `body` and roll back to it after the error.
     func attempting<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result
 }
 
@@ -79,8 +79,9 @@ extension SQLConnection {
 }
 
 extension SQLConnection {
-    /// Runs `body`; after the task is cancelled, ends its statements with `cancelled` if the
-    /// connection can.
+    /// Runs `body`, and ends the statements of `body` with `cancelled` when the task is cancelled.
+    ///
+    /// Some connections cannot end statements; then `body` runs to its end.
     package func endingWithTask<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         try ending(when: FetchCancellation.check, body)
     }

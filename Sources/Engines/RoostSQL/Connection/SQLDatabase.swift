@@ -41,7 +41,7 @@ public protocol SQLDatabase: SQLUnjournaledLoading, SQLStructureChecking {
     ///
     /// Open read transactions keep the database open until they end.
     ///
-    /// Calling it again does nothing.
+    /// Further calls do nothing.
     func close() throws(StoreError)
 }
 
@@ -59,7 +59,9 @@ public protocol SQLUnjournaledLoading: AnyObject, Sendable {
         ifEmpty isEmpty: (any SQLConnection) throws(StoreError) -> Bool
     ) throws(StoreError) -> (any SQLConnection)?
 
-    /// Prepares for creating indexes after all rows of a load are inserted.
+    /// Prepares for creating the indexes of a load.
+    ///
+    /// All rows of the load are inserted before this call.
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError)
 
     /// Ends a load that ``beginLoading(ifEmpty:)`` began, and makes all changes durable.
@@ -75,10 +77,9 @@ public protocol SQLUnjournaledLoading: AnyObject, Sendable {
 
 /// A database in which several connections can read the same view.
 package protocol SQLViewSharing: SQLDatabase {
-    /// Returns a name, valid until the transaction ends, for the view of a read transaction; nil if
-    /// the view cannot be shared.
+    /// Returns a name for the view of a read transaction; nil if the view cannot be shared.
     ///
-    /// An error may end the transaction.
+    /// The name is valid until the transaction ends. An error may end the transaction.
     func exportView(of connection: any SQLConnection) throws(StoreError) -> String?
 
     /// Returns a connection in a read transaction with an exported view.
@@ -100,6 +101,7 @@ package protocol SQLRebuilding: SQLDatabase {
     /// No other process has the store open, or can open it, until the transaction ends. After the
     /// transaction, the caller closes the store. Readers that begin during the transaction see the
     /// old content.
+    ///
     /// - Returns: The connection; nil if a required name is in use, or if the change exceeds a
     ///   limit of the database.
     /// - Throws: `busy` if the store is open elsewhere, or another writer is active, for longer
@@ -122,7 +124,7 @@ package protocol SQLRebuilding: SQLDatabase {
 
 /// A database that can examine its own structure.
 ///
-/// The defaults find no problems. In any case, the engine compares all rows with their checksums.
+/// The defaults find no problems. The engine itself always compares all rows with their checksums.
 public protocol SQLStructureChecking: AnyObject, Sendable {
     /// Throws `corrupted` if the structure of the database's file is damaged.
     ///
@@ -131,7 +133,7 @@ public protocol SQLStructureChecking: AnyObject, Sendable {
     /// Reads the whole file.
     func requireSoundStructure(_ connection: any SQLConnection) throws(StoreError)
 
-    /// Messages about the database's files for users, one sentence each.
+    /// Messages for users about the database's files, one sentence each.
     var notices: [String] { get }
 
     /// Examines the database's own file: its pages, and its indexes against the tables.

@@ -24,7 +24,9 @@ public protocol SQLDialect: SQLDialectAbilities {
     /// A parameter may occur several times in a statement.
     func parameter(_ position: Int) -> String
 
-    /// The type of a column of integers, keys, orders, booleans and markers.
+    /// The type of an integer column.
+    ///
+    /// Such columns also contain keys, positions in ordered relationships, and Booleans (0 or 1).
     var integerType: String { get }
     /// The type of a text column.
     ///
@@ -44,7 +46,7 @@ public protocol SQLDialectAbilities: Sendable {
 
     /// Returns whether a table or index must not have the given name.
     func isReserved(_ name: String) -> Bool
-    /// The type of a column for texts and integers; nil if a column can have only one type.
+    /// The type of a column for both texts and integers; nil if a column can have only one type.
     var anyType: String? { get }
     /// Returns CREATE TABLE.
     ///
@@ -78,11 +80,13 @@ public protocol SQLDialectAbilities: Sendable {
     func dropIndex(_ name: String) -> String
     /// Whether an index can contain only some rows of its table (default: false).
     ///
-    /// If not, a load searches for duplicate values.
+    /// If not, no index enforces the unique constraints of subentities. A load then searches for
+    /// duplicate values.
     var hasPartialIndexes: Bool { get }
     /// Whether DROP INDEX blocks readers of the table until the transaction ends (default: false).
     ///
-    /// If so, a load creates indexes last only in an unpublished store.
+    /// If so, a load into an empty store drops the indexes, and creates them again at the end, only
+    /// if the store is unpublished.
     var locksReadersToDropIndexes: Bool { get }
     /// Whether setting a column to its current value rewrites its index entries (default: false).
     ///
@@ -91,12 +95,12 @@ public protocol SQLDialectAbilities: Sendable {
 
     // MARK: Writing
 
-    /// Returns INSERT INTO a table, up to the column list, for statements with many rows.
+    /// Returns the start of an INSERT of many rows, up to the table's name.
     ///
-    /// After an error in one row, earlier rows may remain. The transaction is then rolled back, so
-    /// the statement need not be undone alone.
+    /// After an error, the statement may leave some rows inserted, because the engine rolls back
+    /// the whole transaction.
     func insertMany(into table: String) -> String
-    /// Returns an INSERT that replaces the other columns if the key exists.
+    /// Returns an INSERT that, if a row has the key, replaces the values of `columns` in this row.
     ///
     /// If the result is nil, the engine runs an UPDATE, then an INSERT if no row had the key.
     func upsert(into table: String, key: [String], columns: [String]) -> String?
@@ -119,7 +123,7 @@ public protocol SQLDialectAbilities: Sendable {
     /// Returns a value that represents a list in one parameter, and a SELECT of its elements; nil
     /// if no list can contain the values.
     func list(_ values: [SQLValue], parameter: String) -> (value: SQLValue, elements: String)?
-    /// Returns the condition that a text matches the matcher in a parameter; null for null.
+    /// Returns the condition that a text matches the matcher in a parameter; null for a null text.
     ///
     /// Returns nil if the database cannot call functions of the program. The engine then checks the
     /// condition on records.
@@ -135,10 +139,11 @@ public protocol SQLDialectAbilities: Sendable {
     ///
     /// Nulls come first, or last in descending order.
     func floatingOrder(_ column: String, ascending: Bool) -> [String]?
-    /// Returns a SELECT of a NaN that ``order(_:ascending:)`` and ``floatingOrder(_:ascending:)``
-    /// place differently.
+    /// Returns a SELECT that finds an irregular NaN in a column.
     ///
-    /// If the result is nil, the engine uses only ``floatingOrder(_:ascending:)``.
+    /// A NaN is irregular if ``order(_:ascending:)`` and ``floatingOrder(_:ascending:)`` give it
+    /// different positions. If the result is nil, the engine uses only
+    /// ``floatingOrder(_:ascending:)``.
     func findIrregularNaN(_ column: String, in table: String) -> String?
     /// Returns the bytes by which a text is sorted with options; nil if the database cannot call
     /// functions of the program.
@@ -175,7 +180,7 @@ public struct SQLPlan: Sendable, Hashable {
     public var indexes: [String]
     /// Whether rows are found by the keys of a table.
     public var usesKeys: Bool
-    /// Whether rows are sorted afterwards.
+    /// Whether the database sorts the rows that it has found.
     public var sorts: Bool
 
     /// Creates a plan.

@@ -3,9 +3,9 @@ package import RoostCore
 // Interfaces for concurrent commits.
 //
 // A database has several *writer places*. Each place has its own rows of counters (tallies). A
-// commit takes a free place and updates only its counters, so no row is written by all commits.
-// Commits wait for each other only if they share rows or if no place is free. A transaction that
-// needs exclusive access, such as a load, takes all places.
+// commit takes a free place and updates only the counters of this place, so no row is written by
+// all commits. Commits wait for each other only if they share rows or if no place is free. A
+// transaction that needs exclusive access, such as a load, takes all places.
 
 /// A dialect of a database in which several transactions can write at once.
 package protocol SQLParallelDialect: SQLDialect {
@@ -34,8 +34,8 @@ package protocol SQLParallelDialect: SQLDialect {
 
     /// Returns an INSERT of rows.
     ///
-    /// If a row with the key exists, its other columns, which are integers, are increased by the
-    /// values modulo 2⁶⁴.
+    /// If a row has the key, the statement instead adds the values to its other columns, which are
+    /// integers, modulo 2⁶⁴.
     ///
     /// - Parameters:
     ///   - table: The table.
@@ -116,14 +116,14 @@ struct SQLWriter {
     /// Whether an earlier attempt failed because of concurrent writes.
     var isRepeated = false
 
-    /// Returns a SELECT from one table, which locks its rows if other transactions can write.
+    /// Returns a SELECT from one table with a lock on its rows, if other transactions can write.
     func locking(_ select: String, lock: SQLRowLock) -> String {
         locks.map { "\(select) \($0.rowLock(lock))" } ?? select
     }
 
-    /// Runs `body`, which writes locked rows.
+    /// Runs `body`, which writes only rows that the transaction has locked.
     ///
-    /// Its statements need not wait for their results.
+    /// If possible, does not wait for the results of the statements.
     func writingLockedRows(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         guard locks != nil, let connection = connection as? any SQLDeferringConnection else { return try body() }
         try connection.deferringRuns(body)

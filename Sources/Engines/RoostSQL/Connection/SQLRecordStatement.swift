@@ -20,8 +20,8 @@ package protocol SQLRecordStatement: SQLStatement {
     /// - Parameters:
     ///   - batch: The batch for the records.
     ///   - plan: The plan for converting rows to records.
-    ///   - accepting: Whether rows that do not match their checksums are also added, instead of
-    ///     ending the call as damaged.
+    ///   - accepting: Whether rows that do not match their checksums are also added. If not, such a
+    ///     row ends the call.
     /// - Returns: The reason why the call ended.
     /// - Throws: Errors of the database.
     func fill(_ batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool) throws(StoreError) -> SQLFill
@@ -44,12 +44,12 @@ package protocol SQLRecordStatement: SQLStatement {
 
 /// A connection that inserts whole batches of records, which is faster than record by record.
 package protocol SQLBatchInserting: SQLConnection {
-    /// Inserts the records of a batch that belong to the plan's table, in their order.
+    /// Inserts the records that belong to the plan's table, in the order of the batch.
     ///
     /// - Parameters:
     ///   - records: Valid records with correct content hashes.
     ///   - plan: The columns and statements of the table.
-    ///   - version: The version to store; nil for the version of each record.
+    ///   - version: The version to store; nil to store each record's own version.
     /// - Throws: `duplicateObject`, `constraintViolation`, `noSpace`, and other errors of the
     ///   database.
     func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError)
@@ -159,8 +159,7 @@ extension SQLStatement {
 extension SQLConnection {
     /// Inserts the records of a batch that belong to the plan's table; see ``SQLBatchInserting``.
     ///
-    /// A connection without this ability binds record after record, and runs an INSERT statement
-    /// when all its rows are set.
+    /// Without this ability, the connection uses INSERT statements.
     func insertRecords(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
         if let fast = self as? any SQLBatchInserting {
             return try fast.insert(records, plan: plan, version: version)
@@ -169,6 +168,8 @@ extension SQLConnection {
     }
 
     /// Inserts the records of a batch that belong to the plan's table, by INSERT statements.
+    ///
+    /// A statement runs once the values of all its rows are bound.
     package func insertByStatements(
         _ records: RecordBatch, plan: SQLWritePlan, version: UInt32?
     ) throws(StoreError) {

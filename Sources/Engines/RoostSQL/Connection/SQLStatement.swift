@@ -36,11 +36,9 @@ public protocol SQLStatementAbilities: AnyObject {
     /// Throws `corrupted` if the column has another type of value.
     func integer(at column: Int) throws(StoreError) -> Int64
 
-    /// Adds links until the batch is full.
+    /// Adds a link for each of the next rows until the batch is full.
     ///
-    /// Returns false at the end.
-    ///
-    /// The columns are source, target, order, inverse order.
+    /// Returns false after the last row. The columns are source, target, order, inverse order.
     func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool
 }
 

@@ -12,7 +12,7 @@ final class SQLTransactionDatabase: SQLRebuilding {
         var connection: (any SQLConnection)?
         /// Whether a write is in progress.
         var isWriting = false
-        /// Whether a part of the transaction was rolled back.
+        /// Whether a write was rolled back, so that the whole transaction must be rolled back.
         var isSpoilt = false
     }
 

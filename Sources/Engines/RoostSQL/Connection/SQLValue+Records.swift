@@ -45,7 +45,7 @@ extension SQLValue {
         return UInt32(truncatingIfNeeded: bits >> 63) << 31 | 0xFF << 23 | (payload == 0 ? 1 << 22 : payload)
     }
 
-    /// The bits of the double in a column; an integer is converted.
+    /// The bits of a double that is stored as a number, an integer or a text; nil for other values.
     fileprivate var doubleBits: UInt64? {
         switch self {
         case .real(let number): number.bitPattern

@@ -1,6 +1,6 @@
 public import RoostQuery
 
-/// A value that is passed to or from a statement individually, outside the hot paths.
+/// A single value that is passed to a statement or read from a row.
 public enum SQLValue: Sendable, Equatable {
     /// NULL.
     case null
@@ -8,8 +8,8 @@ public enum SQLValue: Sendable, Equatable {
     case integer(Int64)
     /// A floating-point number.
     ///
-    /// A statement also preserves the bits of a NaN, in a form that depends on the database. A NaN
-    /// in a column is read as a number or as a text of ``SQLFloatingText``.
+    /// A statement must preserve the bits of a NaN. Depending on the database, a NaN is read as a
+    /// number or as a text in the form of ``SQLFloatingText``.
     case real(Double)
     /// Text.
     case text(String)

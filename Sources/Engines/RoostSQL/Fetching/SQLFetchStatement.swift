@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A SELECT for a part of a fetch request, and the remaining request for its records.
+/// A SELECT for a part of a fetch request, and the request that remains for the selected records.
 struct SQLFetchStatement {
     /// The quoted name of the table.
     private let tableName: String
@@ -20,7 +20,8 @@ struct SQLFetchStatement {
     private let ending: String
     /// The parameters.
     ///
-    /// If there is a limit or offset, an aggregate does not use the last two parameters.
+    /// If ``ending`` has a LIMIT, the last two parameters are its limit and offset, which
+    /// aggregates do not use.
     let values: [SQLValue]
     /// The number of parameters in the conditions.
     private let conditionValueCount: Int
@@ -123,8 +124,9 @@ struct SQLFetchStatement {
     /// The part of a SELECT of records or keys after the table.
     private var found: String { (usesRange ? fromRange ?? from : from) + ending }
 
-    /// Returns a SELECT of aggregates over the matching rows, without offset and limit, and its
-    /// parameters.
+    /// Returns a SELECT of aggregates over all matching rows, and the values of its parameters.
+    ///
+    /// The SELECT ignores the offset and limit of the request.
     func aggregates(_ columns: String, in table: SQLTable) -> (sql: String, values: ArraySlice<SQLValue>) {
         ("SELECT \(columns) FROM \(table.quotedName) AS t0\(from)", values[..<conditionValueCount])
     }

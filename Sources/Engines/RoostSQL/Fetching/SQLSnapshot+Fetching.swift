@@ -7,8 +7,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
 
     /// Returns the records of a request, in the request's order.
     ///
-    /// The database evaluates the parts that SQL can express exactly. The engine evaluates the rest
-    /// on the remaining records.
+    /// The database evaluates the parts of the request that SQL can express exactly. The engine
+    /// evaluates the rest on the records that the database returns.
     package func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         try records(of: try readingStatement(for: request))
     }
@@ -31,7 +31,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         }
         let names = model.entities.map(\.name)
         let entity = try model.requireEntity(request.request.entity)
-        // If there is only one entity, the statement need not return the entity.
+        // Without subentities, all objects are of the request's entity, so the statement need not
+        // return their entity numbers.
         let isAlone = entity.selfAndSubentities.count == 1
         let connection = try open()
         var found = ids
@@ -120,7 +121,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         }
     }
 
-    /// Returns the records of a request's statement.
+    /// Returns the records of a statement, before applying the remaining filter and order.
     func cursor(_ statement: SQLFetchStatement) throws(StoreError) -> SQLRecordCursor {
         SQLRecordCursor(
             self, lease: try lease(statement.recordsSQL, values: statement.values), plan: statement.plan,
@@ -162,7 +163,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
 
     /// Returns the number of rows at which a scan becomes faster than look-ups.
     ///
-    /// Small tables are always scanned, and a request with a limit ends its scan early.
+    /// Small tables are always scanned. The number is lower for a request with a limit, because its
+    /// scan ends early.
     private func usefulCount(_ request: FetchRequest) throws(StoreError) -> Int64 {
         let count = try objectCount(try model.requireEntity(request.entity))
         guard count > 1000 else { return 0 }
@@ -188,8 +190,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         statement.usesRange = try rowCount(sql, values: values, below: most) != nil
     }
 
-    /// Returns the number of objects of an entity and its subentities that the last commit
-    /// recorded; 0 if the record is damaged.
+    /// Returns the recorded number of objects of an entity and its subentities; 0 if the tallies
+    /// are damaged.
     ///
     /// Only the choice of a plan depends on the number, so a fetch need not fail.
     private func objectCount(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> Int64 {

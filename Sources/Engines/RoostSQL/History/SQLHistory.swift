@@ -2,7 +2,7 @@ package import RoostCore
 
 /// The entries of a history in the table `_roost_history`, read and written on one connection.
 struct SQLHistory: HistoryEntryWriter {
-    /// The table of transactions, one row for each part.
+    /// The name of the table, which has one row for each part of a transaction.
     static let table = "_roost_history"
 
     let connection: any SQLConnection
@@ -124,7 +124,7 @@ extension SQLStore: HistoryKeepingStore {
 
     /// Replaces the store's history and generation with those of another store, in one transaction.
     ///
-    /// Does nothing if that store records no history.
+    /// Does nothing if the other store records no history.
     package func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError) {
         guard let settings = try entries.historySettings() else { return }
         guard schema.hasHistory else { throw .recordsNoHistory }
@@ -143,7 +143,9 @@ extension SQLStore: HistoryKeepingStore {
         state.withLock { $0.knownTallies = SQLKnownTallies(model: model) }
     }
 
-    /// Removes transactions from the history, a bounded number in each write transaction.
+    /// Removes the transactions within a bound from the history.
+    ///
+    /// Each write transaction removes only a limited number of them.
     package func removeHistory(_ bound: HistoryBound) throws(StoreError) {
         var isDone = false
         while !isDone {
@@ -160,7 +162,7 @@ extension SQLSnapshot: HistorySnapshot {
     /// Whether the type of the store supports a history.
     package var canRecordHistory: Bool { store.type.capabilities.contains(.history) }
 
-    /// Runs `body` with the entries of the history.
+    /// Runs `body` with the entries of the history, and the store's UUID and generation.
     package func withHistory<Result>(
         _ body: (any HistoryEntries, StoreUUID, Generation) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -174,7 +176,7 @@ extension SQLSnapshot: HistorySnapshot {
 ///
 /// No other program may have the database open.
 package enum SQLHistorySwitch {
-    /// Creates the table of the history and starts the history, or limits an existing history.
+    /// Creates and starts a history, or changes the limits of an existing history.
     ///
     /// The format version becomes ``SQLSchema/featureVersion``. If `makesTable` is false, the table
     /// must already exist.

@@ -81,7 +81,7 @@ final class SQLLinkSorter {
     /// Adds a waiting link.
     ///
     /// The key is `[relationship, 8][source, 8][target, 8]`, big-endian, so that bytes sort like
-    /// the numbers. The value is the two places of eight bytes each, or empty if both are 0.
+    /// the numbers. The value is order and inverse order, eight bytes each; empty if both are 0.
     private func wait(_ link: Link, relationship: Int) throws(StoreError) {
         let key = (
             Int64(relationship).bigEndian, UInt64(bitPattern: link.source).bigEndian,

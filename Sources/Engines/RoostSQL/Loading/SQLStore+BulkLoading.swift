@@ -30,7 +30,7 @@ extension SQLStore {
     }
 }
 
-/// Loads records and links in batches.
+/// A loader of records and links in batches.
 ///
 /// In an empty store, it creates the indexes last, if the dialect allows this.
 final class SQLBulkLoader: BulkLoader {
@@ -47,7 +47,7 @@ final class SQLBulkLoader: BulkLoader {
     private let mode: Mode
     /// The indexes to create at the end.
     private var missingIndexes: [SQLSchema.Item] = []
-    /// Whether the database may report duplicate unique values before the end.
+    /// Whether the database may report duplicate unique values before the end of the load.
     private var canViolate = true
     private let linkSorter: SQLLinkSorter
     private let checkCancellation: (@Sendable () throws(StoreError) -> Void)?
@@ -117,7 +117,7 @@ final class SQLBulkLoader: BulkLoader {
     func append(_ records: RecordBatch) throws(StoreError) {
         try perform { () throws(StoreError) in
             try records.requireStorable(in: store.location, of: store.model)
-            // The highest key of the batch, by position in the schema's object tables.
+            // The highest key that the batch has for each of the schema's object tables.
             var highest = [Int64?](repeating: nil, count: schema.objectTables.count)
             let tables = schema.tableOfEntity
             for index in 0..<records.count {
@@ -160,7 +160,7 @@ final class SQLBulkLoader: BulkLoader {
         }
     }
 
-    /// Records the links of a load into a store that has objects.
+    /// Adds links to the history, if the store had content before the load.
     private func record(_ batch: LinkBatch) throws(StoreError) {
         guard recorder?.kind == .load else { return }
         for link in batch.links { recorder?.link(link, of: batch.relationship, isAdded: true) }
@@ -292,8 +292,9 @@ final class SQLBulkLoader: BulkLoader {
         }
     }
 
-    /// Runs a part of the load, and abandons the whole load after an error, so that other writers
-    /// need not wait until the loader is released.
+    /// Runs a part of the load, and abandons the whole load after an error.
+    ///
+    /// Other writers then need not wait until the loader is released.
     private func perform(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         guard isActive else { throw .loadIsOver(store.location) }
         do throws(StoreError) {

@@ -6,8 +6,9 @@ extension SQLStore: ModelChangingStore {
 
     /// Starts to change the model of the store in one transaction; see ``ModelChangingStore``.
     ///
-    /// Tables that are equal in both models, and whose content is kept, remain with all rows and
-    /// the indexes that both models have. All other tables are dropped, created again and filled.
+    /// A table remains if it is equal in both models and its content is kept. It keeps all rows,
+    /// and the indexes that both models have. All other tables are dropped, created again and
+    /// filled.
     package func beginModelChange(
         to model: ManagedObjectModel, keeping kept: KeptContent
     ) throws(StoreError) -> (any ModelChange)? {

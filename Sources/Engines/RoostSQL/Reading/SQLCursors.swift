@@ -1,8 +1,9 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// The state of a scan of all rows of an entity in key order, which can continue after an
-/// unreadable row.
+/// The state of a scan of all rows of an entity in key order.
+///
+/// The scan can continue after an unreadable row.
 struct SQLScan {
     /// The SELECT statement of the records whose keys are above parameter 1.
     let restSQL: String
@@ -10,7 +11,7 @@ struct SQLScan {
     let nextKeySQL: String
     /// The key of the last record that was read or skipped as too large.
     var lastKey: Int64
-    /// The keys of damaged rows that were reported after this record.
+    /// The keys of the damaged rows that were reported after the record with ``lastKey``.
     var damagedKeys: Set<Int64> = []
 }
 
@@ -19,10 +20,11 @@ final class SQLRecordCursor: FillingRecordCursor {
     private let snapshot: SQLSnapshot
     private var lease: SQLLease
     private let plan: SQLReadPlan
-    /// The scan to continue; nil unless the rows come in key order.
+    /// The state of the scan; nil if the SELECT is not a scan in key order.
     private var scan: SQLScan?
-    /// Whether the cursor ends when its task is cancelled, because the statement may read many rows
-    /// for one record.
+    /// Whether the cursor ends when its task is cancelled.
+    ///
+    /// Used for a statement that may read many rows before it returns a record.
     private let endsWithTask: Bool
 
     init(
@@ -208,7 +210,7 @@ final class SQLLinkCursor: FillingLinkCursor {
     }
 }
 
-/// The links of many objects, object after object, by one statement that runs once for each object.
+/// The links of many objects, object after object, read by a statement that runs for each object.
 final class SQLGroupedLinkCursor: FillingLinkCursor {
     private let snapshot: SQLSnapshot
     private let description: ManagedObjectModel.Relationship
@@ -218,9 +220,9 @@ final class SQLGroupedLinkCursor: FillingLinkCursor {
     /// The statement for objects of `entity`.
     private var lease: SQLLease?
     private var entity: EntityName?
-    /// Whether objects of that entity can have the relationship.
+    /// Whether objects of `entity` can have the relationship.
     private var canHaveLinks = false
-    /// Whether the statement may have more rows of the object before ``index``.
+    /// Whether the statement may have more rows of the current object, `ids[index - 1]`.
     private var isUnderWay = false
 
     init(_ snapshot: SQLSnapshot, relationship: ManagedObjectModel.Relationship, ids: [ObjectID]) {
@@ -245,7 +247,7 @@ final class SQLGroupedLinkCursor: FillingLinkCursor {
 
     /// Starts the next object that can have links.
     ///
-    /// Returns false at the end.
+    /// Returns false if all objects have been read.
     private func begin() throws(StoreError) -> Bool {
         while index < ids.count {
             let id = ids[index]

@@ -54,8 +54,9 @@ final class SQLObjectGraph: ObjectGraph {
 }
 
 extension SQLSchema {
-    /// Returns the table of the to-one inverse of a to-many relationship, the inverse's column, and
-    /// the column of its place, if any.
+    /// Returns the table and column of a to-one relationship, whose inverse is to-many.
+    ///
+    /// If the to-many relationship is ordered, `place` is the column with an object's place in it.
     func inverseColumns(
         _ inverse: ManagedObjectModel.Relationship
     ) throws(StoreError) -> (table: SQLTable, column: String, place: String?) {

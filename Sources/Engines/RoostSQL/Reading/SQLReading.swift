@@ -56,7 +56,7 @@ final class SQLReading: Sendable {
     private func plan(_ number: Int) -> Plan {
         if let known = plans.withLock({ $0[number] }) { return known }
         let made = make(number)
-        // Another thread may have created the same plan meanwhile.
+        // Another thread may have created the same plan at the same time.
         return plans.withLock { plans in
             if let known = plans[number] { return known }
             plans[number] = made

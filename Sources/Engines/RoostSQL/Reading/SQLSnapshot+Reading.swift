@@ -98,11 +98,12 @@ extension SQLSnapshot {
 }
 
 extension SQLSchema {
-    /// Returns a SELECT of the links of a to-many relationship from the object whose key is
-    /// parameter 1: source, target, order, inverse order.
+    /// Returns a SELECT of one object's links in a to-many relationship.
     ///
-    /// Rows are in the relationship's order if it has one, otherwise in key order. An index can
-    /// provide the key order without sorting.
+    /// Parameter 1 is the object's key. The columns are source, target, order, inverse order. Rows
+    /// are in the relationship's order if it has one, otherwise in key order. An index can provide
+    /// the key order without sorting.
+    ///
     /// - Parameters:
     ///   - relationship: The relationship.
     ///   - source: The entity of the object; nil if the object is known to exist. An object that

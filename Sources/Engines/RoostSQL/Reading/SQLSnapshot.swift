@@ -52,7 +52,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
 
     /// Ends the view.
     ///
-    /// Calling it again does nothing.
+    /// Further calls do nothing.
     package func close() {
         guard let connection else { return }
         self.connection = nil
@@ -139,7 +139,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
 
     /// Returns a statement for a cursor.
     ///
-    /// The cursor returns the statement with ``end(_:)``.
+    /// The cursor gives the statement back by ``end(_:)``.
     ///
     /// - Parameters:
     ///   - sql: A SELECT.
@@ -169,7 +169,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot, Vi
     }
 }
 
-/// A lookup, by key, of one record of an entity or its subentities.
+/// A lookup of one record by its key, among the objects of an entity and its subentities.
 final class SQLLookup {
     let name: EntityName
     let access: SQLRecordAccess

@@ -1,17 +1,18 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// The text `NaN` or `NaN:<bits>` in a column of a database that cannot store NaN as a number.
+/// The text form of NaN, for databases that cannot store NaN as a number.
 ///
-/// `NaN` is the quiet NaN without payload. For any other NaN, 16 hexadecimal digits (8 for a float)
-/// follow. In databases that sort by type, these texts follow all numbers.
+/// The text of the quiet NaN without payload is `NaN`. The text of any other NaN is `NaN:` and the
+/// 16 hexadecimal digits of its bits (8 for a float). If a database sorts values by type first,
+/// these texts come after all numbers.
 public enum SQLFloatingText {
-    /// Returns the text of a NaN of 64 bits.
+    /// Returns the text for the 64 bits of a NaN.
     public static func text(_ bits: UInt64) -> String {
         bits == Double.nan.bitPattern ? "NaN" : "NaN:" + bits.hexadecimal
     }
 
-    /// Returns the text of a NaN of 32 bits.
+    /// Returns the text for the 32 bits of a NaN.
     public static func text(_ bits: UInt32) -> String {
         bits == Float.nan.bitPattern ? "NaN" : "NaN:" + bits.hexadecimal
     }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Collects the indexes of a schema, each once.
+/// A collector of the indexes of a schema, which skips duplicates.
 struct SQLIndexDrafts {
     private struct Draft: Hashable {
         let table: String
@@ -9,7 +9,7 @@ struct SQLIndexDrafts {
     }
 
     private(set) var items: [SQLSchema.Item] = []
-    /// The quoted columns that are the first column of an index of all rows, by table.
+    /// The quoted first columns of the indexes that contain all rows, by table.
     private(set) var leadingColumns: [Set<String>]
     /// The quoted columns that occur in an index, by table.
     private(set) var allColumns: [Set<String>]
@@ -30,8 +30,8 @@ struct SQLIndexDrafts {
         guard let first = columns.first,
             known.insert(Draft(table: table.name, scope: scope, columns: columns)).inserted
         else { return }
-        // Without partial indexes, an index with a scope contains all rows, so it cannot be unique. A load then
-        // searches for duplicate values.
+        // If the dialect has no partial indexes, an index with a scope contains all rows, so the index cannot be
+        // unique. Loads then search for duplicate values themselves.
         let condition = dialect.hasPartialIndexes ? scope : nil
         if condition == nil { leadingColumns[position].insert(first.quotedName) }
         allColumns[position].formUnion(columns.map(\.quotedName))
@@ -53,7 +53,7 @@ struct SQLIndexDrafts {
 
     /// Adds an index for each to-one relationship.
     ///
-    /// If the inverse is ordered, the index also contains the object's position in it.
+    /// If the inverse is ordered, the index also contains the object's position in the inverse.
     mutating func addReferences(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for entity in model.entities {
             let table = tables[tableOfEntity[entity.number]]
@@ -69,8 +69,9 @@ struct SQLIndexDrafts {
         }
     }
 
-    /// Adds the fetch indexes of the model, without elements that are spatial, computed or not
-    /// stored.
+    /// Adds the fetch indexes of the model.
+    ///
+    /// Omits elements that are spatial, computed or not stored.
     mutating func addFetchIndexes(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for index in model.fetchIndexes {
             let entity = model.entities[index.entity]
@@ -86,7 +87,7 @@ struct SQLIndexDrafts {
         }
     }
 
-    /// Adds the index for reading a link table from the target.
+    /// Adds the index that finds the links to a given target.
     mutating func addInverse(of table: SQLSchema.LinkTable) {
         let name = names.claim(table.name + "_inverse")
         items.append(

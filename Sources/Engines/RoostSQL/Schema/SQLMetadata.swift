@@ -2,7 +2,7 @@ public import RoostCore
 
 /// The rows of `_roost_metadata`, which describe a store.
 public enum SQLMetadata {
-    /// Creates all tables and indexes of a schema, and the rows of an empty store.
+    /// Creates all tables and indexes of a schema, and inserts the rows of an empty store.
     public static func create(
         _ schema: SQLSchema, uuid: StoreUUID, userMetadata: [String: MetadataValue], on connection: any SQLConnection
     ) throws(StoreError) {
@@ -42,7 +42,7 @@ public enum SQLMetadata {
         }
     }
 
-    /// Prevents other transactions from changing the user's metadata until the transaction ends.
+    /// Prevents other writers from changing the user's metadata until this transaction ends.
     ///
     /// - Throws: `corrupted` if the row of the metadata is missing.
     static func lockUserMetadata(_ writer: SQLWriter, storeName: String) throws(StoreError) {
@@ -55,7 +55,7 @@ public enum SQLMetadata {
 
     private static let userRow = "user"
 
-    /// Returns the settings of the history, or nil.
+    /// Returns the settings of the history, or nil if the metadata contains none.
     static func historySettings(
         _ connection: any SQLConnection, storeName: String, schema: SQLSchema
     ) throws(StoreError) -> [UInt8]? {
@@ -75,10 +75,10 @@ public enum SQLMetadata {
         try set("history", value: .text(String(decoding: bytes, as: UTF8.self)), connection: connection, schema: schema)
     }
 
-    /// Replaces the model, entities, tallies and keys with those of an empty store with another
-    /// schema.
+    /// Replaces the rows of model, entities, tallies and keys by those of an empty store with the
+    /// given schema.
     ///
-    /// The generation and the mark do not change.
+    /// Keeps the generation and the mark.
     static func change(to schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
         for table in ["_roost_entities", "_roost_keys"] { try connection.run("DELETE FROM \(table)") }
         try connection.run(
@@ -88,14 +88,14 @@ public enum SQLMetadata {
             "model", value: .text(String(decoding: schema.model.document(), as: UTF8.self)), connection: connection,
             schema: schema)
         try insertRows(of: schema, on: connection)
-        // The old history uses the numbers of the old model, so a new history begins.
+        // The old history identifies entities by their numbers in the old model, so a new history begins.
         let history = SQLHistory(connection: connection, schema: schema, storeName: "")
         guard let tally = try SQLTallies.generationAndMark(connection) else { return }
         try HistoryMaintenance.beginAnew(
             at: Generation(number: UInt64(bitPattern: tally.generation)), in: history)
     }
 
-    /// Inserts the rows of entities, tallies and last keys of an empty store.
+    /// Inserts an empty store's rows of entities, tallies and last keys.
     private static func insertRows(of schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
         let entity = "INSERT INTO _roost_entities (number, name) VALUES (\(parameters(2, dialect: schema.dialect)))"
         for description in schema.model.entities {
@@ -112,12 +112,12 @@ public enum SQLMetadata {
         }
     }
 
-    /// Reads the identity and the model in a database's metadata.
+    /// Reads the identity and the model from a database's metadata.
     ///
     /// - Parameters:
     ///   - connection: A connection to the database.
     ///   - storeName: The name of the database in messages.
-    ///   - known: The format version in the database's header, if it has a header.
+    ///   - known: The format version in the database's header; nil for a database without a header.
     /// - Returns: The identity and the model.
     /// - Throws: `notAStore` if the metadata is missing, `unsupportedVersion` if the format is not
     ///   supported, `corrupted` if the metadata is damaged.
@@ -159,9 +159,9 @@ public enum SQLMetadata {
         }
     }
 
-    /// Throws `corrupted` unless the entity names in a database are those of its model.
+    /// Throws `corrupted` if the entity names in a database differ from the model's entity names.
     ///
-    /// This detects an exchanged model in a store whose metadata has no checksums.
+    /// In a store whose metadata has no checksums, this check detects that the model was exchanged.
     public static func requireEntities(
         of schema: SQLSchema, on connection: any SQLConnection, storeName: String
     ) throws(StoreError) {
@@ -252,8 +252,8 @@ public enum SQLMetadata {
 enum SQLTallyKind: String {
     /// A row for each writer place.
     ///
-    /// The generation is the sum of the counts of these rows. The column `sum` of each row contains
-    /// the store's mark, which never changes.
+    /// The counts of these rows add up to the generation. The column `sum` of each row contains the
+    /// store's mark, which never changes.
     case generation
     /// A row for each entity.
     case entity

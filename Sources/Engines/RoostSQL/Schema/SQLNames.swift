@@ -1,4 +1,4 @@
-/// Provides unique names, which differ in more than the case of ASCII letters.
+/// A source of unique names, which differ in more than the case of ASCII letters.
 ///
 /// The names depend only on the model and the dialect.
 struct SQLNames {
@@ -11,15 +11,17 @@ struct SQLNames {
     /// - Parameters:
     ///   - dialect: The dialect, which reserves names and limits their length.
     ///   - taken: Names that are in use.
-    ///   - reservedPrefix: The beginning of names that are not allowed, if any.
+    ///   - reservedPrefix: A prefix that names must not have, or nil.
     init(dialect: any SQLDialect, taken: [String] = [], reservedPrefix: String? = nil) {
         self.dialect = dialect
         self.reservedPrefix = reservedPrefix.map { Self.folded($0) }
         for name in taken { self.taken.insert(Self.folded(name)) }
     }
 
-    /// Returns the wanted name, changed if it is not allowed, with the first free suffix `_2`,
-    /// `_3`, … if it is taken.
+    /// Reserves and returns a unique name that is based on the wanted name.
+    ///
+    /// Changes a wanted name that is not allowed. Appends the first free suffix `_2`, `_3`, … to a
+    /// name that is taken.
     mutating func claim(_ wanted: String) -> String {
         let base = allowed(Self.printable(wanted))
         var name = base
@@ -31,7 +33,7 @@ struct SQLNames {
         return name
     }
 
-    /// Returns a name that is not reserved and has room for a suffix.
+    /// Returns an allowed name that is short enough for a suffix to follow.
     private func allowed(_ wanted: String) -> String {
         let byteCount = dialect.maximumIdentifierByteCount - 8
         let base = Self.prefix(of: wanted, byteCount: byteCount)
@@ -47,16 +49,17 @@ struct SQLNames {
         return dialect.isReserved(name)
     }
 
-    /// Returns the bytes with ASCII letters in lower case.
+    /// Returns the UTF-8 bytes of a name with ASCII letters in lower case.
     ///
-    /// If the results for two names are equal, databases may treat the names as equal. The result
-    /// does not depend on a Unicode version.
+    /// If these bytes are equal for two names, databases may treat the names as equal. The bytes do
+    /// not depend on a Unicode version.
     private static func folded(_ name: String) -> [UInt8] {
         name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }
 
-    /// Returns the text with control characters replaced, because U+0000 would end a statement in
-    /// some databases.
+    /// Returns the text with an underscore instead of each control character.
+    ///
+    /// In some databases, U+0000 would end a statement.
     private static func printable(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { return text }
         return String(

@@ -6,7 +6,7 @@ public final class SQLSchema: Sendable {
     public struct Item: Sendable, Hashable {
         /// The name, not quoted.
         public let name: String
-        /// The name of the table, or for an index the name of its table, not quoted.
+        /// The name of the table, or of the indexed table if the item is an index, not quoted.
         public let table: String
         /// The statement, exactly as in the database's catalog.
         public let sql: String
@@ -26,7 +26,7 @@ public final class SQLSchema: Sendable {
     struct Constraint: Sendable {
         let constraint: ManagedObjectModel.UniquenessConstraint
         let table: SQLTable
-        /// The quoted columns with the values: one for each attribute, two for an object ID.
+        /// The quoted columns with the values: two for an object ID, one for any other attribute.
         let columns: [String]
         /// `_entity IN (…)` if the constraint applies to only some entities of the table.
         let scope: String?
@@ -34,7 +34,7 @@ public final class SQLSchema: Sendable {
 
     /// The format version of new stores; the backend's `FORMAT.md` describes the format.
     public static let formatVersion = 3
-    /// The format version of stores that name the features that a program must support.
+    /// The format version of stores with a list of the features that a program must support.
     package static let featureVersion = 4
     /// The oldest supported format version.
     package static let oldestFormatVersion = 2
@@ -66,9 +66,9 @@ public final class SQLSchema: Sendable {
     package let indexes: [Item]
 
     let dialect: any SQLDialect
-    /// The dialect, if several transactions can write at once.
+    /// The dialect if several transactions can write at once; otherwise nil.
     ///
-    /// Tallies then have a row for each writer place.
+    /// With such a dialect, each tally has a row for each writer place.
     let parallelDialect: (any SQLParallelDialect)?
     let checksum: SQLChecksum
     let objectTables: [SQLTable]
@@ -83,13 +83,13 @@ public final class SQLSchema: Sendable {
     let reading: SQLReading
     /// The statements that read and write a row of the tallies.
     let tallySQL: (select: String, update: String)
-    /// The statements that add to several rows of the tallies; empty if commits replace the rows.
+    /// The statements that add to rows of the tallies; empty if commits replace the rows instead.
     ///
     /// The first statement adds to one row, the second to two rows, and so on.
     let tallyInserts: [String]
     /// The statements that read and write the last key of a root entity.
     let lastKeySQL: (select: String, set: SQLUpsert)
-    /// The property columns that are the first column of an index of all rows, by table.
+    /// The quoted first columns of the indexes that contain all rows, by table.
     let indexedColumns: [Set<String>]
 
     /// Whether the store records its changes in a history.
@@ -99,7 +99,8 @@ public final class SQLSchema: Sendable {
 
     /// The number of commits that can write at once.
     ///
-    /// A history is ordered, so its transactions run one after the other.
+    /// A history is an ordered list of commits, so commits to a store with a history run one after
+    /// the other.
     package var writerPlaceCount: Int { hasHistory ? 1 : parallelDialect?.writerPlaceCount ?? 1 }
 
     /// All tables and indexes, in the order of their creation.
@@ -174,8 +175,8 @@ public final class SQLSchema: Sendable {
 
     /// Returns a source of names for the tables and indexes of a model.
     ///
-    /// The source never returns the name of a system table, not even of one that the history or a
-    /// backend may add later. In format 2, it excludes only the names of the given tables.
+    /// The source never returns the name of a given system table. From format 3 on, it also never
+    /// returns the name of a system table that the history or a backend may add later.
     private static func names(
         beside systemTables: [Item], dialect: any SQLDialect, formatVersion: Int
     ) -> SQLNames {
@@ -183,7 +184,7 @@ public final class SQLSchema: Sendable {
             dialect: dialect, taken: systemTables.map(\.name), reservedPrefix: formatVersion >= 3 ? "_roost_" : nil)
     }
 
-    /// Returns the indexes for constraints, references, fetch indexes, and links by their targets.
+    /// Returns the indexes for constraints, references, declared fetch indexes and link targets.
     private static func indexDrafts(
         _ model: ManagedObjectModel, tables: (objects: [SQLTable], ofEntity: [Int], links: [LinkTable?]),
         constraints: [Constraint], start: SQLIndexDrafts
@@ -203,7 +204,7 @@ public final class SQLSchema: Sendable {
         return drafts
     }
 
-    /// Returns the tables of links by relationship number, and adds their items.
+    /// Returns the tables of links by relationship number, and appends their items to `tables`.
     private static func linkTables(
         _ model: ManagedObjectModel, names: inout SQLNames, dialect: any SQLDialect, tables: inout [Item]
     ) -> [LinkTable?] {

@@ -3,11 +3,11 @@ package import RoostCore
 /// A column with the values of a field, or of a part of the field, for an entity and its
 /// subentities.
 struct SQLColumn {
-    /// The group that determines the column's position.
+    /// The group of columns to which the column belongs, which determines the column's position.
     ///
-    /// To read a column, a database scans the preceding columns, and all their pages if a row has
-    /// several pages. So short columns come first. Version and checksum, which no condition
-    /// contains, come after the text.
+    /// To read a column, a database also scans the preceding columns of the row, even if they fill
+    /// several pages. So short columns come first. No condition contains `_version` or `_checksum`,
+    /// so these columns come after the text.
     enum Place {
         case number, text, uuid, data
     }
@@ -20,10 +20,11 @@ struct SQLColumn {
 
 /// The columns of a field of one entity.
 struct SQLFieldColumns {
-    /// The position of the value's column, or of the reference key's column, among the table's
-    /// property columns.
+    /// The position of the value's column among the table's property columns.
+    ///
+    /// The value of a reference is its key.
     let column: Int
-    /// The position of the column with the entity number, for references that require this column.
+    /// The position of the column with the entity number; nil for a field without this column.
     let entityColumn: Int?
 }
 
@@ -35,13 +36,15 @@ final class SQLTable: Sendable {
     let quotedName: String
     /// The property columns.
     ///
-    /// Columns of a superentity come first.
+    /// The columns of a superentity come before the columns of its subentities.
     let columns: [SQLColumn]
     /// The columns of fields, by entity number and field index; nil for entities of other
     /// hierarchies.
     let fields: [[SQLFieldColumns]?]
-    /// The order of the columns in the table: 0 to 3 stand for `_id`, `_entity`, `_version`,
-    /// `_checksum`, higher numbers for ``columns``.
+    /// The order of the columns in the table.
+    ///
+    /// The numbers 0 to 3 mean `_id`, `_entity`, `_version` and `_checksum`. The number 4 + *n*
+    /// means `columns[n]`.
     private let order: [Int]
     let writing: SQLWritePlan
 
@@ -98,7 +101,7 @@ final class SQLTable: Sendable {
         fields[entity].map { columns[$0[field.index].column].quotedName }
     }
 
-    /// Returns the quoted name of a reference field's column with the entity number.
+    /// Returns the quoted name of a field's column with the entity number, or nil without one.
     func entityColumn(_ field: RecordLayout.Field, of entity: Int) -> String? {
         fields[entity].flatMap { $0[field.index].entityColumn }.map { columns[$0].quotedName }
     }
@@ -114,9 +117,9 @@ package struct SQLStep: Sendable {
     package let nullMask: UInt8
     /// The offset of the field's slot in the record.
     package let byteOffset: Int32
-    /// The column of the row; −1 if it is omitted.
+    /// The position of the column in the row; −1 if the column is omitted.
     package let column: Int32
-    /// The column with the entity number, for references that have this column; otherwise −1.
+    /// The position of the column with the entity number; −1 for a field without this column.
     package let entityColumn: Int32
     /// The field's position in the layout.
     package let fieldIndex: Int32
@@ -145,7 +148,7 @@ package final class SQLReadPlan: Sendable {
     package final class Entity: Sendable {
         /// The entity's number.
         package let number: Int
-        /// A record with a header and no null fields, as long as the fixed part of the layout.
+        /// The fixed part of a record, with a header and without null fields.
         package let template: [UInt8]
         /// The fields in the order of the layout, which is also their order in a record's tail.
         package let steps: [SQLStep]
@@ -163,7 +166,7 @@ package final class SQLReadPlan: Sendable {
     package let model: ManagedObjectModel
     /// The number of the requested entity.
     package let entity: Int
-    /// The plans by entity number; nil for entities that cannot occur.
+    /// The plans by entity number; nil for entities that cannot occur in the rows.
     package let entities: [Entity?]
     /// The columns of the SELECT: `_id`, `_entity`, `_version`, `_checksum`, then the property
     /// columns.
@@ -178,8 +181,8 @@ package final class SQLReadPlan: Sendable {
     ///
     /// JOINs and conditions can follow.
     let qualifiedSQL: String
-    /// The allowed entities of polymorphic references, by destination entity, then by entity
-    /// number.
+    /// Whether a polymorphic reference to a destination may refer to an entity, by destination
+    /// number, then by entity number.
     private let allowedDestinations: [[Bool]?]
 
     /// The number of columns that precede the property columns.
@@ -233,7 +236,7 @@ package final class SQLReadPlan: Sendable {
     ///   - key: The row's key.
     ///   - entity: The number of the row's entity, if the row has a valid entity.
     ///   - field: The position of the invalid field.
-    ///   - reason: The problem, as text that follows the name.
+    ///   - reason: The problem, as text that can follow the property's name.
     /// - Returns: The error to throw.
     @inline(never)
     package func damaged(key: Int64, entity: Int?, field: Int32? = nil, reason: String) -> StoreError {
@@ -275,11 +278,11 @@ package final class SQLReadPlan: Sendable {
 
 /// The assignment of a record's fields to the parameters of a statement.
 ///
-/// The parameters are key, entity, version, checksum, then one for each column.
+/// The parameters are key, entity, version, checksum, then one for each property column.
 package struct SQLRowColumns: Sendable {
-    /// All fields of an entity with their columns, by entity number; nil for other hierarchies.
+    /// The steps for all fields, by entity number; nil for entities of other hierarchies.
     ///
-    /// An omitted field has column −1.
+    /// The column of a field without a parameter is −1.
     package let entities: [[SQLStep]?]
     /// The columns that no field of an entity fills, by entity number.
     package let unused: [[Int32]]
@@ -292,8 +295,8 @@ package struct SQLRowColumns: Sendable {
     package static let systemColumnCount = 4
 
     /// - Parameters:
-    ///   - positions: The position of each property column of the table among the property columns
-    ///     of the statement; nil for an omitted column.
+    ///   - positions: For each property column of the table, its position among the property
+    ///     columns of the statement; nil for an omitted column.
     ///   - fields: The columns of the fields in the table, by entity number.
     ///   - model: The model of the records.
     ///   - checksum: The rule by which `_checksum` is computed.
@@ -329,7 +332,7 @@ package final class SQLWritePlan: Sendable {
     package let columns: SQLRowColumns
     /// The maximum number of rows of an INSERT statement.
     package let rowsPerInsert: Int
-    /// The table and its columns, `table (a, b)`, in the order of the parameters.
+    /// The text `table (a, b)`: the table, and its columns in the order of the parameters.
     package let target: String
     /// The INSERT statement of one row, with parameters in the order of the columns.
     package let insertOneSQL: String
@@ -357,8 +360,9 @@ package final class SQLWritePlan: Sendable {
         updateSQL = "UPDATE \(table) SET \(settings.joined(separator: ", ")) WHERE _id = \(dialect.parameter(1))"
     }
 
-    /// Returns an INSERT with the columns in the order of the table, because a database may copy
-    /// all values that are in another order.
+    /// Returns an INSERT with the columns in the order of the table.
+    ///
+    /// A database may copy all values if they are in another order.
     private static func insertSQL(
         _ table: String, columns: [String], order: [Int], rows: Int, dialect: any SQLDialect
     ) -> String {
@@ -372,24 +376,26 @@ package final class SQLWritePlan: Sendable {
 
 /// The SELECT that precedes a change, and the UPDATE of rows whose indexed columns do not change.
 ///
-/// Some databases rewrite a column's index entries even if the column is set to its current value.
+/// The UPDATE does not set indexed columns. Some databases would rewrite a column's index entries
+/// even if the new value equals the old value.
 package final class SQLUpdatePlan: Sendable {
     /// The SELECT statement of version, entity and checksum of one row, by key.
     let headSQL: String
-    /// The fields in indexed columns, by entity number; nil for other hierarchies, and if updates
-    /// set all columns.
+    /// The fields in indexed columns, by entity number.
+    ///
+    /// Nil for entities of other hierarchies, and for all entities if updates set all columns.
     let indexed: [RecordAgreement?]
     /// The columns without an index, which ``updateSQL`` sets.
     package let columns: SQLRowColumns
     /// The UPDATE statement of the columns without an index in one row.
     ///
-    /// Its parameters are those of an INSERT. It updates the row only if the row has the given
-    /// entity.
+    /// Its parameters are key, entity, version, checksum, then the columns without an index. It
+    /// updates the row only if the row has the given entity.
     package let updateSQL: String
 
     /// - Parameters:
     ///   - table: The table.
-    ///   - isIndexed: Whether an index contains the column, by position in the table.
+    ///   - isIndexed: Whether an index contains a property column, by position in `table.columns`.
     ///   - model: The model of the records.
     ///   - dialect: The SQL dialect of the database.
     ///   - checksum: The rule by which `_checksum` is computed.
@@ -404,8 +410,8 @@ package final class SQLUpdatePlan: Sendable {
         }
         headSQL =
             "SELECT _version, _entity, _checksum FROM \(table.quotedName) WHERE _id = \(dialect.parameter(1))"
-        // If the database does not rewrite the indexes of unchanged columns, one statement is
-        // sufficient for all updates.
+        // If the database does not rewrite the indexes of unchanged columns, a statement that sets all columns is
+        // sufficient.
         let isOfUse = dialect.rewritesIndexesOfSetColumns
         indexed = zip(model.entities, table.fields).map { entity, places in
             (isOfUse ? places : nil).map { places in

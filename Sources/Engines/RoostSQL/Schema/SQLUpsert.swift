@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// An insert that replaces an existing row with the same key.
 struct SQLUpsert: Sendable {
-    /// The single statement, if the database has an upsert statement.
+    /// The upsert statement; nil for a database without such statements.
     private let whole: String?
     private let update: String
     private let insert: String

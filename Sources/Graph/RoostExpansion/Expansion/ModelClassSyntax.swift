@@ -24,9 +24,9 @@
 
         /// Whether `@Model` adds members to the class.
         ///
-        /// False if the declaration is not a class, has no superclass or is generic. Problems of
-        /// properties do not count: ``properties`` omits these properties, because members for them
-        /// would cause further errors.
+        /// False if the declaration is not a class, has no superclass or is generic. A problem of a
+        /// property does not make this false. Instead, ``properties`` omits the property, because
+        /// members for it would cause further errors.
         let canExpand: Bool
 
         var isFinal: Bool { syntax.head.modifiers.contains("final") }
@@ -79,8 +79,8 @@
                             byteOffset: argument.value.byteOffset))
                     continue
                 }
-                // In `address.city`, the property is `address`. A class with a superclass is not checked, because the
-                // macro does not see inherited properties.
+                // In `address.city`, the property is `address`. If the superclass is not `ManagedObject`, names are not
+                // checked, because the macro does not see inherited properties.
                 let base = name.split(separator: ".").first.map(String.init) ?? name
                 if superclass == nil, !properties.contains(where: { $0.name == base }) {
                     problems.append(

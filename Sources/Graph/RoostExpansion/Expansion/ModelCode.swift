@@ -11,9 +11,9 @@
 
         /// The code of the members.
         ///
-        /// Each class gets a description of its entity. A class that is not flat also gets a
-        /// function that finds property names by key paths. A class with a superentity also gets
-        /// its number of inherited properties.
+        /// Each class gets a description of its entity. If ``isFlat`` is false, the class also gets
+        /// a function that finds property names by key paths. A class with a superentity also gets
+        /// the number of its inherited properties.
         var members: String {
             let access = ["open", "public", "package"].first { model.syntax.head.modifiers.contains($0) }
             // A member of a final class cannot be open.
@@ -115,7 +115,8 @@
         /// Returns the code of the function that finds the name of a property by its key path.
         ///
         /// The root of a key path can be a subclass of the class that declares the property. So the
-        /// function compares with key paths of the class on which it is called.
+        /// generated function compares the key path with key paths whose root is the class on which
+        /// the function is called.
         private func propertyName(_ kind: String) -> String {
             let inherited = model.superclass == nil ? "" : " ?? super.propertyName(of: keyPath)"
             let cases = model.properties.map {

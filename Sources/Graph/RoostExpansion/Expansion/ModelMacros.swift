@@ -1,15 +1,16 @@
 #if Macros
     /// The implementations of the macros.
     struct ModelMacros {
-        /// The class of the last request.
+        /// The source and the parsed class of the last request.
         ///
-        /// The compiler sends a request for each member. Keeping the class saves parsing it again.
+        /// The compiler sends a request for each member of the class, but the class is parsed only
+        /// once.
         private var last: (source: SourceText, model: ModelClassSyntax)?
 
         /// Expands a macro on a declaration.
         ///
-        /// The compiler requests several roles for one macro. Only one role reports the problems of
-        /// a declaration, so that each problem appears once.
+        /// The compiler requests the expansions of one macro in several roles. In only one role,
+        /// the macro reports the problems of the declaration, so that each problem appears once.
         mutating func expand(_ expansion: PluginRequest.Expansion) -> MacroResult {
             switch (expansion.macro, expansion.role) {
             case ("ModelMacro", .member): return members(expansion)
@@ -85,7 +86,7 @@
 
         // MARK: Attributes of properties
 
-        /// Returns a problem if an attribute is on a property outside of a class with `@Model`.
+        /// Returns a problem if a property with an attribute is not in a class with `@Model`.
         private func memberProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
             guard let text = expansion.context.first else {
                 return misplaced(expansion, place: "a property of a @Model class")
@@ -96,7 +97,7 @@
         }
 
         /// Returns a problem if an attribute is neither on a class with `@Model` nor on a property
-        /// of one.
+        /// of such a class.
         private func typeProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
             if DeclarationReader.variable(expansion.declaration) != nil { return memberProblem(expansion) }
             guard DeclarationReader.type(expansion.declaration).head.attribute("Model") == nil else {

@@ -29,7 +29,7 @@
             "hasPersistentChangedValues", "version", "dynamic", "hashValue", "description", "self",
         ]
 
-        /// Text that occurs in expressions whose value differs at each evaluation.
+        /// Texts that show that an expression can have a different value at each evaluation.
         private static let changingValues = ["Date()", "Date.now", ".now", "UUID()", ".random("]
 
         /// Reads a variable, or returns nil if it is not a property of the model or has a problem.
@@ -101,7 +101,7 @@
 
             init(_ variable: VariableSyntax) { self.variable = variable }
 
-            /// Adds a problem at an offset in the file (default: the name of the variable).
+            /// Adds a problem at an offset in the file, by default that of the variable's name.
             mutating func add(_ message: String, at byteOffset: Int? = nil) {
                 problems.append(
                     ModelClassSyntax.Problem(message: message, byteOffset: byteOffset ?? variable.name.byteOffset))

@@ -41,9 +41,10 @@
             case objectID
             case composite
             case toMany(of: String, isOrdered: Bool)
-            /// A class of objects, a `Codable` type or an enumeration.
+            /// A class of managed objects, a `Codable` type or an enumeration.
             ///
-            /// The compiler distinguishes them by selecting an overload of the accessor.
+            /// The macro cannot distinguish these types. The compiler does so by selecting an
+            /// overload of the accessor.
             case other
         }
 

@@ -15,8 +15,9 @@
 
     /// The plugin's side of the conversation with the compiler.
     package struct PluginConversation {
-        /// The version of the compiler's protocol that the plugin implements, and the minimum that
-        /// it accepts.
+        /// The version of the compiler's protocol that the plugin implements.
+        ///
+        /// The plugin refuses compilers with lower versions.
         static let version = 7
 
         /// The compiler's version of the protocol, or nil if the compiler has not sent it.

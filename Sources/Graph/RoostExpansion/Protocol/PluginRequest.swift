@@ -14,7 +14,7 @@
             self.byteOffset = byteOffset
         }
 
-        /// Reads a part of a message, or returns nil if the part has no text.
+        /// Reads a part of a message, or returns nil if the part has no source text.
         init?(_ node: JSONNode?) {
             guard let node, let text = node["source"]?.text else { return nil }
             let location = node["location"]
@@ -51,7 +51,7 @@
             let context: [String]
         }
 
-        /// A request for the supported protocol version, with the compiler's own version.
+        /// A request for the plugin's protocol version, with the compiler's protocol version.
         case capability(version: Int?)
         case expansion(Expansion)
         /// A message that this program does not understand, with its name or a description.
@@ -59,8 +59,8 @@
 
         /// Reads a message.
         ///
-        /// Text that is not a JSON object, and an expansion with missing parts, are
-        /// ``unknown(_:)``.
+        /// The result is ``unknown(_:)`` for text that is not a JSON object, and for an expansion
+        /// with missing parts.
         init(_ bytes: [UInt8]) {
             guard let node = try? JSONNode(bytes), case .object(let members) = node.content, let first = members.first
             else {

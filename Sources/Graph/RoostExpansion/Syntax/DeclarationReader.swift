@@ -1,5 +1,5 @@
 #if Macros
-    /// A reader of the parts of declarations that macros need.
+    /// A reader of declarations, which reads only the parts that macros need.
     ///
     /// The compiler has already validated the text, so the reader only locates the parts. Members
     /// other than variables are skipped.
@@ -42,7 +42,7 @@
 
         private var isAtEnd: Bool { index >= tokens.count }
 
-        /// Returns the offset in the file of the token at an index, or of the text's end.
+        /// Returns the file offset of the token at an index, or of the text's end after all tokens.
         private func byteOffset(_ index: Int) -> Int {
             source.byteOffset + (tokens.indices.contains(index) ? tokens[index].range.lowerBound : bytes.count)
         }
@@ -93,8 +93,9 @@
             "macro", "operator", "precedencegroup", "protocol", "struct", "subscript", "typealias", "var",
         ]
 
-        /// Returns whether a declaration can begin at an index, or the index is after the last
-        /// token.
+        /// Returns whether a declaration can begin at an index.
+        ///
+        /// Returns true for an index after the last token.
         private func beginsDeclaration(_ index: Int) -> Bool {
             guard let text = text(at: index) else { return true }
             return text == "@" || text == "#" || Self.modifiers.contains(text) || Self.introducers.contains(text)

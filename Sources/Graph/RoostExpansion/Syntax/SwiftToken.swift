@@ -202,7 +202,7 @@
 
         /// Skips a string from its opening quotes.
         ///
-        /// Opening hashes are already skipped.
+        /// The caller has skipped the opening hashes.
         private mutating func takeString(hashCount: Int) {
             let isMultiline = begins("\"\"\"")
             let quoteCount = isMultiline ? 3 : 1
@@ -270,9 +270,9 @@
             }
         }
 
-        /// Skips a regular expression, which must end on the line where it begins; returns true.
+        /// Skips a regular expression that ends on the same line, and returns true.
         ///
-        /// If the slash is an operator, skips only the slash and returns false.
+        /// If no such expression begins at the slash, skips only the slash and returns false.
         private mutating func takeRegularExpression() -> Bool {
             let start = position
             position += 1

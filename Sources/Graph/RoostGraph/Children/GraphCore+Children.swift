@@ -13,8 +13,8 @@ extension GraphCore {
     /// Runs before any change is applied, because an error must leave this context unchanged.
     ///
     /// - Parameter child: The core of the child.
-    /// - Returns: A dictionary from changed objects of the child to objects of this context,
-    ///   without new objects and objects that no longer exist in this context.
+    /// - Returns: A dictionary from the child's changed objects to this context's instances. It
+    ///   omits new objects, and objects that no longer exist in this context.
     /// - Throws: `objectNotFound` if an object that the child changed, but did not delete, no
     ///   longer exists in this context; errors from reading.
     func prepareTaking(_ child: GraphCore) throws(StoreError) -> [ManagedObject: ManagedObject] {
@@ -84,7 +84,7 @@ extension GraphCore {
         // Reads the object if it is a fault, to find out whether it exists.
         if let known { _ = known.firedRow }
         if let here = known, here.flags.isDisjoint(with: [.orphan, .inaccessible]) {
-            // If this context had deleted the object, the child's insertion restores it.
+            // If the object is deleted in this context, the child's insertion restores it.
             if here.flags.contains(.deleted) {
                 undoRecord?.note(.deleted, of: here)
                 note(here)
@@ -142,7 +142,7 @@ extension GraphCore {
         }
         let (old, new) = (reader(committed), reader(row))
         let derived = Set(object.info.derivedFields.map(\.index))
-        // The object counts as changed in the parent even if the new values equal the former ones.
+        // The object counts as changed in this context even if the new values equal the former ones.
         note(here)
         for field in object.info.entity.layout.fields
         where field.kind != .order && !field.name.contains(".") && !derived.contains(field.index) {
@@ -196,7 +196,7 @@ extension GraphCore {
 
     // MARK: In the child
 
-    /// Makes the parent's current rows this context's committed rows, and clears the changes.
+    /// Copies the parent's current rows to this context as committed rows, and clears the changes.
     func finishSaveToParent() {
         commitCount += 1
         let objects = changed

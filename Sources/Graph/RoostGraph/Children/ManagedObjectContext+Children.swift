@@ -4,9 +4,9 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Returns a child context, which saves to this context.
     ///
-    /// The child shows the state of this context, including unsaved changes, and its own changes.
-    /// The child's objects are other instances with the same IDs. The child's unsaved changes are
-    /// lost when the child is deallocated.
+    /// The child shows the state of this context, including unsaved changes, and the child's own
+    /// changes. For each object, the child has a separate instance with the same ID. The child's
+    /// unsaved changes are lost when the child is deallocated.
     ///
     /// ```swift
     /// let pad = context.makeChild("Edit album")
@@ -16,14 +16,14 @@ extension ManagedObjectContext {
     /// try context.save()
     /// ```
     ///
-    /// - A save of the child validates its objects and applies its changes to this context as one
-    ///   event, which this context can undo. If both contexts changed a property, the child's value
-    ///   wins. The save fails if this context has deleted an object that the child changed and did
-    ///   not delete.
+    /// - A save of the child validates the child's objects, and applies the child's changes to this
+    ///   context as one event. This context can undo the event. If both contexts changed a
+    ///   property, the child's value wins. The save fails if this context has deleted an object
+    ///   that the child changed and did not delete.
     /// - A child reads through this context. After this context changes or ends its event, the next
-    ///   read of the child sees the new state. Objects of the child keep their values until they
-    ///   are refreshed. If the child has ``mergesChangesAutomatically`` set, its objects are
-    ///   updated when this context reports changes.
+    ///   read of the child sees the new state. Objects that the child has already read keep their
+    ///   values until they are refreshed. If the child's ``mergesChangesAutomatically`` is true,
+    ///   the child's objects are updated when this context reports changes.
     /// - The child keeps this context alive and belongs to the same isolation.
     ///
     /// - Parameter name: A name for the child, and for the undo steps of this context that contain
@@ -89,7 +89,7 @@ extension ManagedObjectContext {
 
     /// Runs `body` as one event, and reverts its changes after an error.
     ///
-    /// The error is thrown by `body`, or stored by a getter that `body` calls.
+    /// Throws the error that `body` throws, or that a getter stores while `body` runs.
     private func undoingErrors(_ name: String?, _ body: () throws(StoreError) -> Void) throws(StoreError) {
         let former = undo
         let stack = former ?? UndoStack()

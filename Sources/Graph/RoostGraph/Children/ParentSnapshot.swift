@@ -4,8 +4,8 @@ internal import RoostStores
 
 /// A context's current state, including unsaved changes, as a snapshot for its children.
 ///
-/// The snapshot is valid for one event of a child. If the parent changes meanwhile, the snapshot
-/// may show the changes, and the children's next reads use a new snapshot.
+/// The snapshot is valid for one event of a child. If the parent changes during the event, the
+/// snapshot may show the changes, and the next read of a child uses a new snapshot.
 final class ParentSnapshot: GraphProvidingSnapshot {
     private let parent: ManagedObjectContext
     /// The parent's reader, which keeps the snapshots of the stores open.
@@ -86,7 +86,7 @@ private final class ParentGraph: ObjectGraph {
         }
         for key in keys {
             guard let object = core.registered(root, key: key), let row = object.row else {
-                // If the parent is a child, too, the key may be a temporary key of an ancestor.
+                // If the parent is itself a child, the key may be the temporary key of a new object in an ancestor.
                 if key > 0 || parent.parent != nil { unknown.append(key) }
                 continue
             }
@@ -124,7 +124,7 @@ private final class ParentRecords: RecordCursor {
         batch.removeAll()
         var part = RecordBatch(model: model)
         while batch.isEmpty, position < ids.count {
-            // Consecutive records usually have the same entity, and are read in one step.
+            // Consecutive IDs of one entity are read in one step.
             let name = ids[position].entity
             let end = min(ids.count, position + Self.partCount)
             let entity = try model.requireEntity(name)

@@ -29,34 +29,35 @@ public struct ClassShape: Sendable {
         let name: String
         let kind: Kind
 
-        /// A stored attribute or a to-one relationship of an entity without superentity and
-        /// subentities, at a fixed offset in the entity's records.
+        /// Returns a stored attribute or a to-one relationship at a fixed offset in the records.
+        ///
+        /// The entity must have neither a superentity nor subentities.
         public static func field(
             _ name: String, as kind: RecordLayout.Field.Kind, at offset: Int, field index: Int
         ) -> Property {
             Property(name: name, kind: .field(kind, place: (offset, index)))
         }
 
-        /// A stored attribute or a to-one relationship, at an offset that can differ between
-        /// subentities.
+        /// Returns a stored attribute or a to-one relationship, at an offset that can differ
+        /// between subentities.
         public static func field(_ name: String, as kind: RecordLayout.Field.Kind) -> Property {
             Property(name: name, kind: .field(kind, place: nil))
         }
 
-        /// A to-many relationship.
+        /// Returns a to-many relationship.
         public static func toMany(_ name: String, isOrdered: Bool = false) -> Property {
             Property(name: name, kind: .toMany(isOrdered: isOrdered))
         }
 
-        /// A stored attribute, at an offset that can differ between subentities.
+        /// Returns a stored attribute, at an offset that can differ between subentities.
         package static func attribute(_ name: String, as type: AttributeType) -> Property {
             Property(name: name, kind: .attribute(type))
         }
 
-        /// A to-one relationship, whose destination may have subentities.
+        /// Returns a to-one relationship, whose destination may have subentities.
         package static func toOne(_ name: String) -> Property { Property(name: name, kind: .toOne) }
 
-        /// A transient attribute.
+        /// Returns a transient attribute.
         public static func transient(_ name: String, as type: AttributeType) -> Property {
             Property(name: name, kind: .transient(type))
         }

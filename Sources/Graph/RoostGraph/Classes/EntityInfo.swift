@@ -17,18 +17,19 @@ final class EntityInfo: Sendable {
     let type: ManagedObject.Type
     let slots: [Slot]
     let tail: RowAccess.TailLayout
-    /// The index of the field at each byte offset, or -1 if no field, or only a composite, begins
-    /// there.
+    /// For each byte offset, the index of the field that begins there.
+    ///
+    /// Composites are ignored. The index is −1 if no other field begins at the offset.
     let fieldAtOffset: [Int32]
     /// The fields of to-one relationships, by relationship number; nil for other relationships.
     let references: [RecordLayout.Field?]
     /// The fields of all to-one relationships.
     let referenceFields: [RecordLayout.Field]
     let referenceRanges: [Range<Int>]
-    /// The fields with the object's positions in ordered relationships, by the numbers of their
-    /// to-one inverses.
+    /// The fields with the object's positions in ordered relationships, by relationship number.
     ///
-    /// The entry is nil for any other relationship.
+    /// The number is that of the object's to-one relationship, the inverse of the ordered one. The
+    /// entry is nil for any other relationship.
     let places: [RecordLayout.Field?]
     /// The fields with positions in ordered relationships.
     let placeFields: [RecordLayout.Field]
@@ -127,7 +128,7 @@ final class EntityInfo: Sendable {
     }
 }
 
-/// The classes and rules of a container's model, shared by its contexts.
+/// The classes and rules of a container's model, shared by the container's contexts.
 final class ModelClasses: Sendable {
     let model: ManagedObjectModel
     /// The information about each entity, by entity number.

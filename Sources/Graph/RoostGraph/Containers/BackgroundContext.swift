@@ -29,7 +29,7 @@ public actor BackgroundContext {
     /// Runs `body` with the context.
     ///
     /// Before calling `body`, merges other contexts' saves if the context merges automatically.
-    /// Afterwards, ends the context's event.
+    /// After `body`, ends the context's event.
     public func perform<Result, Failure: Error>(
         _ body: sending (ManagedObjectContext) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -91,14 +91,14 @@ public final class ContextExecutor: SerialExecutor {
 
         /// Runs the waiting jobs on the calling thread, one after the other.
         ///
-        /// Afterwards, the next added job starts a thread.
+        /// The first job that is added afterwards starts a thread.
         func runWaitingJobs() {
             while let next = takeJob() { next.job.runSynchronously(on: next.executor.asUnownedSerialExecutor()) }
         }
 
         /// Returns the next job, or nil if no job waits.
         ///
-        /// After nil, the next added job starts a thread.
+        /// After this method has returned nil, the next job that is added starts a thread.
         private func takeJob() -> (job: UnownedJob, executor: ContextExecutor)? {
             state.withLock { state in
                 state.hasThread = !state.jobs.isEmpty
@@ -113,7 +113,7 @@ public final class ContextExecutor: SerialExecutor {
 
     /// Creates an executor.
     ///
-    /// The first job starts its thread.
+    /// The first job that is added starts the executor's thread.
     public init(_ name: String = "context") { (self.name, stackByteCount) = (name, 4 << 20) }
 
     /// Creates an executor whose thread has a stack of the given size.
@@ -127,8 +127,8 @@ public final class ContextExecutor: SerialExecutor {
     /// Adds a job.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // The Swift runtime does not keep the executor alive, so the last job may end and deallocate it during this
-        // call. A local constant would not keep the queue alive in an optimized build.
+        // The Swift runtime does not keep the executor alive. If the last job ends during this call, the executor may
+        // be deallocated. A local constant would not keep the queue alive in an optimized build.
         let owned = Unmanaged.passRetained(queue)
         defer { owned.release() }
         let starts = queue.state.withLock { state in
@@ -141,8 +141,8 @@ public final class ContextExecutor: SerialExecutor {
                 let queue = queue
                 try SystemThread.start("roost \(name)", stackByteCount: stackByteCount) { queue.run() }
             } catch {
-                // If no thread can be created, the calling thread runs this job and the jobs that
-                // are added meanwhile.
+                // If no thread can be created, the calling thread runs this job, and the jobs that are added before it
+                // has run all jobs.
                 return queue.runWaitingJobs()
             }
         }

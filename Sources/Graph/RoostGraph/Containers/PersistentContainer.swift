@@ -29,9 +29,9 @@ public final class PersistentContainer: Sendable {
     ///   - configurations: The names of the model's configurations, one for each store. A single
     ///     store needs none.
     /// - Throws: `invalidModel` if a class does not match its entity, if a hierarchy is in no store
-    ///   or in two, or if a relationship connects two stores; `invalidRequest` if `stores` is empty,
-    ///   if a configuration is unknown, or if the number of configurations for several stores is
-    ///   wrong; `unknownEntity`; `modelMismatch`.
+    ///   or in two, or if a relationship connects two stores; `invalidRequest` if `stores` is
+    ///   empty, if a configuration is unknown, or if the number of configurations for several
+    ///   stores is wrong; `unknownEntity`; `modelMismatch`.
     public init(
         _ stores: [Store], model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = [],
         configurations: [String] = []
@@ -58,7 +58,7 @@ public final class PersistentContainer: Sendable {
         try self.init([store], model: model, types: types)
     }
 
-    /// Finds the store of each entity.
+    /// Returns the index of each entity's store, by entity number.
     private static func assign(
         _ stores: [Store], model: ManagedObjectModel, configurations: [String]
     ) throws(StoreError) -> [Int] {
@@ -134,7 +134,7 @@ public final class PersistentContainer: Sendable {
 
     /// Runs `body` with a new context on a thread of the container.
     ///
-    /// Calls may share a thread, one after the other. Unsaved changes are discarded.
+    /// Several calls can use one thread, one after the other. Unsaved changes are discarded.
     ///
     /// ```swift
     /// let id = try await container.perform { context in
@@ -175,7 +175,7 @@ public final class PersistentContainer: Sendable {
 
     /// The commits to all stores of the container from now on, including other processes' commits.
     ///
-    /// `Store.changes` describes which notices list each changed object.
+    /// The notices of some commits list each changed object; see `Store.changes`.
     ///
     /// - Throws: `closed`, and errors from reading the stores.
     public var saves: SaveNotices {
@@ -268,7 +268,7 @@ public final class PersistentContainer: Sendable {
 /// The state that a container and its contexts share.
 ///
 /// Contexts refer to this state instead of the container. The container keeps the view context
-/// alive, so a reference back would form a cycle.
+/// alive, so a reference from a context to the container could form a cycle.
 final class ContainerBase: Sendable {
     let classes: ModelClasses
     let storeSet: StoreSet
@@ -281,9 +281,8 @@ final class ContainerBase: Sendable {
     /// The identifier of the container as the origin of commits.
     var origin: ObjectIdentifier { ObjectIdentifier(self) }
 
-    /// Subscribes to commits that no context of the container made.
-    ///
-    /// Passes their notices to the contexts.
+    /// Subscribes to commits that no context of the container made, and passes their notices to the
+    /// contexts.
     func follow() throws(StoreError) {
         let hub = hub
         try subscriptions.withLock { (subscriptions) throws(StoreError) in

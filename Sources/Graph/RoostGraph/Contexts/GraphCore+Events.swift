@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 extension GraphCore {
-    /// Stops the program if the context is used outside of its isolation and checks are active.
+    /// Stops the program if the context is used outside of its isolation, and if checks are active.
     ///
     /// For clients in language mode 6, the compiler proves that a context stays in its isolation;
     /// see ``IsolationCheck``.
@@ -29,7 +29,7 @@ extension GraphCore {
             reservedKeys[entity.root] = (range.lowerBound + 1, range.upperBound, size)
             return range.lowerBound
         } catch {
-            // The save tries again to reserve a key, and throws an error if it cannot.
+            // The save tries again to reserve a key, and throws an error if this fails again.
             defer { nextTemporaryKey -= 1 }
             return nextTemporaryKey
         }
@@ -236,7 +236,7 @@ extension GraphCore {
             guard !targets.isEmpty else { continue }
             let keys = Set(targets.map(\.key))
             if relationship.isToMany {
-                // The store removes links of deleted objects, so only members in memory change.
+                // The store itself removes links of deleted objects, so only members in memory are removed here.
                 for object in registry.all() {
                     guard let extra = object.extra else { continue }
                     for index in extra.members.indices where extra.members[index].relationship == relationship.number {
@@ -292,7 +292,7 @@ extension GraphCore {
 
     // MARK: Discarding
 
-    /// Discards the changes of a saved object, without reading.
+    /// Discards the changes of an object that was saved before, without reading.
     func discardChanges(of object: ManagedObject) {
         results?.noteDiscarded(object)
         if object.state.contains(.privateRow), let row = object.row {

@@ -2,16 +2,16 @@ internal import RoostCore
 internal import RoostStores
 
 extension GraphCore {
-    /// The maximum number of following rows whose references are read together with a fault.
+    /// The maximum number of rows that are searched for objects to read together with a fault.
     private static let companyCount = 256
     /// The number of rows in ``readAhead`` above which the next read first drops all of them.
     private static let readAheadCount = 16_384
 
     /// Reads the row of a fault, perhaps together with other rows.
     ///
-    /// - Returns: The row, or a row of nulls if the row is missing or cannot be read. The error
-    ///   becomes the pending error. A missing row is an error only if ``deletesInaccessibleFaults``
-    ///   is false.
+    /// - Returns: The row, or a row of nulls if the row is missing or cannot be read. An error
+    ///   becomes the context's pending error. A missing row is an error only if
+    ///   ``deletesInaccessibleFaults`` is false.
     @inline(never)
     func fire(_ object: ManagedObject) -> UnsafeRawPointer {
         if let row = object.row { return row }
@@ -143,7 +143,7 @@ extension GraphCore {
     private func put(_ row: UnsafeRawPointer, byteCount: Int, in object: ManagedObject) {
         object.row = row
         object.byteCount = UInt32(truncatingIfNeeded: byteCount)
-        // A fault may have been created with a superentity. The record has its actual entity.
+        // A fault may have been created with a superentity of its actual entity, which only the row contains.
         object.entityNumber = UInt16(truncatingIfNeeded: Self.entityNumber(of: row))
     }
 

@@ -7,7 +7,9 @@ extension GraphCore {
     /// Resets an object's changed references to their committed destinations.
     ///
     /// Skips relationships without an inverse. Updates the inverses of the reset references.
-    /// Returns the references that delete rules had cleared; the caller must clear them again.
+    ///
+    /// - Returns: The references that delete rules had cleared. After the refresh, the caller must
+    ///   clear them again.
     func takeBackReferences(of object: ManagedObject) -> [(relationship: Int, key: Int64)] {
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
             let committed = PrivateRow.committed(row)
@@ -51,8 +53,8 @@ extension GraphCore {
         }
     }
 
-    /// Returns true if the changes of `member` add it to the relationship, false if they remove it,
-    /// and nil if they do neither.
+    /// Returns true if changes of `member` add it to the relationship of `owner`, false if changes
+    /// remove it, and otherwise nil.
     private func differenceOfMember(
         _ member: ManagedObject, in owner: ManagedObject, relationship: ManagedObjectModel.Relationship,
         inverse: Int

@@ -12,12 +12,12 @@ final class GraphCore {
     let table: EntityTable
     /// The stores, or nil for the core of objects that have left their context.
     let stores: StoreSet?
-    // SAFETY: the context sets this property to nil when it is deallocated.
+    // SAFETY: when the context is deallocated, it sets this property to nil.
     unowned(unsafe) var context: ManagedObjectContext?
 
-    // A core stays in one isolation, and no code of the program runs while an unchecked property is
-    // being modified. Checking exclusive access at run time would take a third of the time of a
-    // write.
+    // Properties with `@exclusivity(unchecked)` need no check of exclusive access: a core stays in one
+    // isolation, and no code of the program runs while such a property is being modified. The check
+    // at run time would take a third of the time of a write.
 
     @exclusivity(unchecked) var registry = Registry()
     /// The objects with changes, in the order of their first change.
@@ -68,7 +68,7 @@ final class GraphCore {
     var commitCount = 0
     /// The number of merges, refreshes and resets so far.
     var refreshCount = 0
-    /// The number of events whose changes are in no undo step.
+    /// The number of events that are in no undo step because undo was disabled.
     var outsideCount = 0
     /// The changed objects that another context deleted.
     var deletedElsewhere: Set<ObjectPlace> = []
@@ -80,7 +80,7 @@ final class GraphCore {
         isFetched: false, prefixByteCount: PrivateRow.prefixByteCount)
     /// The number of rows fetched since ``emptySparsePages()`` last searched for sparse pages.
     @exclusivity(unchecked) var fetchedRowCount = 0
-    /// The rows that this event read for faults or read ahead.
+    /// The rows that the current event has read, for faults or in advance.
     @exclusivity(unchecked) var readAhead: [ObjectPlace: (row: UnsafeRawPointer, byteCount: Int)] = [:]
     /// The prefetched objects, which are kept until the end of the event.
     var prefetched: [ManagedObject] = []
@@ -98,8 +98,7 @@ final class GraphCore {
     var survey = SaveSurvey()
     /// The rows that were read for the resolution of conflicts in progress, or nil.
     var currentRows: CurrentRows?
-    /// The last position that the save read in each ordered relationship whose positions it
-    /// assigns.
+    /// The last stored position in each ordered relationship in which the save assigns positions.
     var expectedPlaces: [ChangeSet.LastPlace] = []
     /// A row of nulls by entity number, for objects that cannot be read.
     var nullRows: [Int: UnsafeRawPointer] = [:]
@@ -119,7 +118,7 @@ final class GraphCore {
 
     // MARK: Errors
 
-    /// Stores the first error of a call that cannot throw, until ``throwLatched()``.
+    /// Stores the first error of a call that cannot throw, until ``throwLatched()`` throws it.
     ///
     /// An error of an object that has left its context is stored in the former context.
     func latch(_ error: StoreError) {
@@ -155,8 +154,7 @@ final class GraphCore {
         }
         let fresh = EventReader(stores, parent: parent)
         reader = fresh
-        // A context that only reads also needs an event. Otherwise its snapshot would never be
-        // released.
+        // An event begins even in a context that only reads. Otherwise the context's snapshot would never be released.
         if touched.isEmpty { onEventStart?() }
         return fresh
     }
@@ -178,7 +176,8 @@ final class GraphCore {
     /// Moves the rows of nearly empty pages to other pages.
     ///
     /// Otherwise a few objects would keep the memory of a large result alive. To limit the cost,
-    /// this runs only after more than 8192 + 4*n* rows were fetched in a context of *n* objects.
+    /// this method does nothing until a context of *n* objects has fetched more than 8192 + 4*n*
+    /// rows.
     func emptySparsePages() {
         guard fetchedRowCount > 4 * registry.count + 8_192 else { return }
         fetchedRowCount = 0
@@ -233,7 +232,7 @@ final class GraphCore {
 
     /// The core of objects that have left the context.
     ///
-    /// Only these objects keep it alive.
+    /// Only these objects keep the core alive.
     var orphanage: GraphCore {
         if let known = knownOrphanage { return known }
         let fresh = GraphCore(classes, stores: nil)
@@ -346,7 +345,7 @@ final class GraphCore {
 
     /// Replaces an object's row with a private copy, if the row is being saved.
     ///
-    /// Changes then do not affect the save.
+    /// Later changes of the object then do not affect the save.
     private func leaveFlight(_ object: ManagedObject) {
         guard let row = object.row, row == object.extra?.rowInFlight else { return }
         let copy = privateRows.copy(row, byteCount: Int(object.byteCount))

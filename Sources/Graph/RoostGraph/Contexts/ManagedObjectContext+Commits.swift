@@ -11,7 +11,7 @@ extension ManagedObjectContext {
 
 /// The sequences to which a context adds its commits.
 ///
-/// Only the programs that read the sequences keep them alive.
+/// Each sequence is kept alive only by the program that reads it.
 final class CommitSequences {
     private struct Weak {
         weak var source: NoticeSource?

@@ -34,7 +34,9 @@ extension ManagedObjectContext {
         core.updateResults()
     }
 
-    /// Merges without updating results, so that several merges cause one update.
+    /// Merges changes without `reportChanges()` and `updateResults()`.
+    ///
+    /// The caller calls these methods once for several merges.
     func takeOverChanges(
         inserted: [ObjectID], updated: [ObjectID], deleted: [ObjectID]
     ) throws(StoreError) {
@@ -98,8 +100,8 @@ extension ManagedObjectContext {
 
     /// Records that the context has merged the commits between two generations of a store.
     ///
-    /// If another writer also committed, the store's generation differs from the context's, and the
-    /// next merge finds that commit.
+    /// If another writer has also committed, the store's generation differs from the recorded
+    /// generation, so the next merge finds that commit.
     func noteGeneration(at position: Int, from previous: Generation, to next: Generation) {
         guard let seen = seenGenerations[position] else { return }
         if seen == previous {
@@ -110,7 +112,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Merges commits whose notice is missing or incomplete, for example other processes' commits.
+    /// Merges commits with a missing or incomplete notice, for example other processes' commits.
     ///
     /// The changed objects are unknown, so all objects except faults and new objects are read
     /// again.
@@ -160,14 +162,15 @@ extension GraphCore {
 
     /// Records that another context deleted an object that this context changed.
     ///
-    /// The object becomes inaccessible when the changes are discarded.
+    /// The object becomes inaccessible when the object's changes are discarded.
     func noteDeletedElsewhere(_ object: ManagedObject) {
         guard !object.flags.contains(.inserted) else { return }
         deletedElsewhere.insert(ObjectPlace(root: object.root, key: object.key))
     }
 
-    /// Removes objects from the pending members of to-many relationships, after another context
-    /// deleted the objects.
+    /// Removes the given objects from the to-many relationships of changed objects.
+    ///
+    /// Called after another context has deleted the given objects.
     func forgetReferences(to gone: [ManagedObject]) {
         guard !gone.isEmpty else { return }
         for relationship in model.relationships where relationship.isToMany {
@@ -198,13 +201,14 @@ extension GraphCore {
         return found
     }
 
-    /// Discards the changes of an object that another context deleted, if none of them still has an
-    /// effect.
+    /// Discards the changes of an object that another context deleted, if none of these changes
+    /// still has an effect.
     ///
-    /// Changes without an effect are:
-    /// - Members that were removed from the object's lists.
-    /// - The object's positions in lists of other objects, which a failed save may have assigned.
-    /// - Properties that were set to their former values.
+    /// The following changes have no effect:
+    /// - The removal of members from the object's to-many relationships.
+    /// - New positions of the object in lists of other objects, which a failed save may have
+    ///   assigned.
+    /// - The assignment of a former value to a property.
     func forgetRemovals(of object: ManagedObject) {
         guard object.flags.contains(.changed),
             object.flags.isDisjoint(with: [.deleted, .inserted, .inFlight, .detectsConflicts]),
@@ -214,7 +218,7 @@ extension GraphCore {
         discardChanges(of: object)
     }
 
-    /// Returns whether any value differs from the committed value, except positions in lists.
+    /// Returns whether a value other than a position in a list differs from the committed value.
     private func hasOwnChanges(_ object: ManagedObject) -> Bool {
         guard object.state.contains(.privateRow), isDirtyMeanwhile(object) else { return false }
         guard let committed = object.committedRow else { return true }
@@ -230,7 +234,8 @@ extension GraphCore {
     /// Objects keep their changes. Faults and objects that are being saved are skipped.
     ///
     /// - Parameter objects: Objects of the context.
-    /// - Returns: The objects whose rows changed, and unchanged objects whose rows are missing.
+    /// - Returns: The objects whose stored rows have changed, and objects without changes in this
+    ///   context whose stored rows are missing.
     /// - Throws: Errors from reading.
     @discardableResult
     func reread(_ objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
@@ -249,7 +254,7 @@ extension GraphCore {
     /// Replaces the committed row of an object with a record, and keeps the object's changes.
     ///
     /// - Returns: Whether the record replaced the committed row, and the remaining merge steps for
-    ///   its references.
+    ///   the object's references.
     func take(
         _ record: Record, object: ManagedObject
     ) throws(StoreError) -> (isChanged: Bool, steps: [MergeStep]) {

@@ -6,8 +6,7 @@ extension ManagedObjectContext {
     /// Returns the context's current state, including unsaved changes, as a snapshot of the first
     /// store.
     ///
-    /// The snapshot is valid until the end of the event. Later changes of the context may appear in
-    /// it.
+    /// The snapshot is valid until the end of the event. It may show later changes of the context.
     ///
     /// - Throws: The context's ``pendingError``; errors from reading.
     package func snapshotWithChanges() throws(StoreError) -> any StoreSnapshot {

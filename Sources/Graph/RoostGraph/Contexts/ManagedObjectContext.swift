@@ -20,28 +20,29 @@ internal import RoostStores
 /// All reads within one event see the same state of the stores, from the first read to the end of
 /// the event. `save`, ``processPendingChanges()`` and the end of `perform` end an event. The view
 /// context and the context of an attached actor also end an event soon after its first change or
-/// read. In all other contexts, each fetch and count begins a new event. A merge, a refresh, a
-/// rollback and a reset also make the next read use the newest state.
+/// read. In all other contexts, each fetch and count begins a new event. After a merge, refresh,
+/// rollback or reset, the next read uses the newest state, even within the event.
 public final class ManagedObjectContext {
     let core: GraphCore
     let inbox: Inbox
     let base: ContainerBase
-    /// The container that created the context, or nil if it was deallocated.
+    /// The container that created the context, or nil after the container is deallocated.
     public private(set) weak var container: PersistentContainer?
     /// A name, for notices and history.
     public var name: String?
     /// The author of the changes, for notices and history.
     public var author: String?
-    /// The rule for a save if another context changed the same objects.
+    /// The rule for resolving conflicts between a save and the saves of other contexts.
     public var mergePolicy: MergePolicy = .error
     /// Whether the context merges other contexts' saves at the end of each event.
     ///
     /// True for the view context and contexts of attached actors; otherwise false by default.
     ///
-    /// Commits of other containers and processes are merged, too, and wake the view context and
-    /// contexts of attached actors. See `Store.changes` for the delay. If a notice does not list
-    /// the changed objects, all objects of the context are read again. A child merges all changes
-    /// of its parent, saved or not.
+    /// The context also merges commits of other containers and processes. The view context and
+    /// contexts of attached actors merge such a commit even while the program does not use them.
+    /// `Store.changes` documents the delay after the commit. If a notice does not list the changed
+    /// objects, all objects of the context are read again. A child merges the changes of its parent
+    /// instead, saved or not.
     public var mergesChangesAutomatically = false {
         didSet {
             guard core.parent == nil else { return followParent() }
@@ -55,9 +56,9 @@ public final class ManagedObjectContext {
     }
     /// Whether a fault whose row is missing in the store counts as deleted.
     ///
-    /// If true (default), the fault's properties are null, zero or empty, and it is not validated.
-    /// Values that were already read stay readable. If false, reading the fault is an error that
-    /// the next save, fetch or count throws.
+    /// If true (default), the fault's properties are null, zero or empty, and a save does not
+    /// validate the fault. Values that were already read stay readable. If false, reading the fault
+    /// is an error that the next save, fetch or count throws.
     public var deletesInaccessibleFaults: Bool {
         get { core.deletesInaccessibleFaults }
         set { core.deletesInaccessibleFaults = newValue }
@@ -70,13 +71,14 @@ public final class ManagedObjectContext {
         didSet { if !retainsRegisteredObjects { retained.removeAll() } }
     }
     var retained: Set<ManagedObject> = []
-    /// The generation of each store up to which the context has merged commits, or nil if unknown
-    /// or if the store has no generations.
+    /// For each store, the generation up to which the context has merged commits.
+    ///
+    /// Nil if the generation is unknown or if the store has no generations.
     var seenGenerations: [Generation?]
     /// The token of this child's observation of its parent.
     var parentToken: ObservationToken?
     var observers: [(id: Int, body: (ObjectsChange) -> Void)] = []
-    /// The sequences of commits that programs read.
+    /// The open sequences from which programs read the context's commits.
     let commits = CommitSequences()
     var saveObservers: [(id: Int, body: (SaveNotice) -> Void)] = []
     var nextObserver = 0
@@ -218,9 +220,9 @@ public final class ManagedObjectContext {
 
     /// Returns the object for an ID: the registered object, or a new fault.
     ///
-    /// Reads only if the entity has subentities, because the object's class then depends on its
-    /// actual entity. If the entity is unknown or cannot be read, the result is an object that is
-    /// in no context. The next save, fetch or count then throws an error.
+    /// Reads only if the ID's entity has subentities, because the object's class then depends on
+    /// its actual entity. If the ID's entity is unknown or the read fails, the result is an object
+    /// that is in no context. The next save, fetch or count then throws an error.
     public func object(with id: ObjectID) -> ManagedObject {
         let found = core.latching { () throws(StoreError) in try requireObject(id) }
         return found ?? core.makeOrphan(model.entity(id.entity)?.number ?? 0, key: id.key)
@@ -299,7 +301,8 @@ public final class ManagedObjectContext {
     /// Marks an object for deletion.
     ///
     /// By default, delete rules apply later; see ``propagatesDeletesAtEndOfEvent``. If a rule
-    /// denies the deletion, the save fails. An object that was never saved leaves the context.
+    /// denies the deletion, the save fails. If the object was never saved, it leaves the context
+    /// when the delete rules apply.
     public func delete(_ object: ManagedObject) {
         guard object.core === core else { return }
         core.checkIsolation()
@@ -325,7 +328,7 @@ public final class ManagedObjectContext {
         core.updateResults()
     }
 
-    /// Merges waiting saves and updates results, before an event.
+    /// Merges waiting saves of other contexts and updates results, before an event.
     func beginEvent() {
         mergeInbox()
         core.updateResults()
@@ -353,7 +356,8 @@ public final class ManagedObjectContext {
 
     /// Runs `body` without tracking its changes.
     ///
-    /// The changes do not update inverses, send no notices, and do not cause a save of the object.
+    /// The changes do not update inverses, send no notices, and do not make a save write the
+    /// changed objects.
     ///
     /// Use this method for derived state in `awakeFromFetch` and `willSave`.
     public func withoutTracking<Result, Failure: Error>(
@@ -396,8 +400,8 @@ public final class ManagedObjectContext {
     /// Discards an object's changes and turns the object into a fault, or keeps the changes and
     /// reads the object's current row.
     ///
-    /// Does nothing for a new object. The changes of other objects remain. An object that was added
-    /// to a to-many relationship from the other side remains a member.
+    /// Does nothing for a new object. The changes of other objects remain, even if they add or
+    /// remove members of a to-many relationship of `object`.
     ///
     /// - Parameters:
     ///   - object: An object of the context.
@@ -422,7 +426,7 @@ public final class ManagedObjectContext {
             }
             return
         }
-        // A fault has no row to read again, but may have members.
+        // `reread` skips faults, but a fault may have members from an earlier read. Discard them here.
         core.forgetBases(of: object)
         try core.withoutUndo { () throws(StoreError) in _ = try core.reread([object]) }
         core.awake([object], from: .refresh)
@@ -437,7 +441,7 @@ public final class ManagedObjectContext {
             core.reportChanges()
             core.updateResults()
         }
-        // Faults may have members too.
+        // Faults may have members from an earlier read. Discard them, too.
         core.forgetBases()
         for object in core.registry.all() where !object.flags.contains(.changed) {
             core.turnIntoFault(object)
@@ -448,8 +452,8 @@ public final class ManagedObjectContext {
         core.awake(objects, from: .refresh)
     }
 
-    /// Makes the next save detect a conflict if another context changed the object, even if this
-    /// context did not change it.
+    /// Makes the next save check the object for conflicts with other contexts' changes, even if
+    /// this context does not change the object.
     public func detectConflicts(for object: ManagedObject) {
         guard object.core === core, !object.flags.contains(.inserted) else { return }
         _ = object.firedRow

@@ -4,9 +4,9 @@ public import RoostCore
 public struct ObjectsChange {
     /// The objects that were inserted in the event, by this or another context.
     public let inserted: [ManagedObject]
-    /// The objects that changed in the event, without inserted and deleted objects.
+    /// The objects that this context changed in the event, without inserted and deleted objects.
     public let updated: [ManagedObject]
-    /// The objects that were deleted in the event.
+    /// The objects that this context deleted in the event.
     public let deleted: [ManagedObject]
     /// The objects that were refreshed: read again or turned into faults.
     public let refreshed: [ManagedObject]
@@ -60,7 +60,7 @@ extension ManagedObjectContext {
         defer { isNotifying = isNested }
         var touched = core.touched[start...].filter { $0.state.contains(.touched) }
         if core.undoStack != nil {
-            // If undo recording restarted during an event, an object may be listed twice.
+            // If undo recording restarted during the event, `core.touched` may contain an object twice.
             var seen: Set<ManagedObject> = []
             touched = touched.filter { seen.insert($0).inserted }
         }

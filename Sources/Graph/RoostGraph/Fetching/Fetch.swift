@@ -11,11 +11,12 @@ internal import RoostPredicates
 public struct Fetch<Object: ManagedObjectClass>: Sendable {
     /// The untyped request.
     public var request: FetchRequest
-    /// The relationships whose objects are also read, as paths such as `tracks.genre`.
+    /// The paths of relationships, such as `tracks.genre`, whose objects the fetch reads as well.
     public var prefetching: [String] = []
     /// Whether the result includes unsaved changes.
     public var includesPendingChanges = true
-    /// Whether the fetch refreshes unchanged objects that are already in the context.
+    /// Whether objects that are already in the context get the fetched values, if they have no
+    /// unsaved changes.
     public var refreshesObjects = false
 
     /// Creates a request.

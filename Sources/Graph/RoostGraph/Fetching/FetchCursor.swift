@@ -1,14 +1,14 @@
 internal import RoostCore
 internal import RoostStores
 
-/// A cursor over the records of a fetch, which stays usable if the program uses the context between
-/// two batches.
+/// A cursor over the records of a fetch.
 ///
-/// Meanwhile, the program can end the event, save and merge. So the cursor keeps the event's
-/// snapshots open. After such a change, it replaces outdated records in later batches.
+/// Between two batches, the program can use the context: end the event, save, merge or refresh. So
+/// the cursor keeps the snapshots of its event open. After a save, merge or refresh, the cursor
+/// replaces outdated records in later batches.
 final class FetchCursor: RecordCursor {
     private let base: any RecordCursor
-    /// The reader of the event, which closes its snapshots when it is deallocated.
+    /// The reader of the event, retained because its deallocation closes the snapshots.
     private let reader: EventReader
     private let core: GraphCore
     private let updateCount: Int
@@ -23,9 +23,10 @@ final class FetchCursor: RecordCursor {
         return true
     }
 
-    /// Replaces the records by the current records, and removes those of deleted objects.
+    /// Replaces the records with current ones, and removes the records of deleted objects.
     ///
-    /// Keeps the records of objects with changes, because the context's values are newer.
+    /// Keeps the records of objects with unsaved changes, because such objects keep their own
+    /// values.
     private func update(_ batch: inout RecordBatch) throws(StoreError) {
         guard !batch.isEmpty else { return }
         let root = core.model.entities[batch.entityNumber(at: 0)].root
@@ -34,7 +35,7 @@ final class FetchCursor: RecordCursor {
             return object.flags.contains(.changed) || object.state.contains(.privateRow)
         }
         var keys = isKept.indices.filter { !isKept[$0] }.map { batch.key(at: $0) }
-        // Only a parent can have objects with temporary keys.
+        // Temporary keys are negative. A parent knows them, but a store does not.
         if core.parent == nil { keys.removeAll { $0 < 0 } }
         var present = RecordBatch(model: core.model)
         if !keys.isEmpty {

@@ -5,16 +5,17 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Returns the objects of a request, with unsaved changes applied.
     ///
-    /// Objects that are already in the context keep their values. Without an order, and among equal
-    /// sort keys, objects are in the order of their keys.
+    /// Objects that are already in the context keep their values. Without sort descriptors, objects
+    /// are in the order of their IDs' keys. The same applies to objects with equal sort values.
     ///
     /// - Throws: The context's ``pendingError``; `unknownEntity`, `unknownProperty`,
     ///   `invalidRequest`; errors from reading.
     /// - Complexity: The complexity of the store's fetch if no unsaved change can affect the
-    ///   request. Otherwise, each changed object of the entity is also compared. If the predicate
-    ///   or order follows relationships to an entity with unsaved changes, each object that refers
-    ///   to a changed object is compared, too. If there are many of these objects, or if a
-    ///   relationship has no inverse, all objects are compared.
+    ///   request. Otherwise, the context also matches each changed object of the entity with the
+    ///   request. If the predicate or order follows relationships to an entity with unsaved
+    ///   changes, the context also matches each object that refers to a changed object. If many
+    ///   objects refer to changed objects, or if a relationship has no inverse, the context matches
+    ///   all objects of the entity.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
         try fetch(request, includesPendingChanges: true, refreshes: false)
     }
@@ -161,8 +162,8 @@ extension ManagedObjectContext {
     ///
     /// The context may release an object after `body` has returned.
     ///
-    /// `body` can fetch and save. The request selects and sorts the objects before the first call
-    /// of `body`. Objects whose deletion `body` saves are skipped.
+    /// `body` can fetch and save. The objects and their order are fixed before the first call of
+    /// `body`. If `body` deletes a later object and saves, the later object is skipped.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``; `invalidModel` for a class that
     ///   is not in the container; errors from `body`.
@@ -192,7 +193,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns the result of a request as a collection that reads its objects by pages, on access.
+    /// Returns the result of a request as a collection that reads a page of objects when one of
+    /// them is accessed.
     ///
     /// - Parameters:
     ///   - request: The request.
@@ -206,12 +208,14 @@ extension ManagedObjectContext {
         return PagedObjects(self, ids: ids, pageCount: max(1, count))
     }
 
-    /// Reads the rows of all faults among the objects together, then the objects of each path.
+    /// Reads the rows of all faults among the objects together, then the related objects on each
+    /// path.
     ///
     /// - Parameters:
     ///   - objects: Objects of the context.
-    ///   - paths: Paths of relationships, such as `tracks.genre`. Each step is read for all objects
-    ///     together. The context keeps the read objects alive until the end of the event.
+    ///   - paths: Paths of relationships, such as `tracks.genre`. Each relationship of a path is
+    ///     read for all objects together. The context keeps the related objects alive until the end
+    ///     of the event.
     /// - Throws: `unknownProperty` for an invalid path; errors from reading.
     public func load(
         _ objects: some Collection<ManagedObject>, prefetching paths: [String] = []
@@ -273,7 +277,9 @@ extension GraphCore {
         return objects
     }
 
-    /// Reads and returns the related objects of many objects, for one relationship, in one step.
+    /// Reads and returns the objects to which the relationship `name` of the given objects refers.
+    ///
+    /// Reads the objects of each hierarchy together.
     func prefetch(_ name: String, of objects: [ManagedObject]) throws(StoreError) -> [ManagedObject] {
         var found: [ManagedObject] = []
         var seen: Set<ObjectIdentifier> = []
@@ -325,10 +331,10 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     /// The position after the last object.
     public var endIndex: Int { ids.count }
 
-    /// The object at a position, or nil for an object of another class.
+    /// The object at a position, or nil if its class is not `Object`.
     ///
-    /// If the object is a fault, its page is read. The properties of a fault that was deleted
-    /// meanwhile are null, zero or empty.
+    /// If the object is a fault, its page is read. If a fault was deleted since the fetch, its
+    /// properties are null, zero or empty.
     public subscript(position: Int) -> Object? {
         let object = context.object(with: ids[position])
         if object.isFault, context.core.isReadAhead(object) {
@@ -352,10 +358,12 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 extension ManagedObjectContext {
     /// Returns the objects of a request, and reads them on a thread of Roost.
     ///
-    /// If the context is pinned or a child, the request is executed in the caller's isolation. It
-    /// is also executed there if it includes unsaved changes, and the context has unsaved changes
-    /// before or after the read. If the context saves, merges or refreshes objects during the read,
-    /// the request is executed again in the caller's isolation.
+    /// In these cases, the request is executed in the caller's isolation instead:
+    ///
+    /// - The context is pinned or a child.
+    /// - The request includes unsaved changes, and the context has unsaved changes before or after
+    ///   the read on the thread.
+    /// - The context saves, merges or refreshes objects during the read on the thread.
     ///
     /// - Throws: The same errors as ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(
@@ -382,8 +390,8 @@ extension ManagedObjectContext {
             }
             return batches
         }
-        // The result must include changes that were made in the meantime, and must not be older than
-        // a save or a merge in the meantime.
+        // During the read, the program may have changed objects, saved or merged. The records then lack these
+        // changes, so the request is executed again.
         guard core.changed.isEmpty || !request.includesPendingChanges, core.updateCount == updateCount,
             core.pinned == nil
         else { return try fetch(request) }

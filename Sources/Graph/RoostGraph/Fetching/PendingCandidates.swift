@@ -1,11 +1,11 @@
 internal import RoostCore
 internal import RoostStores
 
-/// A search for objects whose position in a request's result may differ because other objects
+/// A search for objects that a request may match or sort differently because related objects
 /// changed.
 ///
-/// From each changed object, the search follows the inverses of the request's relationships to
-/// referring objects, in both the stored and the changed state.
+/// The search begins at the changed objects. It follows the inverses of the request's relationships
+/// to referring objects, in both the stored and the changed state.
 struct PendingCandidates {
     private let changes: ChangeSet
     private let model: ManagedObjectModel
@@ -25,13 +25,13 @@ struct PendingCandidates {
         ObjectPlace(root: batch.model.entities[batch.entityNumber(at: index)].root, key: batch.key(at: index))
     }
 
-    /// Returns the keys of the objects found.
+    /// Returns the keys of the changed objects and of the objects that the search finds, in one
+    /// hierarchy.
     ///
     /// - Parameters:
     ///   - root: The root of the requested entity.
     ///   - limit: The number of objects above which the search stops.
-    /// - Returns: The keys, including those of changed objects, or nil if a relationship has no
-    ///   inverse or there are too many objects.
+    /// - Returns: The keys, or nil if a relationship has no inverse or the limit was exceeded.
     /// - Throws: Errors from reading.
     func keys(ofHierarchy root: Int, limit: Int) throws(StoreError) -> Set<Int64>? {
         guard followed.allSatisfy({ $0.inverse != nil }) else { return nil }
@@ -72,7 +72,8 @@ struct PendingCandidates {
         return places
     }
 
-    /// Adds the objects that refer to the given objects of one hierarchy in the state `graph`.
+    /// Adds to `found` the objects that refer, in the state `graph`, to the objects with the given
+    /// keys.
     private func collect(
         _ keys: [Int64], root: Int, graph: any ObjectGraph, found: inout Set<ObjectPlace>
     ) throws(StoreError) {

@@ -4,22 +4,24 @@ internal import RoostStores
 
 /// A fetch that includes unsaved changes.
 ///
-/// The changes form one change set, as in a save. The code that matches a store's records against a
-/// request also matches the changed records. It reads related objects from a graph with the changes
-/// applied (`ChangedGraph`). So a predicate has the same meaning in the store and in the context.
+/// The changes form one change set, as in a save. The same code matches stored records and changed
+/// records with a request. For changed records, this code reads related objects from a graph with
+/// the changes applied (`ChangedGraph`). So a predicate has the same meaning in the store and in
+/// the context.
 struct PendingFetch {
     private let checked: CheckedFetchRequest
     private let entity: ManagedObjectModel.Entity
     private let changes: ChangeSet
     private let snapshot: any StoreSnapshot
     private let graph: any ObjectGraph
-    /// The related objects with the changes applied, or nil if the initializer did not need them.
+    /// The graph with the changes applied, or nil if the initializer did not create it.
     private let changedGraph: ChangedGraph?
-    /// The keys of changed objects and of candidates (``PendingCandidates``) in the hierarchy.
+    /// The keys of changed objects and of candidates (``PendingCandidates``) in the entity's
+    /// hierarchy.
     private let changedKeys: Set<Int64>
-    /// The entity's changed records and candidates, in the order of their keys.
+    /// The records of the entity's changed objects and candidates, in the order of their keys.
     private let records: RecordBatch
-    /// Whether the store's result is correct for all objects except ``changedKeys``.
+    /// Whether the store's result is correct for all objects whose keys are not in ``changedKeys``.
     private let isStoreRight: Bool
     /// Whether a record can be matched and sorted without other records.
     private let isLocal: Bool
@@ -73,8 +75,8 @@ struct PendingFetch {
             // With many candidates, one pass over all objects is faster.
             let limit = max(64, Int(clamping: try snapshot.lastKey(of: entity.name) / 16))
             if let candidates = try search.keys(ofHierarchy: entity.root, limit: limit) {
-                // The store's result is correct for all other objects. Candidates are handled like
-                // changed objects.
+                // Candidates are handled like changed objects. For all other objects, the store's
+                // result is correct.
                 let unchanged = candidates.subtracting(keys).sorted()
                 try graph.read(unchanged, inHierarchyOf: entity.root, into: &related)
                 for index in 0..<related.count {
@@ -130,9 +132,10 @@ struct PendingFetch {
     }
 }
 
-/// A visitor that merges the changed records with a cursor's records of unchanged objects.
+/// A visitor that visits given records, merged with a cursor's records.
 ///
-/// If the cursor's keys ascend, the visited keys ascend too.
+/// Skips the cursor's records whose keys are in `changedKeys`. If the cursor's keys ascend, the
+/// visited keys ascend, too.
 private final class PendingRecords: RecordVisitor {
     private let records: RecordBatch
     private let changedKeys: Set<Int64>

@@ -1,9 +1,10 @@
 internal import RoostCore
 
-/// The hierarchies whose objects a request reads: the entity's own, and those of related objects.
+/// The hierarchies whose objects a request reads: the entity's hierarchy and the hierarchies of
+/// related objects.
 ///
-/// The names in the request's paths determine the hierarchies. The set may contain too many
-/// hierarchies, but never too few.
+/// The names in the request's paths determine the hierarchies. There may be too many hierarchies,
+/// but never too few.
 struct RequestReach {
     let root: Int
     /// The roots of the hierarchies of related objects.
@@ -29,9 +30,9 @@ struct RequestReach {
 
 /// The names in the paths of a request.
 private struct PathNames {
-    /// The last names of paths.
+    /// The names at the ends of paths.
     ///
-    /// For a to-one relationship with such a name, the request reads the reference but not its
+    /// For a to-one relationship with such a name, the request reads the reference, but not the
     /// destination.
     private var last: Set<String> = []
     /// All other names of paths.

@@ -3,10 +3,10 @@ public import RoostCore
 
 /// A Swift type of attribute values.
 public protocol AttributeValue: Sendable {
-    /// Creates the value from an attribute value, or returns nil if `value` has another type or is
-    /// out of range.
+    /// Creates an instance from an attribute's value, or returns nil if `value` has another type or
+    /// is out of range.
     init?(attribute value: Value)
-    /// The value as an attribute value.
+    /// The instance as a ``Value``.
     var attributeValue: Value { get }
 }
 

@@ -44,7 +44,7 @@ struct Members {
     private(set) var current: [Int64]?
     /// Whether an ordered relationship needs new stored positions.
     private(set) var isReordered = false
-    /// The number of the last undo record that contains the order.
+    /// The number of the last undo record that contains an earlier order of the members.
     var recordWithOrder = 0
     /// The differences that a background save is saving.
     var inFlight: (added: Set<Int64>, removed: Set<Int64>, isReordered: Bool)?
@@ -98,8 +98,8 @@ struct Members {
     mutating func setBase(_ keys: [Int64]) {
         base = keys
         baseKeys = Set(keys)
-        // Changes that another context also saved are no longer differences, except for changes
-        // that conflict with a save in progress.
+        // If the stored members already contain a change, it is not a difference, unless a save in
+        // progress does the opposite.
         added = added.filter { !baseKeys.contains($0) || inFlight?.removed.contains($0) ?? false }
         removed = removed.filter { baseKeys.contains($0) || inFlight?.added.contains($0) ?? false }
         guard isReordered, let own = current else {
@@ -107,8 +107,8 @@ struct Members {
             current = nil
             return
         }
-        // Keep the program's order. Members from other contexts come before trailing members that
-        // were added here.
+        // Keep the program's order. Members that other contexts added come before the members that
+        // this context added at the end.
         let kept = own.filter { baseKeys.contains($0) || added.contains($0) }
         let known = Set(kept)
         let new = keys.filter { !known.contains($0) && !removed.contains($0) }
@@ -133,7 +133,7 @@ struct Members {
         isReordered = true
     }
 
-    /// Discards the stored members, and the differences of the given objects.
+    /// Discards the stored members, and the differences that concern the given objects.
     mutating func retract(_ keys: Set<Int64>) {
         added.subtract(keys)
         removed.subtract(keys)
@@ -221,7 +221,7 @@ struct Members {
         let isKnown = base != nil
         let candidates = order + (current ?? []) + (base ?? []) + appended
         let keys = Self.unique(candidates).filter { key in
-            // Keys that are not stored are removed later, when the stored members are read.
+            // If the stored members are unknown, a later read of them removes keys that are not stored.
             added.contains(key) || !removed.contains(key) && (!isKnown || baseKeys.contains(key))
         }
         current = Self.inserting(keys, into: order.filter(Set(keys).contains), following: current ?? base ?? [])

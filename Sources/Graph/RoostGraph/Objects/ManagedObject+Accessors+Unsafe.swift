@@ -1,17 +1,18 @@
 public import Foundation
 public import RoostCore
 
-// The accessors that generated classes and classes with `@Model` call. Most have two forms. One
-// takes constant offsets, for generated classes of entities without superentity and subentities.
-// The second form takes a slot of the class (``ClassShape``).
+// The accessors that generated classes and classes with `@Model` call. Most have two forms. The
+// first form takes constant offsets, for generated classes of entities that have neither a
+// superentity nor subentities. The second form takes a slot of the class (``ClassShape``).
 //
-// SAFETY of the whole file: when a container opens, it compares the offsets with the records'
-// layout, and each row has that layout.
+// SAFETY of the whole file: when a container opens, it checks that the offsets match the layout of
+// the records. Each row has this layout.
 
 extension ManagedObject {
     /// The row of the object.
     ///
-    /// If the object is a fault, its row is read first. If this fails, the row contains nulls.
+    /// If the object is a fault, its row is read first. If the row is missing or cannot be read,
+    /// the result is a row of nulls.
     final var firedRow: UnsafeRawPointer { row ?? core.fire(self) }
 
     /// Returns the row of an object that is a fault or observable, and records the access to the
@@ -29,7 +30,8 @@ extension ManagedObject {
 
     /// Reads a number from an object that is a fault or observable.
     ///
-    /// Sharing code with the fast path would make the fast path retain and release the object, too.
+    /// The method loads the number itself. If it only returned the row to ``load(_:at:)``, the fast
+    /// path would also retain and release the object.
     @inlinable @inline(never)
     final func slowLoad<T: BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
         slowRow(at: offset).loadUnaligned(fromByteOffset: offset, as: T.self)
@@ -97,7 +99,9 @@ extension ManagedObject {
         }
     }
 
-    /// Returns the field at a slot of the class, or stores an error and returns nil.
+    /// Returns the field at a slot of the class.
+    ///
+    /// If the slot has no field, returns nil, and an error becomes the pending error.
     final func field(_ slot: Int) -> RecordLayout.Field? {
         let slots = info.slots
         if slots.indices.contains(slot), let field = slots[slot].field { return field }
@@ -358,7 +362,7 @@ extension ManagedObject {
         return body(UnsafeRawBufferPointer(start: row + start, count: end - start))
     }
 
-    /// Replaces the bytes of a variable-length field.
+    /// Replaces the bytes of a variable-length field, or sets the field to null if `bytes` is nil.
     ///
     /// The row remains a complete record.
     final func setTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, field: Int) {
@@ -377,7 +381,7 @@ extension ManagedObject {
         }
     }
 
-    /// Returns a mandatory attribute's value, or empty for null.
+    /// Returns a mandatory attribute's value, or an empty string if it is null.
     public final func text(at offset: Int, field: Int) -> String { optionalText(at: offset, field: field) ?? "" }
     /// Returns an optional attribute's value.
     public final func optionalText(at offset: Int, field: Int) -> String? {
@@ -392,7 +396,7 @@ extension ManagedObject {
     public final func setOptionalText(_ value: String?, at offset: Int, field: Int) {
         if let value { setText(value, at: offset, field: field) } else { setTail(nil, at: offset, field: field) }
     }
-    /// Returns a mandatory attribute's value, or empty for null.
+    /// Returns a mandatory attribute's value, or empty data if it is null.
     public final func data(at offset: Int, field: Int) -> Data { optionalData(at: offset, field: field) ?? Data() }
     /// Returns an optional attribute's value.
     public final func optionalData(at offset: Int, field: Int) -> Data? { withTail(offset, field: field) { Data($0) } }
@@ -405,7 +409,7 @@ extension ManagedObject {
         if let value { setData(value, at: offset, field: field) } else { setTail(nil, at: offset, field: field) }
     }
 
-    /// Returns a mandatory attribute's value, or empty for null.
+    /// Returns a mandatory attribute's value, or an empty string if it is null.
     public final func text(slot: Int) -> String { optionalText(slot: slot) ?? "" }
     /// Returns an optional attribute's value.
     public final func optionalText(slot: Int) -> String? {
@@ -420,7 +424,7 @@ extension ManagedObject {
         if let field = field(slot) { setOptionalText(value, at: field.byteOffset, field: field.index) }
     }
 
-    /// Returns a mandatory attribute's value, or empty for null.
+    /// Returns a mandatory attribute's value, or empty data if it is null.
     public final func data(slot: Int) -> Data { optionalData(slot: slot) ?? Data() }
     /// Returns an optional attribute's value.
     public final func optionalData(slot: Int) -> Data? {

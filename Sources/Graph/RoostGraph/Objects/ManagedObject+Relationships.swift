@@ -5,7 +5,7 @@ public import RoostCore
 extension ManagedObject {
     /// Returns the number of the relationship at a slot of the class, or nil if the slot has none.
     ///
-    /// If the slot has no stored property, the method also stores an error.
+    /// If the slot has no field either, an error becomes the pending error.
     private final func relationship(_ slot: Int) -> Int? {
         let slots = info.slots
         if slots.indices.contains(slot), let number = slots[slot].relationship { return number }

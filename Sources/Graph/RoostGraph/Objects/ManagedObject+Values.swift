@@ -7,9 +7,9 @@ extension ManagedObject {
     /// The value of a property by name.
     ///
     /// The value of a to-one relationship is the ID of its destination. If the name is unknown or
-    /// the value has the wrong type, the next save, fetch or count throws an error. ``value(_:)``
-    /// and ``setValue(_:for:)`` throw this error immediately. Setting a property of an object that
-    /// has left its context has no effect.
+    /// the value has the wrong type, the next save, fetch or count throws an error. In contrast,
+    /// ``value(_:)`` and ``setValue(_:for:)`` throw immediately. Setting a property of an object
+    /// that has left its context has no effect.
     public final subscript(_ name: String) -> Value {
         get { core.latching { () throws(StoreError) in try value(name) } ?? .null }
         set { _ = core.latching { () throws(StoreError) in try assign(newValue, name: name) } }

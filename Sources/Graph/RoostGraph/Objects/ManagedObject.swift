@@ -37,7 +37,7 @@ open class ManagedObject {
     @usableFromInline @exclusivity(unchecked) final var state: State
     @exclusivity(unchecked) final var flags: Flags = []
 
-    /// The properties that determine how a setter writes.
+    /// The conditions that determine how a setter writes.
     @usableFromInline
     struct State: OptionSet, Sendable {
         @usableFromInline let rawValue: UInt8
@@ -124,17 +124,17 @@ open class ManagedObject {
     ///
     /// An object leaves its context if its insertion is discarded, it is deleted before its first
     /// save, its deletion is saved, or the context is reset or deallocated. The values that were
-    /// read remain readable. ``setValue(_:for:)`` and ``setObject(_:for:)`` throw `closed`, and
-    /// properties ignore new values.
+    /// read remain readable. ``setValue(_:for:)`` and ``setObject(_:for:)`` then throw `closed`.
+    /// The object's properties ignore new values.
     public final var context: ManagedObjectContext? { core.context }
 
     // MARK: State
 
-    /// Whether the object's values have not been read.
+    /// Whether the object's values are not in memory.
     public final var isFault: Bool { row == nil }
     /// Whether the next save will insert the object.
     public final var isInserted: Bool { flags.contains(.inserted) && !flags.contains(.deleted) }
-    /// Whether the object changed since the last save, even if its values are the same.
+    /// Whether the object changed since the last save, even if its values equal the saved values.
     ///
     /// False for new and deleted objects.
     public final var isUpdated: Bool {
@@ -155,7 +155,9 @@ open class ManagedObject {
         return !RowAccess.haveEqualContent(
             row, leftCount: Int(byteCount), right: committed, rightCount: tail.byteCount(committed))
     }
-    /// The object's number of writes when the context last read or saved it; 0 for a new object.
+    /// The number of saves that wrote the object, up to the context's last read or save of it.
+    ///
+    /// 0 for a new object.
     public final var version: UInt32 {
         if flags.contains(.inserted) { return 0 }
         let row = firedRow
@@ -222,7 +224,7 @@ open class ManagedObject {
 }
 
 extension ManagedObject: Hashable {
-    /// Returns whether both are the same instance.
+    /// Returns whether both objects are the same instance.
     public static func == (left: ManagedObject, right: ManagedObject) -> Bool { left === right }
     /// Hashes the identity of the instance.
     public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

@@ -4,10 +4,11 @@ internal import RoostCore
 ///
 /// The table does not keep the objects alive.
 ///
-/// The table uses open addressing. A slot consists of a tag of 4 bytes and a pointer of 8. The tag
-/// contains the hash, so growing does not access the objects. At most two thirds of the slots are
-/// used, and the capacity grows by a half, so a growing table takes 18 to 29 bytes for each object.
-/// The capacity is a multiple of 16. A multiplication maps a hash to a group of 16 slots.
+/// The table uses open addressing. A slot consists of a tag of 4 bytes and a pointer of 8 bytes.
+/// The tag contains the hash, so growing does not access the objects. At most two thirds of the
+/// slots are used, and the capacity grows by a half. So a growing table takes 18 to 29 bytes for
+/// each object. The capacity is a multiple of 16. A multiplication maps a hash to a group of 16
+/// slots.
 ///
 /// SAFETY: an object is removed from the registry in its `deinit`, or earlier when it leaves its
 /// context. So every pointer in the registry refers to a living object.
@@ -32,9 +33,9 @@ struct Registry: ~Copyable {
         objects.deallocate()
     }
 
-    /// Returns the hash of a key.
+    /// Returns the hash of a root and a key, which is also the tag.
     ///
-    /// Consecutive keys mostly have tags in the same cache line.
+    /// The tags of consecutive keys are mostly in the same cache line.
     @inline(__always)
     private static func hash(_ root: Int, key: Int64) -> UInt32 {
         let bits = UInt64(bitPattern: key)
@@ -48,7 +49,7 @@ struct Registry: ~Copyable {
     /// Returns the slot at which the search for a tag starts.
     @inline(__always)
     private func slot(of tag: UInt32) -> Int {
-        // The group is the 27-bit hash, scaled to the number of groups.
+        // Bits 4 to 30 of the tag, scaled to the number of groups, select the group.
         let group = (UInt64(tag & 0x7FFF_FFF0) &* UInt64(truncatingIfNeeded: capacity)) &>> 31
         return Int(truncatingIfNeeded: group & ~15 | UInt64(tag & 15))
     }

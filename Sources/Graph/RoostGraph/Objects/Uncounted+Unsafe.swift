@@ -3,9 +3,10 @@ internal import RoostCore
 // Loops over a list of objects without counting references. Counting costs two atomic operations
 // for each object, and a save visits all changed objects several times.
 //
-// SAFETY of the whole file: the list is a value that is alive for the whole loop. So none of its
-// objects is deallocated, even if `body` changes the context's own lists. A class reference and an
-// `Unmanaged` of it have the same representation.
+// SAFETY of the whole file: an `UncountedList` is a value that is alive for the whole loop. So none
+// of its objects is deallocated, even if `body` changes the context's own lists. The caller keeps
+// the objects of an `UncountedObjects` alive. A class reference and an `Unmanaged` of it have the
+// same representation.
 
 /// A list of objects that can be visited without counting references.
 protocol UncountedList {
@@ -27,7 +28,7 @@ extension UncountedList {
         }
     }
 
-    /// Calls `body` for each object until it throws.
+    /// Calls `body` for each object until `body` throws.
     ///
     /// - Throws: Errors from `body`.
     @inline(__always)
@@ -63,7 +64,7 @@ struct UncountedObjects {
     /// The objects as strong references.
     var all: [ManagedObject] { objects.map { $0.takeUnretainedValue() } }
 
-    /// Adds an object, which another list must keep alive as long as this list is used.
+    /// Adds an object that another list keeps alive while this selection is used.
     @inline(__always)
     mutating func append(_ object: ManagedObject) { objects.append(.passUnretained(object)) }
 

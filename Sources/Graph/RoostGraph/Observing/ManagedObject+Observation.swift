@@ -37,8 +37,9 @@ extension ManagedObject {
         setting(.members(relationship)) { core.remove(member, from: self, relationship: relationship) }
     }
 
-    /// Returns the property of a field, or nil for a composite attribute and its elements, which
-    /// change together.
+    /// Returns the property of a field, or nil for a composite attribute or an element of one.
+    ///
+    /// A composite attribute and its elements change together.
     final func property(of field: RecordLayout.Field) -> ObservedProperty? {
         field.kind == .composite || field.name.contains(".") ? nil : .field(field.index)
     }
@@ -48,8 +49,8 @@ extension ManagedObject {
     final func setObservedRow(_ new: UnsafeRawPointer?) {
         let old = row
         fastRow = new.map { $0 + 1 } ?? Self.noRow(or: fastRow)
-        // Reading a fault changes no value. When the object becomes a fault,
-        // ``GraphCore/turnIntoFault(_:)`` reports all properties.
+        // Without an old row, a fault was read, which changes no value. Without a new row, the object becomes a fault,
+        // and ``GraphCore/turnIntoFault(_:)`` reports all properties.
         guard let old, let new, old != new, let observation = core.observation else { return }
         observation.noteDifferences(of: self, old: old, new: new)
     }

@@ -22,12 +22,13 @@ extension ManagedObjectContext {
     ///   relationship, or ``ManagedObject/isDeleted``. A setter reports before and after it writes.
     /// - Other changes are reported at the end of the call that causes them. These are changes of
     ///   inverses, and changes by delete rules, merges, rollback, undo and redo. Properties whose
-    ///   value remains the same are not reported. A rollback reads nothing, so for each changed
-    ///   object, it reports all to-many relationships that were read or changed.
+    ///   value remains the same are not reported. A rollback reads nothing, so it cannot compare
+    ///   members. For each changed object, it reports all to-many relationships that were read or
+    ///   changed.
     /// - All properties of an object are reported if it is deleted, leaves the context or becomes a
     ///   fault.
     /// - SwiftUI needs no other setup. An object is `Observable`, so SwiftUI updates a view when a
-    ///   property that it read changes.
+    ///   property that the view read changes.
     ///
     /// Results of fetches are not observed. Of an object's state, only ``ManagedObject/isDeleted``
     /// is observed. Use ``observe(_:)`` to observe the changes of an event.

@@ -4,24 +4,23 @@ internal import RoostCore
 /// The observation of a context's objects.
 ///
 /// A setter reports its property to observers before and after it writes. All other changes, for
-/// example by merges, rollback and undo, are first collected, because code of the program must not
-/// run while they are applied. They are reported at the end of the call, when the graph is
-/// consistent again.
+/// example by merges, rollback and undo, are first collected, because observers must not run while
+/// the changes are applied. The end of the call reports them, when the graph is consistent again.
 ///
-/// An object gets an `ObservationRegistrar` when one of its properties is first read. Its earlier
-/// changes are not collected.
+/// An object gets an `ObservationRegistrar` when one of its properties is first read. Changes
+/// before this read are not collected.
 final class ObjectObservation {
     /// The unreported changes of an object.
     private struct Pending {
         let object: ManagedObject
-        // Kept here for an object that leaves the context before the report; see `forget(_:)`.
+        // Needed if the object leaves the context before the report, because `forget(_:)` removes the other reference.
         let registrar: ObservationRegistrar
         var properties: Set<ObservedProperty> = []
         /// Whether all properties may have changed.
         var isWhole = false
-        /// The discarded members of each relationship.
+        /// The keys of discarded members, by the number of the relationship.
         ///
-        /// When the members are read again, they are compared with the discarded members.
+        /// The report reads the members again, and compares them with the discarded members.
         var forgotten: [Int: [Int64]] = [:]
     }
 
@@ -43,7 +42,7 @@ final class ObjectObservation {
         fresh.access(object, keyPath: keyPaths[property])
     }
 
-    /// Removes an object that is deallocated or leaves the context.
+    /// Removes the registrar of an object that is deallocated or leaves the context.
     func forget(_ object: ManagedObject) { registrars[ObjectIdentifier(object)] = nil }
 
     // MARK: Writing
@@ -56,8 +55,8 @@ final class ObjectObservation {
     /// Reports that a setter wrote a property.
     func didSet(_ object: ManagedObject, property: ObservedProperty) {
         let id = ObjectIdentifier(object)
-        // The change of the row or of the members also added the property to `pending`. Remove it there, so that it is
-        // not reported again.
+        // Writing the row or the members also added the property to `pending`. Remove the property there, so that the
+        // change is not reported twice.
         if let position = positions[id] { pending[position].properties.remove(property) }
         registrars[id]?.didSet(object, keyPath: keyPaths[property])
     }

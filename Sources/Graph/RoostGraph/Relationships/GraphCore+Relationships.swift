@@ -6,7 +6,7 @@ internal import RoostStores
 // without reading.
 
 extension GraphCore {
-    /// The maximum number of members that are read together with the member at a position.
+    /// The maximum number of members that an access to one position reads together.
     private static let blockCount = 256
 
     func destination(of object: ManagedObject, field: RecordLayout.Field) -> ManagedObject? {
@@ -24,11 +24,13 @@ extension GraphCore {
     }
 
     /// Sets a to-one relationship, and updates the inverse.
+    ///
+    /// Does nothing if the object has left its context.
     func setDestination(of object: ManagedObject, relationship: Int, to new: ManagedObject?) {
         let declared = model.relationships[relationship]
-        guard let field = object.info.references[relationship] else { return }
+        guard !object.flags.contains(.orphan), let field = object.info.references[relationship] else { return }
         if let new {
-            guard new.core === self || isPlanted(.connectsContexts), !object.flags.contains(.orphan) else {
+            guard new.core === self || isPlanted(.connectsContexts) else {
                 return refuse(object, other: new, relationship: declared)
             }
             guard model.entities[declared.destination].includes(Int(new.entityNumber)) else {
@@ -90,7 +92,7 @@ extension GraphCore {
         let writable = UnsafeMutableRawPointer(mutating: row)
         RowAccess.setReference(new.map { (Int($0.entityNumber), $0.key) }, row: writable, field: field)
         guard let place = object.info.places[relationship] else { return }
-        // The save assigns a position in the new list.
+        // Clear the object's position in the former list. The save assigns a position in the new list.
         RowAccess.setNull(true, row: writable, field: place.index)
         writable.storeBytes(of: 0, toByteOffset: place.byteOffset, as: Int64.self)
     }
@@ -209,7 +211,7 @@ extension GraphCore {
 
     /// Removes newly read members that are deleted in this context.
     ///
-    /// Members that were already read were removed when they were deleted.
+    /// A deletion itself removes the object only from members that were already read.
     private func removeDeleted(
         _ keys: [Int64], from owner: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) {
@@ -251,9 +253,9 @@ extension GraphCore {
         registry.find(root, key: key) != nil || readAhead[ObjectPlace(root: root, key: key)] != nil
     }
 
-    /// Returns the object with a key, which can be a fault.
+    /// Returns the object with a key: the registered object, or a new fault.
     ///
-    /// If its entity is unknown, it is an object of the entity `destination`.
+    /// If the object's entity is unknown, the fault has the entity `destination`.
     private func makeMember(_ key: Int64, root: Int, destination: Int) -> ManagedObject {
         if let known = registry.find(root, key: key) { return known }
         let entity = readAhead[ObjectPlace(root: root, key: key)].map { Self.entityNumber(of: $0.row) }
@@ -265,8 +267,8 @@ extension GraphCore {
     /// Returns the members of a relationship, and whether all of them could be read.
     ///
     /// An error becomes the pending error. If the keys can be read, but not all objects, the result
-    /// still has an object for each key. A collection must have as many elements as its count. The
-    /// objects for unreadable members have no values and are in no context.
+    /// still has an object for each key, because a collection must have as many elements as its
+    /// count. The objects for unreadable members have no values and are in no context.
     func latchingMembers<Member: ManagedObject>(
         of owner: ManagedObject, relationship: Int
     ) -> (objects: [Member], isComplete: Bool) {
@@ -309,7 +311,7 @@ extension GraphCore {
     /// Casts an object to the class `Member`.
     ///
     /// If the object has another class, the result is an object without values that is in no
-    /// context. The pending error then names the class.
+    /// context, and an error that names `Member` becomes the pending error.
     private func member<Member: ManagedObject>(_ object: ManagedObject, destination: Int) -> Member {
         if let member = object as? Member { return member }
         latch(StoreError(.invalidRequest, "\(object.objectID) is not an object of the class \(Member.self)."))
@@ -351,14 +353,14 @@ extension GraphCore {
     func setMembers(of owner: ManagedObject, relationship: Int, to objects: [ManagedObject]) {
         let declared = model.relationships[relationship]
         let isOrdered = declared.isOrdered
-        // An object that has left its context may stand for a member that could not be read. The
-        // relationship then keeps its members, because the list is incomplete.
+        // An object that has left its context may represent a member that could not be read. The
+        // list may then be incomplete, so the relationship keeps its members.
         if !owner.flags.contains(.orphan), let unread = objects.first(where: { $0.flags.contains(.orphan) }) {
             return refuse(owner, other: unread, relationship: declared)
         }
         _ = latching { () throws(StoreError) in
             let new = Set(objects)
-            // A member is removed fastest at the end.
+            // Remove the last members first, because removing the last element of a list is fastest.
             for former in try members(of: owner, relationship: relationship).reversed() where !new.contains(former) {
                 remove(former, from: owner, relationship: relationship)
             }

@@ -28,7 +28,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 
     /// The members in their order.
     ///
-    /// After a read error, which is then pending, unreadable members have no values and are in no
+    /// A read error becomes the pending error. Unreadable members then have no values and are in no
     /// context.
     var elements: [Element] {
         switch storage {
@@ -38,9 +38,10 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         }
     }
 
-    /// The members, or nil after a read error, which is then pending.
+    /// The members, or nil after a read error.
     ///
-    /// A change that depends on the members must do nothing after an error.
+    /// The read error becomes the pending error. A change that depends on the members must then do
+    /// nothing.
     var readElements: [Element]? {
         switch storage {
         case .list(let objects): return objects
@@ -130,7 +131,8 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 
     /// Replaces the members in a range.
     ///
-    /// An object that is already a member moves to its first position among `objects`.
+    /// An object of `objects` that is already a member elsewhere moves into the range. If `objects`
+    /// contains an object twice, only the first position counts.
     public mutating func replaceSubrange(_ range: Range<Int>, with objects: some Collection<Element>) {
         guard let former = readElements else { return }
         let new = Array(objects)
@@ -191,7 +193,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
     ///
     /// - Parameters:
     ///   - position: The member's position.
-    ///   - target: The member's new position.
+    ///   - target: The member's position after the move.
     public mutating func move(from position: Int, to target: Int) {
         guard var objects = readElements else { return }
         let object = objects.remove(at: position)

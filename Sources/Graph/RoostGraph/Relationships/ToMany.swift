@@ -39,7 +39,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
 
     /// The members.
     ///
-    /// After a read error, which is then pending, unreadable members have no values and are in no
+    /// A read error becomes the pending error. Unreadable members then have no values and are in no
     /// context.
     var elements: [Element] {
         switch storage {
@@ -49,9 +49,10 @@ public struct ToMany<Element: ManagedObject>: Collection {
         }
     }
 
-    /// The members, or nil after a read error, which is then pending.
+    /// The members, or nil after a read error.
     ///
-    /// A change that depends on the members must do nothing after an error.
+    /// The read error becomes the pending error. A change that depends on the members must then do
+    /// nothing.
     var readElements: [Element]? {
         switch storage {
         case .list(let objects): return objects
@@ -74,7 +75,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
     public var endIndex: Int { count }
     /// The number of members.
     ///
-    /// Only their keys are read.
+    /// Reads only the members' keys.
     public var count: Int {
         if case .list(let objects) = storage { objects.count } else { keys.count }
     }
@@ -111,7 +112,8 @@ public struct ToMany<Element: ManagedObject>: Collection {
 
     /// Returns the members that match a predicate, with unsaved changes applied.
     ///
-    /// If the relationship has an inverse, reads only these members.
+    /// Reads only the matching members, and the keys of all members if the relationship has no
+    /// inverse.
     ///
     /// - Throws: `invalidRequest` for a set that is not bound to a relationship; `closed` if the
     ///   owning object has left its context; the same errors as

@@ -3,7 +3,7 @@ package import RoostCore
 
 /// A sum from which numbers can be removed without rounding errors.
 ///
-/// Sums of decimals have up to 38 digits, and are exact within these digits.
+/// A sum of decimals is exact while it needs at most 38 digits.
 ///
 /// Each floating-point addition or subtraction rounds. So doubles are added as multiples of the
 /// smallest double, and the sum is rounded only once, when it is read.
@@ -51,7 +51,7 @@ package struct ExactSum: Sendable {
             return
         }
         guard number != 0 else { return }
-        // 2 098 bits from the smallest to the largest double, and room for carries.
+        // Doubles have bits at 2 098 positions. The remaining bits of the 68 digits are room for carries.
         if digits.isEmpty { digits = [Int64](repeating: 0, count: 68) }
         let exponent = max(1, Int(number.exponentBitPattern)) - 1
         let mantissa =

@@ -1,7 +1,7 @@
 public import RoostCore
 internal import RoostStores
 
-/// The sorted result of a request, in sections, which follows the changes of its context.
+/// The sorted result of a request, divided into sections and updated as a context changes.
 ///
 /// ```swift
 /// let albums = try FetchedResultsController(
@@ -13,30 +13,30 @@ internal import RoostStores
 /// ```
 ///
 /// At the end of each event of the context, after observers were called, the controller updates the
-/// result and reports the difference, if any. Events include saves, merges of other contexts' saves
-/// and of batch requests, undo, rollbacks, refreshes and resets.
+/// result and reports the difference, if any. Events include saves, undo, rollbacks, refreshes and
+/// resets, and merges of batch requests and other contexts' saves.
 ///
 /// The controller guarantees:
 ///
-/// - The result equals a fetch at the end of the event. Applying the difference to the old result
-///   gives the new result.
-/// - A difference lists exactly the objects of the result that changed in the event, even if a
-///   property was set to its former value. There are two exceptions. In a window, which is a result
-///   with an offset or a limit, other objects enter or leave at the edges. If the predicate, the
-///   order or the sections follow relationships, changes of other objects can make objects enter,
-///   leave or move.
+/// - At the end of the event, the result equals that of a new fetch. Applying the difference to the
+///   old result gives the new result.
+/// - A difference lists exactly the objects of the result that changed in the event. Setting a
+///   property to its former value counts as a change. There are two exceptions. In a window, which
+///   is a result with an offset or a limit, unchanged objects can enter or leave at the edges. If
+///   the predicate, the order or the sections follow relationships, changes of related objects can
+///   make unchanged objects enter, leave or move.
 /// - When `onChange` is called, the controller has the new result. Changes that the program makes
 ///   during the call are reported afterwards.
 ///
-/// The controller fetches again only if the changed objects do not determine the result. This is
-/// the case if:
+/// The controller fetches again only if the changed objects alone do not determine the new result.
+/// This is the case if:
 ///
-/// - An object changed in a hierarchy that the predicate, the order or the sections read through a
-///   relationship. A change of a relationship with an inverse changes the objects at both ends.
-/// - The request has an offset, and objects outside of the window changed or objects left the
-///   window.
+/// - The predicate, the order or the sections follow a relationship, and an object changed in the
+///   entity hierarchy of its destination. A change of a relationship with an inverse changes the
+///   objects at both ends.
+/// - The request has an offset, and a changed object was or is now outside of the window.
 /// - The request has only a limit, the window is full, and more objects left the window than
-///   entered.
+///   entered it.
 /// - The context was reset.
 /// - Another container or process changed the store, and the changed objects are unknown.
 /// - The last update failed.
@@ -45,18 +45,19 @@ internal import RoostStores
 ///
 /// After a rollback or a refresh, the controller reads the objects whose changes were discarded.
 ///
-/// The controller keeps the context alive, but not the objects. It computes differences in the
+/// The controller keeps the context alive, but not the objects. Differences are computed in the
 /// isolation of the context.
 ///
-/// - Complexity: Each row takes about 60 to 100 bytes of memory and the bytes of its sort keys.
-///   Rows outside of a window take none. An event with *m* changed objects takes O(*m* log *n*)
-///   comparisons in a result of *n* rows.
+/// - Complexity: Each object of the result takes about 60 to 100 bytes of memory, plus the bytes of
+///   its sort keys. Objects outside of a window take none. An event with *m* changed objects takes
+///   O(*m* log *n*) comparisons in a result of *n* objects.
 public final class FetchedResultsController<Object: ManagedObject> {
     private let result: FollowedResult
 
     /// Fetches a result, and updates it with the changes of the context.
     ///
-    /// Like a fetch, ends the event, except in the view context and contexts of attached actors.
+    /// Like a fetch, the initializer ends the current event. It does not end the event in the view
+    /// context and in contexts of attached actors.
     ///
     /// - Parameters:
     ///   - request: The request, with the order of the result. Objects with equal sort keys are
@@ -64,9 +65,9 @@ public final class FetchedResultsController<Object: ManagedObject> {
     ///   - context: The context.
     ///   - path: An attribute, or a path to an attribute through to-one relationships. Objects with
     ///     the same value form a section. The result is sorted by this value first, even if the
-    ///     request has another order. If nil, the result has one section without a name, which
-    ///     exists even if it is empty.
-    ///   - name: Returns the name of the section for a value of `path`, such as its first letter.
+    ///     request has another order. If nil, the result always has exactly one section, which has
+    ///     an empty name.
+    ///   - name: Returns a section's name for a value of `path`, such as the value's first letter.
     ///     Values with equal names must be neighbors in the order. By default, the name is the text
     ///     of the value.
     /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``;
@@ -110,10 +111,10 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     // MARK: The result
 
-    /// The sections in their order, as values.
+    /// The sections in their order, as values that later events do not change.
     ///
     /// - Complexity: O(1) for each section. If the program keeps the value, the next event copies
-    ///   the changed parts.
+    ///   the parts that it changes.
     public var sections: [ResultsSection] { result.sections }
 
     /// The number of objects in all sections.
@@ -131,10 +132,10 @@ public final class FetchedResultsController<Object: ManagedObject> {
         return objects
     }
 
-    /// The object at a place, which must exist.
+    /// The object at an existing place.
     ///
-    /// An object without values in memory is read, with up to 63 of its neighbors. If this fails,
-    /// the next save, fetch or count throws the error.
+    /// If the object's values are not in memory, they are read together with the values of up to 63
+    /// neighbors. If reading fails, the next save, fetch or count throws the error.
     public subscript(place: ResultsPlace) -> Object {
         let sections = result.list.sections
         precondition(
@@ -144,7 +145,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
         return unsafeDowncast(result.object(at: place), to: Object.self)
     }
 
-    /// Returns the place of an object, or nil if it is not in the result.
+    /// Returns the place of an object, or nil if the object is not in the result.
     ///
     /// - Complexity: O(*s* + *c*) for *s* sections and *c* chunks of up to 128 rows in the object's
     ///   section.
@@ -158,25 +159,25 @@ public final class FetchedResultsController<Object: ManagedObject> {
         set { result.onChange = newValue }
     }
 
-    /// The differences from now on, for a task in any isolation.
+    /// A new sequence of all later differences, for a task in any isolation.
     public var changes: ResultsChanges { ResultsChanges(result.makeChannel()) }
 
     /// The error that prevented the last update of the result, or nil.
     ///
-    /// After an error, the result is still the result before the event. At the end of the next
+    /// After an error, the result keeps its state from before the event. At the end of the next
     /// event with changes, the controller fetches again and reports all differences.
     public var error: StoreError? { result.error }
 
-    /// Fetches again, and reports the differences like an event.
+    /// Fetches again, and reports the differences as at the end of an event.
     ///
     /// Call this method after an error, or to include other contexts' saves if the context does not
-    /// merge automatically.
+    /// merge them automatically.
     ///
     /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``. After an
     ///   error, the result is unchanged.
     public func performFetch() throws(StoreError) { try result.fetch(nil) }
 
-    /// Changes the window of the result, and reports the differences like an event.
+    /// Changes the window of the result, and reports the differences as at the end of an event.
     ///
     /// ```swift
     /// try albums.setWindow(offset: page * 50, limit: 50)

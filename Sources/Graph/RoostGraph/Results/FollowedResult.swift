@@ -13,7 +13,7 @@ final class FollowedResult: ResultsFollower {
     private var channels: [WeakChannel] = []
     /// The unreported difference.
     private var change: ResultsChange?
-    /// The objects that changed since the list was last up to date.
+    /// The keys of the objects that changed since the list was last up to date.
     private var touched: Set<Int64> = []
     /// Whether the list must be fetched again, because an update failed.
     private var isBehind = false
@@ -37,7 +37,7 @@ final class FollowedResult: ResultsFollower {
 
     var sections: [ResultsSection] { list.publicSections(model) }
 
-    /// Returns a channel for the differences from now on.
+    /// Returns a new channel for all later differences.
     func makeChannel() -> ResultsChannel {
         channels.removeAll { $0.channel == nil }
         let channel = ResultsChannel()
@@ -47,18 +47,16 @@ final class FollowedResult: ResultsFollower {
 
     // MARK: Fetching
 
-    /// Fetches the list again, with another request if given, and reports the differences.
+    /// Fetches the list again, and reports the differences.
+    ///
+    /// If `other` is not nil and the fetch succeeds, `other` replaces the request.
     func fetch(_ other: ResultsRequest?) throws(StoreError) {
-        let former = request
-        if let other { request = other }
-        do throws(StoreError) {
-            // The fetch may end an event that updates the list, so the list is read afterwards.
-            let new = try request.fetchList(context, endsEvent: true)
-            take(new, from: list)
-        } catch {
-            request = former
-            throw error
-        }
+        let next = other ?? request
+        // The fetch may end an event, which updates `list` for the old request. So `list` is read
+        // after the fetch, and the request changes only then.
+        let new = try next.fetchList(context, endsEvent: true)
+        request = next
+        take(new, from: list)
         report()
     }
 
@@ -74,7 +72,7 @@ final class FollowedResult: ResultsFollower {
     /// Returns the first difference if the second is empty, or else a difference that contains the
     /// whole result.
     ///
-    /// Both are nonempty only if the program fetches during a callback.
+    /// Two nonempty differences occur only if the program fetches during a callback.
     private static func joining(
         _ first: ResultsChange, second: ResultsChange, list: ResultsList, owner: FollowedResult
     ) -> ResultsChange {
@@ -137,8 +135,8 @@ final class FollowedResult: ResultsFollower {
     /// A window is a result with a limit or an offset.
     ///
     /// - Parameters:
-    ///   - changes: The changes. Rows that move past the last row of the window are changed to rows
-    ///     that leave it.
+    ///   - changes: The changes. If a changed row is now after the window's last row, it is set to
+    ///     nil, so that the object leaves the window or does not enter it.
     ///   - missing: The keys of changed objects that no longer exist or do not match the predicate.
     /// - Returns: `.some` with the maximum number of rows to keep (nil for all), or nil if the
     ///   window must be fetched again.
@@ -192,7 +190,7 @@ final class FollowedResult: ResultsFollower {
 
     // MARK: Objects
 
-    /// The number of objects that are read in one step.
+    /// The maximum number of objects that are read in one step.
     private static let pageCount = 64
 
     /// Returns the object at a place.

@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// The place of an object in a result: the index of its section, and its index in the section.
+/// The place of an object in a result: a section's index, and the object's index in this section.
 ///
 /// ```swift
 /// let first = ResultsPlace(section: 0, item: 0)
@@ -34,9 +34,9 @@ public struct ResultsPlace: Hashable, Comparable, Sendable {
 ///
 /// A difference guarantees:
 ///
-/// - An object is in at most one of the lists. An unchanged object that stays in the result and
-///   does not move is in none.
-/// - If one object is moved past others, only that object is in ``moved``.
+/// - An object is in at most one of ``deleted``, ``inserted``, ``moved`` and ``updated``. An
+///   unchanged object that stays in the result without moving is in none of these lists.
+/// - If one object moves past others, only the object that moves is in ``moved``.
 /// - As in collection views, old places refer to the state before the whole difference, and new
 ///   places to the state after it.
 /// - Each object of a removed section is in ``deleted`` or ``moved``. Each object of an inserted
@@ -52,7 +52,7 @@ public struct ResultsChange: Hashable, Sendable {
         package init(id: ObjectID, place: ResultsPlace) { (self.id, self.place) = (id, place) }
     }
 
-    /// An object that is in the old and the new result.
+    /// An object that is in both the old and the new result.
     public struct Move: Hashable, Sendable {
         /// The object.
         public let id: ObjectID
@@ -80,10 +80,10 @@ public struct ResultsChange: Hashable, Sendable {
     public internal(set) var moved: [Move] = []
     /// The objects that changed without moving relative to other objects, sorted by new place.
     public internal(set) var updated: [Move] = []
-    /// The whole new result, if it replaces differences; otherwise nil.
+    /// The whole new result, or nil if the lists contain the difference.
     ///
-    /// A whole result replaces differences for slow readers of ``ResultsChanges``, and if the
-    /// program fetches while a difference is reported. All lists are then empty.
+    /// The whole result replaces the lists for slow readers of ``ResultsChanges``. It also replaces
+    /// them if the program fetches while a difference is reported. All lists are then empty.
     public internal(set) var reload: [ResultsSection]?
 
     package init() {}
@@ -95,7 +95,7 @@ public struct ResultsChange: Hashable, Sendable {
     /// The number of objects in all lists.
     package var entryCount: Int { deleted.count + inserted.count + moved.count + updated.count }
 
-    /// Returns the result of applying the difference to the old result.
+    /// Applies the difference to the old result, and returns the new result.
     ///
     /// ```swift
     /// var rows: [[ObjectID]] = controller.sections.map { Array($0) }

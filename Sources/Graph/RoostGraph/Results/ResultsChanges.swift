@@ -15,12 +15,12 @@ internal import RoostSystem
 /// - Differences since the creation of the sequence are delivered in order. The sequence ends when
 ///   its controller is deallocated.
 /// - At most 64 differences, with at most 10 000 objects in total, wait for a slow reader. Beyond
-///   that limit, one element with the whole new result replaces them; see ``ResultsChange/reload``.
-///   So a slow reader does not exhaust memory, and ``ResultsChange/applying(to:)`` always gives the
-///   current result.
+///   these limits, one element with the whole new result replaces all waiting differences; see
+///   ``ResultsChange/reload``. So a slow reader does not exhaust memory, and applying all elements
+///   with ``ResultsChange/applying(to:)`` still gives the current result.
 ///
-/// Only one task may read a sequence. Use ``FetchedResultsController/changes`` again to create a
-/// sequence for another task.
+/// Only one task may read a sequence. For another task, read ``FetchedResultsController/changes``
+/// again, which creates a new sequence.
 public struct ResultsChanges: AsyncSequence, Sendable {
     private let channel: ResultsChannel
 
@@ -75,8 +75,8 @@ final class ResultsChannel: Sendable {
     ///
     /// - Parameters:
     ///   - change: The difference.
-    ///   - whole: Returns the whole result. Called if the whole result must replace the waiting
-    ///     differences.
+    ///   - whole: Returns the whole result. Called only if the whole result must replace the
+    ///     differences, because too many are waiting.
     func put(_ change: ResultsChange, _ whole: () -> [ResultsSection]) {
         let isFull = state.withLock { state in
             if state.waiting.first?.reload == nil, change.reload == nil, state.waiting.count < Self.mostChanges,

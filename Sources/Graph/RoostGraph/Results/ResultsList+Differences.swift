@@ -23,15 +23,15 @@ extension ResultsList {
     ///   - changes: At most one change for each key.
     ///   - limit: The maximum number of rows to keep, starting from the first, or nil for all.
     ///   - model: The model of the rows.
-    /// - Returns: The difference between the list before and after.
-    /// - Complexity: O(*m* log *n*) comparisons for *m* changes of *n* rows. Each row that enters
-    ///   or leaves also moves the rest of its chunk of at most 128 rows. Computing a place adds up
-    ///   the row counts of a section's chunks.
+    /// - Returns: The difference between the old and the new list.
+    /// - Complexity: O(*m* log *n*) comparisons for *m* changes in a list of *n* rows. Inserting or
+    ///   removing a row also moves the following rows of its chunk, which has at most 128 rows.
+    ///   Computing a place adds up the row counts of a section's chunks.
     package mutating func apply(
         _ changes: [ResultsRowChange], limit: Int? = nil, model: ManagedObjectModel
     ) -> ResultsChange {
         var difference = ResultsDifference(model: model, oldSerials: serials)
-        // A window is small, so a copy is cheap.
+        // A window is small, so copying its list is cheap.
         let old = limit == nil ? nil : self
         var leaving: [Position] = []
         var coming: [ResultsRow] = []
@@ -68,7 +68,7 @@ extension ResultsList {
 
     /// Removes the rows at the given positions.
     ///
-    /// - Returns: The serial numbers of sections that were removed because they became empty, by
+    /// - Returns: The serial numbers of the sections that became empty and were removed, by section
     ///   name.
     private mutating func remove(_ positions: [Position]) -> [String: UInt32] {
         var former: [String: UInt32] = [:]
@@ -123,7 +123,8 @@ extension ResultsList {
             guard a.1.fingerprint != b.1.fingerprint || touched.contains(a.1.key) else { return }
             difference.update(b.1.key, entity: Int(b.1.entity), from: a.0)
         }
-        // Rows at both ends of a result are usually unchanged.
+        // The first and the last rows are usually the same in both lists, so the search for moves
+        // skips these rows.
         var (start, formerEnd, presentEnd) = (0, formerRows.count, presentRows.count)
         while start < formerEnd, start < presentEnd, isSame(formerRows[start], presentRows[start]) {
             compare(formerRows[start], presentRows[start])
@@ -164,7 +165,7 @@ extension ResultsList {
     }
 }
 
-/// A collector of the differences between two lists, which recognizes moves.
+/// A collector that recognizes moves among the differences between two lists.
 struct ResultsDifference {
     /// A row that may have moved relative to other rows, or that is in only one of the two lists.
     private struct Displaced {
@@ -174,7 +175,7 @@ struct ResultsDifference {
         /// Whether the row is reported even if it did not move.
         let isChanged: Bool
         var to: ResultsPlace?
-        /// The counts of preceding rows that are not displaced, in the old and in the new section.
+        /// The numbers of undisplaced rows before this row, in its old and in its new section.
         var gap: (former: Int, present: Int) = (-1, -1)
     }
 
@@ -260,8 +261,9 @@ struct ResultsDifference {
 
     /// Returns the indexes in ``displaced`` of rows that did not move.
     ///
-    /// A row stayed only if the number of undisplaced rows before it is unchanged. Of the rows with
-    /// the same number, a longest sequence with the same order in both lists stayed.
+    /// A row stayed only if its section and the number of undisplaced rows before it are unchanged.
+    /// Of the rows between the same two undisplaced rows, a longest sequence with the same order in
+    /// both lists stayed.
     private func staying(_ newSerials: [UInt32]) -> Set<Int> {
         struct Gap: Hashable {
             let section: Int

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension ResultsList.Chunk {
-    /// Compares the bytes of an order with those of the row at an index.
+    /// Compares the bytes of `order` with the order of the row at an index.
     ///
     /// - Returns: A negative number if `order` comes first, 0 for equal bytes, or else a positive
     ///   number.

@@ -23,9 +23,9 @@ package struct ResultsRow: Sendable {
 
 /// The rows of a result in their order, in sections.
 ///
-/// The rows are in chunks of at most 128, and a dictionary maps each key to its chunk. So a row is
-/// found, removed or inserted without moving the rows of other chunks. Each row stores the bytes of
-/// its order, because a changed object no longer has the values of its old position.
+/// A chunk has at most 128 rows, and a dictionary maps each key to its chunk. So a row is found,
+/// removed or inserted without moving the rows of other chunks. Each row stores the bytes of its
+/// order, because a changed object no longer has the values that determined its old position.
 package struct ResultsList: Sendable {
     /// A row, without the bytes of its order.
     struct Entry: Sendable {
@@ -79,8 +79,7 @@ package struct ResultsList: Sendable {
 
     /// Creates an empty list.
     ///
-    /// - Parameter isOneSection: Whether the list has one section without a name, even if it is
-    ///   empty.
+    /// - Parameter isOneSection: Whether the list always has exactly one section, without a name.
     package init(isOneSection: Bool) {
         self.isOneSection = isOneSection
         if isOneSection { _ = insertSection("", at: 0) }
@@ -145,7 +144,7 @@ package struct ResultsList: Sendable {
 
     /// Adds a row.
     ///
-    /// Adding rows in their order is faster.
+    /// The method is faster if the row belongs at the end of the list.
     package mutating func append(_ row: ResultsRow) {
         guard isAfterLast(row) else { return insert(row, former: [:]) }
         if let last = sections.indices.last, isOneSection || sections[last].name == row.section {
@@ -172,10 +171,10 @@ package struct ResultsList: Sendable {
 
     /// Removes the row at a position.
     ///
-    /// Also removes the row's section if it becomes empty and ``isOneSection`` is false. Earlier
-    /// positions remain valid.
+    /// Also removes the row's section if the section becomes empty and ``isOneSection`` is false.
+    /// Earlier positions remain valid.
     ///
-    /// - Returns: The name and serial number of the section if it was removed.
+    /// - Returns: The name and serial number of the removed section, if any.
     mutating func remove(at position: Position) -> (name: String, serial: UInt32)? {
         let (s, c) = (position.section, position.chunk)
         let key = sections[s].chunks[c].remove(at: position.index)
@@ -277,7 +276,7 @@ package struct ResultsList: Sendable {
         for entry in half.entries { chunkOfKey[entry.key] = number }
     }
 
-    /// Gives sections the serial numbers of the sections with the same names in another list.
+    /// Gives each section the serial number of the section with the same name in another list.
     ///
     /// A section without a counterpart gets a new number.
     mutating func adoptSerials(of other: ResultsList) {

@@ -16,7 +16,7 @@ struct ResultsRequest {
     /// The function that computes a section's name from an object's value, or nil for the value's
     /// text.
     let sectionName: ((Value) -> String)?
-    /// The examiner of single objects, or nil if examining requires other objects.
+    /// The examiner of single objects, or nil if examining an object also reads related objects.
     private let examiner: RecordExaminer?
 
     /// Compiles a request.
@@ -34,8 +34,8 @@ struct ResultsRequest {
             if first == nil || request.sortDescriptors[0].key != path {
                 request.sortDescriptors.insert(FetchRequest.SortDescriptor(path), at: 0)
             } else if let first, !first.options.isEmpty, name == nil {
-                // Texts that are equal in the sort order but have different characters form
-                // separate sections.
+                // With options, texts with different characters can be equal in the order. They
+                // form separate sections, so a descriptor without options separates them.
                 levels = 2
                 request.sortDescriptors.insert(
                     FetchRequest.SortDescriptor(path, ascending: first.isAscending), at: 1)
@@ -67,7 +67,8 @@ struct ResultsRequest {
 
     var request: FetchRequest { checked.request }
 
-    /// Returns whether a change of an object in a hierarchy can affect other objects in the result.
+    /// Returns whether changing an object of the given hierarchy can affect how other objects match
+    /// or are sorted.
     func follows(_ root: Int) -> Bool { reach.followedRoots.contains(root) }
 
     // MARK: Single objects
@@ -168,7 +169,7 @@ struct ResultsRequest {
 
     /// Fetches the result, and calls `body` with each object in order.
     ///
-    /// If `endsEvent` is true, an open event ends first, as in a fetch.
+    /// If `endsEvent` is true, an open event ends first, as in a fetch by the program.
     ///
     /// - Throws: Errors from fetching.
     func fetch(

@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// A section of a result: a name, and the IDs of its objects in their order.
+/// A section of a result: the section's name, and the IDs of its objects in their order.
 ///
 /// A section is a `Sendable` value that later changes of the result do not affect.
 ///
@@ -20,9 +20,10 @@ public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
         (self.content, self.model) = (content, model)
     }
 
-    /// The name: by default, the text of the value that the section's objects share.
+    /// The name; by default, the text of the value that the section's objects share.
     ///
-    /// Empty for null and for a result without sections.
+    /// By default, the name for null is empty. The name is also empty in a result that is not
+    /// divided into sections.
     public var name: String { content.name }
     /// The first character of the name in upper case, for an index beside a list.
     public var indexTitle: String { String(name.prefix(1)).uppercased() }

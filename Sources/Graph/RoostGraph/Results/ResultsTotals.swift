@@ -10,16 +10,17 @@ internal import RoostStores
 /// totals.onChange = { print(totals.count, totals.sum("plays")) }
 /// ```
 ///
-/// At the end of each event, changed objects are compared with the predicate, and their former
-/// contribution is replaced. The request is executed again only if a ``FetchedResultsController``
-/// without a window would fetch again.
+/// At the end of each event, the predicate is evaluated for the changed objects, and their former
+/// contributions are replaced. The request is executed again only in the cases in which a
+/// ``FetchedResultsController`` without a window fetches again.
 ///
-/// Sums of whole numbers are exact within 64 bits. A sum of floating-point numbers is computed
-/// exactly and rounded once, so it does not depend on the order of changes. Null is ignored.
+/// Sums of whole numbers are exact if they fit in 64 bits. A sum of floating-point numbers is
+/// computed exactly and rounded once, so it does not depend on the order of changes. Null values
+/// are ignored.
 ///
-/// - Complexity: Each object of the result takes about 30 bytes of memory, and about 100 bytes more
-///   if there are sums. The time of an event is proportional to the number of changed objects,
-///   unless the request is executed again.
+/// - Complexity: Each matching object takes about 30 bytes of memory, and about 100 bytes more if
+///   there are sums. Updating takes time proportional to the number of changed objects, unless the
+///   request is executed again.
 public final class ResultsTotals {
     private let totals: FollowedTotals
 
@@ -28,7 +29,7 @@ public final class ResultsTotals {
     /// - Parameters:
     ///   - request: The request, without limit and offset. Its order does not matter.
     ///   - attributes: The names of numeric attributes.
-    ///   - context: The context. The totals keep it alive.
+    ///   - context: The context, which the totals keep alive.
     /// - Throws: The same errors as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``;
     ///   `unknownProperty`; `invalidRequest` for a limit, an offset, or an attribute that is not
     ///   numeric.
@@ -61,7 +62,7 @@ public final class ResultsTotals {
     /// A closure called in the context's isolation after each event that changed the count or a
     /// sum.
     ///
-    /// It may also be called after other events.
+    /// The closure may also be called after other events.
     public var onChange: (() -> Void)? {
         get { totals.onChange }
         set { totals.onChange = newValue }
@@ -69,8 +70,8 @@ public final class ResultsTotals {
 
     /// The error that prevented the last update of the totals, or nil.
     ///
-    /// After an error, the totals are those before the event. At the end of the next event with
-    /// changes, they are computed again.
+    /// After an error, the totals keep their values from before the event. At the end of the next
+    /// event with changes, they are computed again.
     public var error: StoreError? { totals.error }
 }
 
@@ -116,7 +117,7 @@ final class FollowedTotals: ResultsFollower {
         }
         (self.attributes, sums, emptySums) = (known, empty, empty)
         try fetch(endsEvent: true)
-        // The first fetch changes nothing that a program has seen.
+        // The program has not seen earlier totals, so the first fetch does not count as a change.
         isChanged = false
         context.core.requireResults().add(self)
     }
@@ -146,7 +147,7 @@ final class FollowedTotals: ResultsFollower {
         (self.parts, self.sums) = (parts, sums)
     }
 
-    /// Replaces the contribution of an object; nil removes it.
+    /// Replaces the contribution of an object; nil removes the contribution.
     private func replace(_ key: Int64, by values: [Value]?) {
         let old = parts[key]
         guard old != values else { return }

@@ -35,7 +35,7 @@ final class ResultsTracker {
 
     private var followers: [WeakFollower] = []
     private var noted: [ObjectPlace: ResultsNote] = [:]
-    /// Whether any object may have changed.
+    /// Whether objects that are not in `noted` may have changed, too.
     private var needsFetch = false
     private var isUpdating = false
 
@@ -43,7 +43,7 @@ final class ResultsTracker {
 
     func add(_ follower: any ResultsFollower) { followers.append(WeakFollower(follower: follower)) }
 
-    /// Removes a follower, and deallocated followers.
+    /// Removes the given follower and all deallocated followers.
     func remove(_ follower: any ResultsFollower) {
         followers.removeAll { $0.follower == nil || $0.follower === follower }
     }
@@ -65,7 +65,7 @@ final class ResultsTracker {
 
     /// Records that another context deleted an object.
     ///
-    /// The object remains in results only if a save would write it.
+    /// The object remains in results only if a save of this context would write the object.
     func noteDeletedElsewhere(_ place: ObjectPlace) { noted[place, default: []].formUnion([.touched, .stored]) }
 
     /// Records that an object may have changed.
@@ -76,9 +76,7 @@ final class ResultsTracker {
         if noted[place] == nil { noted[place] = [] }
     }
 
-    /// Records that any object may have changed.
-    ///
-    /// Results are then fetched again.
+    /// Records that all objects may have changed, so that results are fetched again.
     func noteAll() { needsFetch = true }
 
     // MARK: Updating
@@ -109,7 +107,7 @@ final class ResultsTracker {
 extension GraphCore {
     /// Returns the tracker, creating it for the first result.
     func requireResults() -> ResultsTracker {
-        // A child's results follow its parent.
+        // A child's results also follow the parent's changes, so the parent needs a tracker.
         if let parent { _ = parent.core.requireResults() }
         if let results { return results }
         let fresh = ResultsTracker()
@@ -135,7 +133,8 @@ extension GraphCore {
     /// Updates the results of the context at the end of an event.
     func updateResults() {
         guard let results else { return }
-        // Reading for results does not begin an event of the program.
+        // Reading for results must not begin the program's next event. So a reader that was opened
+        // for results is closed.
         let wasReading = isReading
         let isChanged = results.update()
         if !wasReading { closeReader() }

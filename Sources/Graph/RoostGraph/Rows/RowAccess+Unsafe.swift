@@ -3,8 +3,8 @@ internal import RoostCore
 
 /// Functions that read and write fields of rows.
 ///
-/// A row ends with a tail, which contains the bytes of its fields of variable length. The slot of
-/// such a field contains the offset in the tail at which the field's bytes end.
+/// A row ends with a tail, which contains the bytes of the variable-length fields. The slot of such
+/// a field contains the offset in the tail at which the field's bytes end.
 ///
 /// SAFETY: rows have the structure of their entity's layout. Stores verify the structure of the
 /// rows that they return, and these functions preserve it.
@@ -70,8 +70,9 @@ enum RowAccess {
         memcmp(left + range.lowerBound, right + range.lowerBound, range.count) == 0
     }
 
-    /// Returns whether two rows of an entity have the same references in the given ranges, of 8 or
-    /// 12 bytes each.
+    /// Returns whether two rows of an entity have the same references in the given ranges.
+    ///
+    /// Each range has 8 or 12 bytes.
     @inline(__always)
     static func haveEqualReferences(
         _ left: UnsafeRawPointer, right: UnsafeRawPointer, in ranges: [Range<Int>]
@@ -100,7 +101,7 @@ enum RowAccess {
         return (Int(entity), key)
     }
 
-    /// Sets a reference field, to null if `reference` is nil.
+    /// Sets a reference field; nil sets the field to null.
     static func setReference(
         _ reference: (entity: Int, key: Int64)?, row: UnsafeMutableRawPointer, field: RecordLayout.Field
     ) {
@@ -112,7 +113,7 @@ enum RowAccess {
             as: UInt32.self)
     }
 
-    /// Returns the range of a tail field's bytes, relative to the row.
+    /// Returns the range of a tail field's bytes, relative to the row's start.
     @inline(__always)
     static func tailRange(
         _ row: UnsafeRawPointer, byteOffset: Int, layout: borrowing TailLayout
@@ -128,7 +129,7 @@ enum RowAccess {
     struct TailLayout: Sendable {
         /// The number of bytes before the tail.
         let tail: Int
-        /// The offset of the first tail field's slot, or of the tail if it has no fields.
+        /// The offset of the first tail field's slot, or of the tail if the tail has no fields.
         let firstByteOffset: Int
 
         init(_ layout: RecordLayout) {

@@ -4,8 +4,8 @@ internal import RoostSystem
 /// A block of memory with the rows of objects: complete records, one after the other.
 ///
 /// A row is a record in the format of the stores. Pages are aligned to 256 KiB, so a row's
-/// address determines its page without additional memory. A page counts the uses of its rows, and
-/// is freed when the count reaches zero.
+/// address determines its page without additional memory. A page counts the uses of its rows. When
+/// the count reaches zero, the page is freed.
 ///
 /// SAFETY of the whole file: pages and rows are confined to the region of one context. A row is
 /// accessed only while its owner retains it. The page's fields are in the header, before the first
@@ -53,7 +53,7 @@ struct RowPage {
         if page.pointee.useCount == 0 { UnsafeMutableRawPointer(page).deallocate() }
     }
 
-    /// Returns whether a row's page has fewer uses than a quarter of its rows.
+    /// Returns whether the use count of a row's page is less than a quarter of its row count.
     @inline(__always)
     static func isSparse(_ row: UnsafeRawPointer) -> Bool {
         header(of: row).map { $0.pointee.useCount &* 4 < $0.pointee.rowCount } ?? false
@@ -72,7 +72,7 @@ struct RowPage {
     @inline(__always)
     private static func even(_ byteCount: Int) -> Int { (byteCount + 1) & ~1 }
 
-    /// Calls `body` with up to `limit` rows that were fetched after a row and are in its page.
+    /// Calls `body` with up to `limit` rows that follow a fetched row in its page.
     ///
     /// - Parameters:
     ///   - row: A row of any page. If the row was not fetched, `body` is not called.
@@ -92,7 +92,7 @@ struct RowPage {
         }
     }
 
-    /// An allocator of rows, which fills one page after another.
+    /// An allocator that places rows in one page until the page is full.
     struct Pool: ~Copyable {
         private var page: UnsafeMutableRawPointer?
         private let isFetched: Bool

@@ -46,13 +46,13 @@ extension ManagedObjectContext {
 extension GraphCore {
     /// Returns the pending changes for one store, as one change set.
     ///
-    /// The method only hashes and copies rows, because they are complete records.
+    /// Rows are complete records, so the method only hashes and copies them.
     ///
     /// - Parameters:
     ///   - store: The index of the store.
     ///   - reach: The request that needs the changes, or nil for a commit. For a request, the
-    ///     result includes only changes that can affect it, and the records have no checksums. For
-    ///     a commit, the result includes expectations about the store.
+    ///     change set includes only changes that can affect the request, and the records have no
+    ///     checksums. For a commit, the change set includes expectations about the store.
     /// - Returns: The changes.
     /// - Throws: Errors from reading ordered links and deleted objects.
     func pendingChanges(store: Int, in reach: RequestReach? = nil) throws(StoreError) -> PendingChanges {
@@ -63,8 +63,8 @@ extension GraphCore {
         if forCommit, isWholeStore { pending.reserveCapacity(survey) }
         var newReferences: Set<ObjectID> = []
         var links = LinkChanges(self, isForCommit: forCommit)
-        // Neighboring records usually have the same entity, so its information is looked up only
-        // once.
+        // Neighboring records usually have the same entity, so its information is kept for the next
+        // record.
         var (known, ranges) = (-1, [Range<Int>]())
         let gone: ManagedObject.Flags = [.deleted, .inaccessible]
         try objects.forEachUncounted { (object) throws(StoreError) in
@@ -126,7 +126,7 @@ extension GraphCore {
         let row = object.committedRow ?? object.firedRow
         // Reading the row may show that the object no longer exists.
         guard !object.flags.contains(.inaccessible) else { return }
-        // Without its row, the version of the object is not known.
+        // If the object is still a fault, reading its row failed, and its version is unknown.
         if object.isFault { try throwLatched() }
         pending.changes.delete(object.objectID, version: RowAccess.version(row))
         pending.deleted.append(object)
@@ -134,9 +134,10 @@ extension GraphCore {
 
     /// Adds the expectations of a commit.
     ///
-    /// The commit expects that new destinations exist, and that the last places in ordered
-    /// relationships are as the save read them. No object may refer to deleted objects, unless a
-    /// delete rule allows the reference.
+    /// The commit fails if a new destination is missing, or if the last place in an ordered
+    /// relationship differs from the place that the save read. It also fails if an object still
+    /// refers to a deleted object. If a delete rule of any deleted object allows references, this
+    /// check is omitted.
     private func addExpectations(to pending: inout PendingChanges, destinations: Set<ObjectID>, store: Int) {
         let isWholeStore = stores?.stores.count == 1
         pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(destinations)
@@ -169,7 +170,7 @@ extension GraphCore {
             ChangeSet.Reference(object.objectID, version: RowAccess.version(row)))
     }
 
-    /// Collects the destinations of the references that differ from the committed row.
+    /// Collects the destinations of references that differ from those in the committed row.
     private func collectNewReferences(
         _ object: ManagedObject, row: UnsafeRawPointer, info: EntityInfo, found: inout Set<ObjectID>
     ) {
@@ -192,7 +193,7 @@ extension GraphCore {
     }
 }
 
-/// A collector of changes of relationships that are stored as links.
+/// A collector of the links that changes of relationships add and remove.
 private struct LinkChanges {
     private let core: GraphCore
     private let isForCommit: Bool
@@ -218,7 +219,7 @@ private struct LinkChanges {
                 remove(Link(object.key, key), owner: owner, isFlipped: isFlipped)
             }
             guard relationship.isOrdered else {
-                // If the other end is ordered, that end adds the link together with its position.
+                // If the other end is ordered, that end adds the link together with the position.
                 if let inverse = relationship.inverse, model.relationships[inverse].isOrdered { continue }
                 for key in members.added where !isRemoved(root, key: key) {
                     add(Link(object.key, key), owner: owner, isFlipped: isFlipped, setsOrder: false)
@@ -232,7 +233,7 @@ private struct LinkChanges {
         }
     }
 
-    /// Returns whether a member will not exist after the commit.
+    /// Returns whether a member is deleted in the context.
     private func isRemoved(_ root: Int, key: Int64) -> Bool {
         core.registered(root, key: key)?.flags.contains(.deleted) ?? false
     }
@@ -247,7 +248,7 @@ private struct LinkChanges {
         let link = model.relationships[owner].normalized(isFlipped ? link.flipped : link)
         let ends = Link.Ends(link)
         if let index = seenAdded[owner]?[ends], let batch = added.firstIndex(where: { $0.relationship == owner }) {
-            // The link is already added, and an end without an order has no position to set.
+            // The link was already added. Only an ordered end also sets its position.
             guard setsOrder else { return }
             if isFlipped {
                 added[batch].links[index].inverseOrder = link.inverseOrder
@@ -271,7 +272,7 @@ private struct LinkChanges {
 }
 
 extension Link {
-    /// The keys of a link, without its positions.
+    /// The keys of a link's two ends, without positions.
     fileprivate struct Ends: Hashable {
         let source: Int64
         let target: Int64

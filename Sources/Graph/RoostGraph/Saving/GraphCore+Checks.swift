@@ -20,7 +20,7 @@ extension GraphCore {
 
     // MARK: Validation
 
-    /// Returns the failures of a deleted object if its delete rules deny the deletion.
+    /// Returns a failure for each remaining object that makes a delete rule deny the deletion.
     func denials(of object: ManagedObject) throws(StoreError) -> [ValidationFailure] {
         var failures: [ValidationFailure] = []
         guard !object.flags.contains(.inserted), !isPlanted(.deniesNot) else { return [] }
@@ -45,7 +45,7 @@ extension GraphCore {
 
     /// Returns the failures of rules that depend on one record alone.
     ///
-    /// The same pass collects the survey, because memory access limits the speed of a pass.
+    /// The same pass collects the survey, because a second pass would access the same memory again.
     ///
     /// - Throws: `timedOut` if matching a value against its pattern takes too long.
     func ruleFailures(_ survey: inout SaveSurvey) throws(StoreError) -> [ValidationFailure] {
@@ -54,8 +54,8 @@ extension GraphCore {
         var rules = stores.stores.map(\.rules.records)
         let objects = changed
         let skipped: ManagedObject.Flags = isPlanted(.checksDeleted) ? [] : [.deleted, .inaccessible]
-        // Neighboring records usually have the same entity, so its rules are looked up only once. For most rules, the
-        // null bits of a record suffice.
+        // Neighboring records usually have the same entity, so the null bits that its rules test are kept for the
+        // next record. For most entities, a rule can fail only if one of these bits is set.
         var (known, store) = (-1, 0)
         var (bits, hasBits) = ([(offset: Int, bits: UInt8)](), false)
         try objects.forEachUncounted { (object) throws(StoreError) in

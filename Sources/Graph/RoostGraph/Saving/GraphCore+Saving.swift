@@ -13,7 +13,7 @@ extension GraphCore {
         pending.updated.forEachWithPosition { index, object in
             finish(object, index: index, isInsert: false, derived: copiesRows ? changes.updates : nil)
         }
-        // The model's rules added the remaining records, which depend on changed objects.
+        // The model's rules added the remaining records, because these records depend on changed objects.
         let count = pending.updated.count
         for index in count..<max(count, changes.updates.count) {
             changes.updates.withRecord(at: index) { record in
@@ -207,7 +207,7 @@ extension GraphCore {
                 for index in extra.members.indices { extra.members[index].state.abort() }
             }
         }
-        // New objects that were deleted during the failed save were never saved.
+        // New objects that were deleted during the failed save were never stored, so they leave the context.
         for object in pending.inserted.all where object.flags.isSuperset(of: [.inserted, .propagated]) {
             leave(object)
         }
@@ -245,7 +245,7 @@ extension GraphCore {
         defer { endFlight(object) }
         guard let row = object.row, !object.flags.contains(.orphan) else { return }
         guard object.state.contains(.privateRow) else {
-            // The changes were rolled back during the save, but the store has the saved row.
+            // The program rolled back the changes during the save, but the store now has the saved row.
             RowAccess.setVersion(RowAccess.version(row) &+ 1, row: UnsafeMutableRawPointer(mutating: saved))
             PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: saved))
             RowPage.retain(saved)

@@ -69,8 +69,8 @@ extension ManagedObjectContext {
         let former = decisions.map { core.pairPartners(of: $0.0) }
         for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict: conflict) }
         // Merge the objects without a decision last, because merging an object also reads and merges
-        // its one-to-one partners. Records that only the model's rules changed need no merge,
-        // because the next attempt reads them again.
+        // the object's one-to-one partners. Records that only the model's rules changed need no
+        // merge, because the next attempt reads these records again.
         for (object, conflict) in agreed where !object.flags.contains(.orphan) {
             try core.mergeAgreed(object, with: conflict.current)
             if !object.flags.contains(.orphan) { refreshed.append(object) }
@@ -87,7 +87,7 @@ extension ManagedObjectContext {
         case delete
         case acceptTheirs
 
-        /// The values that the object gets, or none if it gets the values of one side.
+        /// The merged values of the object; empty if the object gets the values of one side.
         var values: [String: Value] {
             if case .merge(let values) = self { values } else { [:] }
         }
@@ -191,7 +191,7 @@ extension ManagedObjectContext {
             reader.add(stored)
             for member in try core.members(of: mine) { reader.add(member, distance: 2) }
         }
-        // A custom policy gets the values of the stored objects.
+        // Read the objects now, because a custom policy gets the values of both objects of a pair.
         _ = try reader.read()
         // Make all decisions, check all values and read all rows before the first change. A failure then changes
         // nothing. If a new object has unique values of two stored objects, the first stored object replaces it.
@@ -211,7 +211,7 @@ extension ManagedObjectContext {
         }
         let read = try reader.read()
         defer { withExtendedLifetime(read) {} }
-        // The new objects are still in the context, because the values can refer to them.
+        // Set values while the new objects are still in the context, because values can refer to new objects.
         for (stored, values) in contents where !isPlanted(.losesDuplicateValues) {
             try core.setContent(of: stored, to: values, onlyNamed: true)
         }
@@ -274,12 +274,13 @@ extension GraphCore {
         return found
     }
 
-    /// Throws the error that setting the attributes of an object to values would throw.
+    /// Checks values as if they were set as the attributes of an object.
     ///
     /// - Parameters:
     ///   - values: The values by name.
     ///   - object: The object.
-    ///   - onlyNamed: Whether properties without a value remain unchanged.
+    ///   - onlyNamed: Whether properties that are missing in `values` remain unchanged; otherwise,
+    ///     they become null.
     /// - Throws: `invalidValue`, `limitExceeded`; errors from reading a fault.
     func requireValid(
         _ values: [String: Value], for object: ManagedObject, onlyNamed: Bool = false
@@ -300,6 +301,8 @@ extension GraphCore {
     }
 
     /// Merges the store's record into an object that needs no decision.
+    ///
+    /// If the store has no record, the object leaves the context.
     func mergeAgreed(_ object: ManagedObject, with theirs: Record?) throws(StoreError) {
         guard let theirs else { return leave(object) }
         try perform(try take(theirs, object: object).steps)
@@ -337,10 +340,11 @@ extension GraphCore {
     /// - Parameters:
     ///   - object: The object.
     ///   - values: The values by name.
-    ///   - onlyNamed: Whether properties without a value remain unchanged.
-    ///   - theirs: The store's record if the values are merged with it. In this case, the other
-    ///     sides of one-to-one relationships are updated only after both rows were merged; see
-    ///     ``MergeStep/settle(_:_:former:from:)``.
+    ///   - onlyNamed: Whether properties that are missing in `values` remain unchanged; otherwise,
+    ///     they become null.
+    ///   - theirs: The store's record that was merged into `values`, or nil. If a record was
+    ///     merged, the other sides of one-to-one relationships are not updated here, but after
+    ///     both rows were merged; see ``MergeStep/settle(_:_:former:from:)``.
     /// - Throws: `invalidValue` for an invalid value; errors from reading.
     func setContent(
         of object: ManagedObject, to values: [String: Value], onlyNamed: Bool = false, merging theirs: Record? = nil
@@ -391,8 +395,7 @@ extension GraphCore {
 
     /// Replaces an object's content with the store's content, and discards its changes.
     ///
-    /// Added and removed members of its to-many relationships remain, unless this context deleted
-    /// the object.
+    /// Pending additions and removals of members remain, unless this context deleted the object.
     func accept(_ record: Record, object: ManagedObject) throws(StoreError) {
         let wasDeleted = object.flags.contains(.deleted)
         if wasDeleted {
@@ -445,7 +448,8 @@ extension GraphCore {
     /// Replaces new objects with stored objects.
     ///
     /// Relationships then refer to the stored objects, and the new objects leave the context. The
-    /// caller has read the objects and the members of the new objects; see ``ResolutionReader``.
+    /// caller must have read all these objects, and the members of the new objects; see
+    /// ``ResolutionReader``.
     func replace(_ pairs: [(object: ManagedObject, survivor: ManagedObject)]) throws(StoreError) {
         var survivors: [ObjectPlace: Int64] = [:]
         var positions: [ObjectPlace: Int] = [:]
@@ -459,7 +463,7 @@ extension GraphCore {
                 }
             }
         }
-        // One pass over all changes serves all pairs, because a save can have many of both.
+        // One pass over all changes serves all pairs, because a save can have many changes and many pairs.
         for other in changed where positions[ObjectPlace(root: other.root, key: other.key)] == nil {
             redirect(other, pairs: pairs, positions: positions)
         }

@@ -13,8 +13,8 @@ extension ManagedObjectContext {
     ///
     /// ``ManagedObject/willSave()`` is called first, then the model's rules are checked.
     /// ``mergePolicy`` resolves conflicts with other contexts' saves. After an error, the store is
-    /// unchanged and the changes remain pending. With several stores, the error lists the stores
-    /// that were already saved.
+    /// unchanged and the changes remain pending. With several stores, the error's message lists the
+    /// stores that were already saved.
     ///
     /// - Throws: The context's ``pendingError``; `validationFailed` with all
     ///   ``StoreError/failures``; `conflict` with all ``StoreError/conflicts``;
@@ -55,9 +55,9 @@ extension ManagedObjectContext {
         mergeInbox()
     }
 
-    /// Saves all changes.
+    /// Saves all changes, without blocking the context's isolation during the commit.
     ///
-    /// A thread of Roost commits, without blocking the isolation. A child saves like ``save()``.
+    /// A thread of Roost performs the commit. A child saves like ``save()``.
     ///
     /// Changes that are made during the commit remain pending. After an error, all changes that
     /// were not committed remain pending. An earlier background save is finished first.
@@ -81,7 +81,7 @@ extension ManagedObjectContext {
             while true {
                 let outcome: Outcome?
                 do throws(StoreError) {
-                    // Also prepare changes that were made during the commit to another store.
+                    // Also prepare the changes that the program made while an earlier store committed.
                     if !saved.isEmpty, round == 0 { try prepareSave() }
                     outcome = try prepareCommit(position)
                 } catch { throw Self.naming(saved, in: error) }
@@ -135,14 +135,14 @@ extension ManagedObjectContext {
 
     /// Resolves the error of a failed commit, and prepares the next attempt.
     ///
-    /// The next attempt includes merged values and, in a background save, changes made meanwhile.
-    /// So it is prepared like the first attempt.
+    /// The next attempt includes merged values. In a background save, it also includes changes that
+    /// were made during the failed commit. So it is prepared like the first attempt.
     ///
     /// - Throws: `error`, if it cannot be resolved; errors from preparing.
     private func prepareAgain(after error: StoreError) throws(StoreError) {
         core.closeReader()
         let isResolved = try core.withoutUndo { () throws(StoreError) -> Bool in
-            // Record the changed objects here, because `withoutUndo` then marks them as unchanged.
+            // Record the changed objects here, because `withoutUndo` marks them as unchanged when it ends.
             defer { if core.undoStack != nil { core.noteSaveChanges(knownInserts: core.observedInserts) } }
             return try resolve(error)
         }
@@ -158,7 +158,7 @@ extension ManagedObjectContext {
         if core.survey.hasExtras { try core.withoutUndo { () throws(StoreError) in try core.settleOrder() } }
     }
 
-    /// Calls `willSave`, then checks the rules of the model.
+    /// Propagates deletions, notifies observers, calls `willSave` and checks the model's rules.
     func checkChanges() throws(StoreError) {
         core.checkIsolation()
         core.propagateDeletes()
@@ -168,10 +168,10 @@ extension ManagedObjectContext {
         try core.undoStack?.prepareSave()
     }
 
-    /// Calls `willSave`, then checks the rules of the model, and records what changed meanwhile.
+    /// Calls `willSave`, checks the model's rules, and records the changes that hooks made.
     private func prepareObjects() throws(StoreError) {
         let known = core.observedInserts
-        // Changes also remain after an error.
+        // After an error, the changes of hooks remain, so they are recorded, too.
         defer { core.noteSaveChanges(knownInserts: known) }
         try callWillSave(knownInserts: known)
         core.propagateDeletes()
@@ -179,7 +179,7 @@ extension ManagedObjectContext {
         try core.throwLatched()
     }
 
-    /// Calls `willSave` until no object changes.
+    /// Calls `willSave` in rounds, until a round changes no object.
     private func callWillSave(knownInserts: Set<ManagedObject>) throws(StoreError) {
         var objects = core.changed
         var round = 0
@@ -199,7 +199,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Validates the changes like a save, without calling `willSave` and without saving.
+    /// Validates the changes like a save, but does not call `willSave` and does not save.
     ///
     /// - Throws: `validationFailed` and `deleteDenied`, with all reasons; errors from reading.
     package func validateChanges() throws(StoreError) {
@@ -211,7 +211,7 @@ extension ManagedObjectContext {
     private func validate() throws(StoreError) -> SaveSurvey {
         var failures: [ValidationFailure] = []
         let objects = core.changed
-        // Neighboring records usually have the same entity, so its class is queried only once.
+        // Neighboring records usually have the same entity, so its class's properties are kept for the next record.
         var known = -1
         var (properties, hasProperties) = ([String](), false)
         let gone: ManagedObject.Flags = [.deleted, .inaccessible]
@@ -321,8 +321,9 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Returns the error; if objects are missing, its message also names an object that refers to
-    /// them.
+    /// Returns an error for missing objects with a message that also names a referring object.
+    ///
+    /// Other errors are returned unchanged.
     private func naming(_ error: StoreError) -> StoreError {
         guard error.code == .objectNotFound, !error.missingObjects.isEmpty else { return error }
         let missing = Set(
@@ -348,7 +349,8 @@ extension ManagedObjectContext {
 
     /// Updates the lists of changes after a commit, except after the commit to the last store.
     ///
-    /// The next store may refuse its changes, and the program may change objects during its commit.
+    /// The next commit may fail, and the program may change objects during that commit. So
+    /// the saved changes leave the lists first.
     private func dropSaved(at position: Int) {
         if position < base.storeSet.stores.count - 1 { core.dropUnchanged(store: position) }
     }
@@ -362,7 +364,7 @@ extension ManagedObjectContext {
             core.finish(pending, changes: outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight)
         }
         core.closeReader()
-        // A hook can revert a deletion; see `GraphCore.bring(back:note:)`.
+        // A hook can undo a deletion. `GraphCore.bring(back:note:)` then recognizes a saved deletion by this flag.
         pending.deleted.forEach { if $0.flags.contains(.deleted) { $0.flags.insert(.inFlight) } }
         pending.inserted.forEach { $0.didSave() }
         pending.updated.forEach { $0.didSave() }
@@ -376,8 +378,8 @@ extension ManagedObjectContext {
         noteGeneration(at: position, from: receipt.previousGeneration, to: receipt.generation)
         let isHeard = base.hub.hasReceivers(except: inbox) || !saveObservers.isEmpty || !commits.isEmpty
         guard receipt.hasChanges, isHeard, !isPlanted(.postsNoNotice) else { return }
-        // The model's rules added the remaining updates. Their objects have derived attributes that
-        // depend on changed objects.
+        // The model's rules added the remaining updates, of objects whose derived attributes depend
+        // on changed objects.
         let updates = outcome.changes.updates
         var others = (pending.updated.count..<max(updates.count, pending.updated.count)).map { updates.id(at: $0) }
         let changed = (pending.updated.all + pending.unwritten.all).map(\.objectID)

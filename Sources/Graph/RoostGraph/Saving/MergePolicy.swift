@@ -17,8 +17,8 @@ public import RoostCore
 /// apply.
 ///
 /// If a new object has a stored object's unique value, `error` makes the save fail. The other
-/// built-in policies drop the new object; `mergeByPropertyObjectTrump` and `overwrite` copy its
-/// values other than null to the stored object.
+/// built-in policies drop the new object. Before that, `mergeByPropertyObjectTrump` and `overwrite`
+/// copy the new object's values, except null, to the stored object.
 ///
 /// ```swift
 /// context.mergePolicy = .mergeByPropertyObjectTrump
@@ -98,7 +98,8 @@ public enum MergeResolution: Sendable {
     /// The object gets the given values.
     ///
     /// Missing properties become null. If this context deleted the object, the object is kept. If
-    /// another context deleted the object, this context's values are inserted instead.
+    /// another context deleted the object, it is inserted again with this context's values, and the
+    /// given values are ignored.
     case keep([String: Value])
     /// The state in the store is accepted, even if another context deleted the object.
     case acceptTheirs

@@ -34,7 +34,7 @@ enum MergeStep {
 extension GraphCore {
     /// Performs steps in depth-first order.
     ///
-    /// The steps that result from a step precede the next step.
+    /// The steps that result from a step are performed before the next step of the list.
     ///
     /// - Returns: The objects whose rows changed, and unchanged objects whose rows are missing.
     ///   They come only from steps with `isReported`.
@@ -122,7 +122,7 @@ extension GraphCore {
             let there = theirs?.withReader { $0.reference(field) }.map { self.object($0.entity, key: $0.key) }
             if oneToOneInverse(field) != nil {
                 let others = [there, former[relationship]].compactMap { $0 }
-                // The store may have changed each side independently.
+                // Read the partners first, because the store may have changes of only one side.
                 return [.read(others, isReported: false), .read(mine.map { [$0] } ?? [], isReported: false)] + [
                     .settlePair(object, relationship: relationship, partner: mine, former: others),
                     .settle(object, theirs, former: former, from: position + 1),
@@ -151,7 +151,7 @@ extension GraphCore {
         guard let inverse = model.relationships[relationship].inverse,
             let own = object.info.references[relationship]
         else { return [] }
-        // Merging the partners may already have made the pair consistent.
+        // Merging the partners' rows may already have made the pair consistent.
         let current = RowAccess.reference(object.firedRow, field: own)?.key
         for partner in former where partner.key != current { clear(partner, relationship: inverse, ifItIs: object.key) }
         guard let mine, mine.key == current, let field = mine.info.references[inverse],

@@ -8,10 +8,10 @@ enum OrderedPlaces {
     /// The distance between two new places.
     static let distance: Int64 = 1 << 20
 
-    /// Returns ascending places that keep as many present places as possible, or new places if a
-    /// gap is too small.
+    /// Returns ascending places for the members, and keeps as many present places as possible.
     ///
-    /// If two contexts assigned the same place, the keys determine the order, as in stores.
+    /// If a gap is too small for its new members, all members get new places. Two contexts can
+    /// assign the same place to two members. As in stores, their keys then determine the order.
     ///
     /// - Parameters:
     ///   - present: The present place of each member in the current order, or nil for a new member.
@@ -63,7 +63,7 @@ enum OrderedPlaces {
         return true
     }
 
-    /// Returns the positions of a longest ascending subsequence of the present places.
+    /// Returns the indexes of a longest ascending subsequence of the present places.
     private static func longestAscending(_ present: [Int64?], keys: [Int64]) -> Set<Int> {
         var tails: [Int] = []
         var before = [Int?](repeating: nil, count: present.count)
@@ -95,8 +95,8 @@ enum OrderedPlaces {
 extension GraphCore {
     /// Assigns places to members of changed ordered relationships, in the members' rows.
     ///
-    /// Applies only to relationships whose inverse is to-one. Other relationships store places in
-    /// links.
+    /// The method ignores relationships whose inverse is not to-one, because these relationships
+    /// store places in links.
     func settleOrder() throws(StoreError) {
         let owners = changed.filterUncounted { $0.extra != nil && !$0.flags.contains(.deleted) }
         for owner in owners {
@@ -108,8 +108,8 @@ extension GraphCore {
                 try read(keys.filter { registered(root, key: $0)?.row == nil }, root: root)
                 let objects = try objects(keys, destination: relationship.destination)
                 let stored = try storedPlaces(of: owner, relationship: relationship)
-                // A place in the member's former list does not apply to this list. Prefer the
-                // places that were read with the list, because a row may be older.
+                // An added member's old place belongs to another list. For other members, prefer
+                // the places that were just read, because a row in memory may be older.
                 let present = objects.map { object in
                     members.added.contains(object.key)
                         ? nil : stored[object.key] ?? place(of: object, reference: inverse)
@@ -140,8 +140,8 @@ extension GraphCore {
 
     /// Returns the stored places of an ordered relationship's members, and records the last place.
     ///
-    /// If another context appends at the same time, the commit fails, so that both do not append at
-    /// the same place. The save then tries again.
+    /// If another context changes the last place before the commit, the commit fails. So two
+    /// contexts cannot append at the same place. After such a failure, the save tries again.
     private func storedPlaces(
         of owner: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [Int64: Int64] {
@@ -157,6 +157,8 @@ extension GraphCore {
     }
 
     /// Returns the links of an ordered relationship that are new or get a new place.
+    ///
+    /// For a commit, also records the last place.
     func placedLinks(
         of owner: ManagedObject, relationship: ManagedObjectModel.Relationship, isForCommit: Bool
     ) throws(StoreError) -> [Link] {

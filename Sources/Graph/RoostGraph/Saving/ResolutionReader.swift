@@ -1,17 +1,17 @@
 internal import RoostCore
 internal import RoostStores
 
-/// A reader of the rows that the resolution of a save's conflicts needs.
+/// A reader of the rows that are needed to resolve the conflicts of a save.
 ///
 /// All rows are read before the first change, so that a read error leaves all conflicts unresolved.
 /// These are the rows of:
 ///
-/// - the objects themselves,
+/// - the objects with conflicts,
 /// - their one-to-one partners, before and after the resolution,
-/// - the partners of these partners, which can lose their reference.
+/// - the partners of these partners, whose references can become null.
 ///
-/// If one of these objects has changes of its own, merging its row needs its partners too, and so
-/// on.
+/// If one of these objects has pending changes, merging its row also needs the rows of its
+/// partners, and so on.
 struct ResolutionReader {
     /// A set of objects to find, by entity and by distance from a changed object.
     private struct Wanted: Hashable {
@@ -28,7 +28,7 @@ struct ResolutionReader {
     private var distances: [ManagedObject: Int] = [:]
     /// The found objects that are not read yet.
     private var open: [ManagedObject] = []
-    /// The objects whose entities are now known.
+    /// The found objects whose entities are needed, but not their rows.
     private var named: [ManagedObject] = []
     private var rows = CurrentRows()
 
@@ -47,7 +47,7 @@ struct ResolutionReader {
     /// - Parameters:
     ///   - object: The object.
     ///   - conflict: The conflict.
-    ///   - values: The values that the object gets, or none if it gets the values of one side.
+    ///   - values: The merged values of the object; empty if it gets the values of one side.
     mutating func add(_ object: ManagedObject, conflict: ObjectConflict, values: [String: Value] = [:]) {
         add(object)
         add(destinationsIn: values)
@@ -55,7 +55,7 @@ struct ResolutionReader {
         for reference in theirs.withReader({ Self.references(of: $0) }) { want(reference, distance: 0) }
     }
 
-    /// Adds the destinations in new values of an object whose changes are resolved.
+    /// Adds the objects to which the new values of an object with a conflict refer.
     mutating func add(destinationsIn values: [String: Value]) {
         for case .objectID(let id) in values.values {
             guard let entity = core.model.entity(id.entity) else { continue }
@@ -65,8 +65,8 @@ struct ResolutionReader {
 
     /// Reads all rows.
     ///
-    /// - Returns: The objects that were read, which the caller keeps alive during the resolution,
-    ///   and the current rows of the objects with one-to-one relationships.
+    /// - Returns: The objects that were found, and the current rows of objects with one-to-one
+    ///   relationships. The caller must keep the objects alive during the resolution.
     /// - Throws: Errors from reading.
     mutating func read() throws(StoreError) -> (objects: [ManagedObject], rows: CurrentRows) {
         repeat {
@@ -132,10 +132,10 @@ struct ResolutionReader {
         }
     }
 
-    /// Adds the destination of a reference of an object at a distance.
+    /// Adds the destination of a reference from an object at the given distance.
     private mutating func want(_ reference: Reference, distance: Int) {
         let isPair = core.oneToOneInverse(reference.field) != nil
-        // Other references are only set, which needs their destinations but not the rows of these.
+        // Setting another reference needs the destination's entity, but not its row.
         guard isPair || distance == 0 && core.isPolymorphic(reference.entity) else { return }
         wanted[Wanted(entity: reference.entity, distance: isPair ? distance + 1 : nil), default: []]
             .append(reference.key)
@@ -148,7 +148,7 @@ struct CurrentRows {
     private var positions: [ObjectPlace: (batch: Int, index: Int)] = [:]
     private var missing: Set<ObjectPlace> = []
 
-    /// Adds the rows that were found for keys of one hierarchy.
+    /// Adds the rows that were found for keys of one hierarchy, and records keys without a row.
     mutating func add(_ batch: RecordBatch, of keys: [Int64], root: Int) {
         for key in keys { missing.insert(ObjectPlace(root: root, key: key)) }
         for index in 0..<batch.count {
@@ -167,8 +167,9 @@ struct CurrentRows {
         positions[place].map { position in batches[position.batch].withRecord(at: position.index, body) }
     }
 
-    /// Appends the rows of keys of one hierarchy to a batch, or returns false if one of them was
-    /// not read.
+    /// Appends the rows with the given keys of one hierarchy to a batch.
+    ///
+    /// If a key was not read, appends nothing and returns false.
     func append(_ keys: [Int64], root: Int, to batch: inout RecordBatch) -> Bool {
         let places = keys.map { ObjectPlace(root: root, key: $0) }
         guard places.allSatisfy(contains) else { return false }

@@ -3,9 +3,9 @@ internal import RoostStores
 
 /// The objects that a save changed after its first report to observers.
 ///
-/// Hooks, merges with other contexts' saves and derived attributes cause such changes. They are
-/// reported after the commit. An earlier report would let an observer change objects after
-/// validation.
+/// Hooks, merges with other contexts' saves and derived attributes cause such changes. The changes
+/// are reported after the commit. An earlier report would let an observer change objects between
+/// validation and commit.
 struct SaveChanges {
     /// The changed objects, which can be in the list several times.
     var objects: [ManagedObject] = []
@@ -21,11 +21,12 @@ extension GraphCore {
         hasObservers ? Set(changed.filterUncounted { $0.flags.contains(.inserted) }) : []
     }
 
-    /// Records the objects that changed since the last report to observers or the last call.
+    /// Records the objects that changed since the last report to observers or the last call of this
+    /// method.
     ///
     /// Does nothing without observers.
     ///
-    /// - Parameter knownInserts: The new objects that observers know.
+    /// - Parameter knownInserts: The new objects that were already reported to observers.
     func noteSaveChanges(knownInserts: Set<ManagedObject> = []) {
         guard hasObservers else { return }
         let objects = touched.filterUncounted { $0.state.contains(.touched) }
@@ -36,9 +37,9 @@ extension GraphCore {
         }
     }
 
-    /// Records the objects whose derived attributes a commit computed, before the objects get them.
+    /// Records the objects that get new derived attributes from a commit.
     ///
-    /// Does nothing without observers.
+    /// Must be called before the objects get these attributes. Does nothing without observers.
     func noteDerivedChanges(_ pending: PendingChanges, changes: ChangeSet) {
         guard hasObservers else { return }
         for (objects, records) in [(pending.inserted, changes.inserts), (pending.updated, changes.updates)] {
@@ -52,7 +53,7 @@ extension GraphCore {
                 }
             }
         }
-        // The model's rules added the remaining records, which depend on changed objects.
+        // The model's rules added the remaining records, because these records depend on changed objects.
         let count = pending.updated.count
         for index in count..<max(count, changes.updates.count) {
             changes.updates.withRecord(at: index) { record in
@@ -64,7 +65,7 @@ extension GraphCore {
 }
 
 extension ManagedObjectContext {
-    /// Reports to observers what a save changed after its first report, whether or not it failed.
+    /// Reports to observers what a save, even a failed one, changed after its first report.
     func reportSave() {
         let changes = core.saveChanges
         core.saveChanges = SaveChanges()

@@ -21,7 +21,7 @@ extension GraphCore {
     struct ExchangeRest {
         /// The objects whose state must be recomputed.
         var affected: [ManagedObject] = []
-        /// The ordered lists that need an order.
+        /// The ordered lists whose order must be computed again.
         var lists: Set<ExchangedList> = []
         var pairs: [ExchangedPair] = []
         /// Whether the list of changed objects contains objects without changes.
@@ -30,7 +30,7 @@ extension GraphCore {
         var removedCount = 0
         /// The number of rows whose objects in ``UndoRecord/formerChanged`` have changes again.
         var returnedCount = 0
-        /// Whether an object was appended to the list although the list may still contain it.
+        /// Whether an object may be in the list of changed objects twice.
         var hasRepeated = false
     }
 
@@ -102,7 +102,7 @@ extension GraphCore {
     /// Returns the present orders of a record's lists, which the opposite step needs.
     private func presentOrders(_ record: UndoRecord, isExact: Bool) -> [Members.Order] {
         record.orders.map { image in
-            // A save may have discarded the order.
+            // Read the members, because a save may have discarded their order.
             if !isExact || image.order.current != nil, !image.owner.flags.contains(.orphan) {
                 _ = latching { () throws(StoreError) in
                     try memberKeys(of: image.owner, relationship: image.relationship)
@@ -113,7 +113,7 @@ extension GraphCore {
         }
     }
 
-    /// Records the objects of an undo record, for results that follow changes.
+    /// Marks the objects of an undo record as changed, for results that follow changes.
     private func noteForResults(_ record: UndoRecord, affected: [ManagedObject]) {
         guard let results, !isPlanted(.overlooksUndo) else { return }
         record.forEachRow { object, _ in results.note(object) }

@@ -3,8 +3,8 @@ internal import RoostCore
 // Undo and redo of relationships: to-many members and their order, and one-to-one pairs.
 
 extension GraphCore {
-    /// Adds `member` to a list of `owner` if it is present and its row refers to `owner`; otherwise
-    /// removes it.
+    /// Adds `member` to a list of `owner` if `member` is present and refers to `owner`; otherwise
+    /// removes `member` from the list.
     func settleMember(
         _ member: ManagedObject, field: RecordLayout.Field, of owner: (entity: Int, key: Int64), list: Int,
         rest: inout ExchangeRest
@@ -119,10 +119,9 @@ extension GraphCore {
         rest.affected.append(list.owner)
     }
 
-    /// Makes both sides of one-to-one relationships consistent, if another context changed one
-    /// side.
+    /// Makes both sides of one-to-one relationships consistent.
     ///
-    /// The restored side wins.
+    /// The sides can differ if another context changed one side. The restored side wins.
     func settlePairs(_ pairs: [ExchangedPair]) {
         for pair in pairs {
             let (object, relationship) = (pair.object, pair.relationship)

@@ -5,7 +5,8 @@ internal import RoostCore
 extension GraphCore {
     /// Records whether an object is a member of a relationship, and the order of the members.
     ///
-    /// If the inverse is to-one, the members' rows record the membership.
+    /// If the inverse is to-one, only the order is recorded, because the members' rows contain the
+    /// membership.
     func noteMember(
         _ key: Int64, of owner: ManagedObject, relationship: ManagedObjectModel.Relationship, state: Members
     ) {
@@ -19,7 +20,7 @@ extension GraphCore {
     }
 
     /// Returns whether an object is a member of a relationship that is stored as links, or nil if
-    /// only the store knows.
+    /// this must first be read from the store.
     func isMember(_ key: Int64, of owner: ManagedObject, state: Members?) -> Bool? {
         // A new object has no stored links.
         state?.knows(key) ?? (owner.flags.contains(.inserted) ? false : nil)
@@ -89,7 +90,7 @@ extension GraphCore {
         undoRecord = nil
         defer {
             undoRecord = record
-            // The next change of these objects by the program must be recorded.
+            // Without the flag `touched`, the next change of these objects by the program is recorded.
             if start < touched.count { for object in touched[start...] { object.state.remove(.touched) } }
         }
         return try body()

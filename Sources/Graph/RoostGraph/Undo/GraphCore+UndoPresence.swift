@@ -9,7 +9,7 @@ extension GraphCore {
 
     /// Restores an object that was deleted, or whose insertion was undone.
     ///
-    /// - Returns: Whether the object was absent or deleted.
+    /// - Returns: Whether the object was restored; false if it was already present.
     func bring(back object: ManagedObject, note: inout UndoRecord.Note) -> Bool {
         let now = presence(of: object)
         note.presence = now
@@ -115,10 +115,10 @@ extension GraphCore {
             .filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
     }
 
-    /// Returns the members of the relationships of removed objects, because the members may still
-    /// refer to these objects.
+    /// Returns the destinations of removed objects, for each relationship.
     ///
-    /// Other contexts, or changes while undo was disabled, may have set these references.
+    /// The destinations may still refer to the removed objects. Such references come from other
+    /// contexts, or from changes that were made while undo was disabled.
     func connections(
         of objects: [ManagedObject]
     ) -> [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)] {
@@ -141,7 +141,7 @@ extension GraphCore {
         return found
     }
 
-    /// Removes the objects from the other sides of their relationships.
+    /// Removes each object from the inverse relationship of its member.
     func endConnections(
         _ connections: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)]
     ) {

@@ -6,8 +6,8 @@ extension GraphCore {
     func exchangeRows(
         _ record: UndoRecord, isExact: Bool, rest: inout ExchangeRest, kept: inout Set<ObjectIdentifier>
     ) {
-        // Neighboring records mostly have the same entity, so its information is looked up once.
-        // Rows with equal links and without derived attributes are exchanged as they are.
+        // Neighboring rows usually have the same entity, so its information is kept for the next
+        // row. Rows with equal references and without derived attributes are exchanged as they are.
         var known: (entity: UInt16, hasLinks: Bool, hasDerived: Bool)?
         let isObserved = context?.observers.isEmpty == false
         let former = record.formerChanged
@@ -56,8 +56,7 @@ extension GraphCore {
         image: inout UndoRecord.RowImage
     ) {
         let (row, count, isPrivate) = (image.row, image.byteCount, object.state.contains(.privateRow))
-        // The record takes over the use count of the present row, and gives up the use count of its
-        // own row.
+        // The record gets a use of the present row, and gives up its use of the image's former row.
         image.row = current
         image.byteCount = object.byteCount
         if isPrivate {
@@ -95,7 +94,8 @@ extension GraphCore {
 
     /// Updates the list of changed objects after the exchange of an object's row.
     ///
-    /// If `isListed` is true, the list contains the object although it had no changes.
+    /// If `isListed` is true, the list already contains the object, although the object had no
+    /// changes.
     @inline(__always)
     private func noteExchange(
         of object: ManagedObject, isUnchanged: Bool, isListed: Bool, image: inout UndoRecord.RowImage,
@@ -115,7 +115,7 @@ extension GraphCore {
         }
     }
 
-    /// Exchanges a row whose links differ from those of the present row, or whose object has
+    /// Exchanges a row whose references differ from those of the present row, or whose object has
     /// derived attributes or another special state.
     private func exchangeSlowly(
         _ object: ManagedObject, image: inout UndoRecord.RowImage, info: EntityInfo, rest: inout ExchangeRest
@@ -134,7 +134,7 @@ extension GraphCore {
         let bytes = UnsafeRawBufferPointer(start: target, count: Int(image.byteCount))
         setPrivateRow(of: object, to: bytes)
         RowPage.release(UnsafeRawPointer(target))
-        // Keep the present derived values, because the next save computes them.
+        // Keep the present derived values, because only a save computes new ones.
         if !info.derivedFields.isEmpty {
             let reader = RecordReader(row: former, byteCount: Int(formerCount), key: object.key, model: model)
             for field in info.derivedFields {
@@ -183,7 +183,9 @@ extension GraphCore {
         }
     }
 
-    /// Copies the changes of another context into a recorded row.
+    /// Copies the values that another context changed into a recorded row.
+    ///
+    /// Values of the recorded row that differ from the old committed row are kept.
     func rebase(
         _ image: inout UndoRecord.RowImage, from old: UnsafeRawPointer, to new: UnsafeRawPointer
     ) throws(StoreError) {

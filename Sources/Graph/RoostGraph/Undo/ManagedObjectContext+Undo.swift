@@ -2,7 +2,7 @@ extension ManagedObjectContext {
     /// The undo stack, or nil to record nothing (default).
     ///
     /// Setting the stack ends the event. A stack belongs to one context. If the stack is set on a
-    /// second context, the stack is removed from the first context, and its steps are lost.
+    /// second context, it is removed from the first context and loses its steps.
     ///
     /// ```swift
     /// context.undo = UndoStack(limit: 100)

@@ -48,7 +48,7 @@ final class UndoRecord {
         let owner: ManagedObject
         let relationship: Int
         let key: Int64
-        /// Whether the object was a member, or nil if this was not known.
+        /// Whether the object with the key was a member, or nil if this was not known.
         var wasMember: Bool?
         var difference: Members.Difference
     }
@@ -66,7 +66,8 @@ final class UndoRecord {
         links.contains { $0.wasMember == nil } || orders.contains { $0.order.current == nil }
     }
 
-    /// The members of a deleted object, recorded because a save removes them from the store.
+    /// The members of a deleted object, recorded because the store loses them when the deletion is
+    /// saved.
     struct Contents {
         let owner: ManagedObject
         let relationship: Int
@@ -81,7 +82,7 @@ final class UndoRecord {
 
     /// A number that no other record of the context has.
     let number: Int
-    /// The number of commits before the record was created or last applied.
+    /// The number of the context's commits when the record was created or last applied.
     var commitCount: Int
     /// The value of ``GraphCore/outsideCount`` when ``commitCount`` was recorded.
     var outsideCount: Int
@@ -90,7 +91,8 @@ final class UndoRecord {
     @exclusivity(unchecked) var rows: ContiguousArray<RowImage> = []
     /// The list of changed objects before the last exchange, if the exchange removed all of them.
     ///
-    /// The opposite exchange reuses the list. Appending each object instead would count references.
+    /// The opposite exchange reuses the list. Appending each object again would be slower, because
+    /// this would count references.
     var formerChanged: [ManagedObject] = []
     var notes: [Note] = []
     var links: [LinkImage] = []
@@ -106,10 +108,10 @@ final class UndoRecord {
 
     deinit { forEachRow { _, image in RowPage.release(image.pointee.row) } }
 
-    /// Calls `body` for each row, in the order of an exchange, without counting references to its
-    /// object.
+    /// Calls `body` for each row, in the order of an exchange, without counting references to the
+    /// row's object.
     ///
-    /// The record does not contain the rows during the call.
+    /// While this method runs, ``rows`` is empty.
     ///
     /// - Parameters:
     ///   - readsRows: Whether `body` reads the former and the present row of most objects.
@@ -179,7 +181,7 @@ final class UndoRecord {
 
     /// Records the row of an object.
     ///
-    /// The record takes over one use count.
+    /// The record takes over one use of the row from the caller.
     func note(_ row: UnsafeRawPointer, of object: ManagedObject, isPrivate: Bool) {
         rows.append(
             RowImage(
@@ -194,7 +196,7 @@ final class UndoRecord {
 
     /// Replaces keys in the record.
     ///
-    /// If `isOfChild` is true, rows that are not private can contain temporary keys, too.
+    /// In a child context (`isOfChild`), rows that are not private can also contain temporary keys.
     func replaceKeys(_ new: [ObjectPlace: Int64], model: ManagedObjectModel, areTemporary: Bool, isOfChild: Bool) {
         for index in links.indices {
             let link = links[index]

@@ -11,18 +11,17 @@ package import RoostCore
 /// undo.redo()  // It is "Blue" again.
 /// ```
 ///
-/// Each event is one step, and so is each group of events. Undo of a step restores values,
-/// relationships with their order, insertions and deletions. Undo keeps the later saves of other
-/// contexts, except for properties that the step itself changed.
+/// Each event of the context is one step, and so is each group of events. Undo restores values and
+/// relationships, including the order of members, and reverts insertions and deletions. Undo keeps
+/// later saves of other contexts, except for properties that the step itself changed.
 ///
 /// A save ends an event and does not clear the stack. Undoing a saved change sets the old value as
 /// a pending change. Undoing a saved deletion inserts the object again, with its ID. Undoing a
 /// saved insertion deletes the object. References to that object become null, even if other
 /// contexts or unrecorded changes set them.
 ///
-/// Reads, and merges of other contexts' saves, are not recorded. A rollback and a reset empty the
-/// stack. Changes inside of ``ManagedObjectContext/withoutTracking(_:)`` do not form a step of
-/// their own.
+/// The stack records neither reads nor merges of other contexts' saves. A rollback or a reset
+/// empties it. Changes inside of ``ManagedObjectContext/withoutTracking(_:)`` alone form no step.
 ///
 /// - Complexity: An event keeps one copy of the row of each object that it changes. Undo exchanges
 ///   rows. It reads the store only for faults and, after a save, for relationships.
@@ -32,7 +31,7 @@ public final class UndoStack {
         var name: String?
     }
 
-    /// The replacement of an object's row by changes that no step contains.
+    /// An object's row before and after a change that no step contains.
     private struct Rebase {
         let object: ManagedObject
         let old: UnsafeRawPointer
@@ -93,14 +92,14 @@ public final class UndoStack {
     /// Ends the event and all groups, and undoes the last step, if any.
     ///
     /// Does nothing if ``ManagedObject/awake(from:)`` calls this method during undo or redo. If
-    /// reading fails, the next save, fetch or count throws the error.
+    /// undo cannot read the store, the next save, fetch or count throws the error.
     public func undo() {
         apply(\.undoSteps, to: \.redoSteps)
     }
 
     /// Ends the event and all groups, and redoes the step that was undone last, if any.
     ///
-    /// Redoes no step if changes have become a new step since the undo.
+    /// A step that was added since the undo has removed all steps to redo.
     public func redo() {
         apply(\.redoSteps, to: \.undoSteps)
     }
@@ -138,7 +137,7 @@ public final class UndoStack {
         core.undoRecord = nil
         var opposite = Step(name: step.name)
         for record in step.records.reversed() {
-            // Receives further objects that must change because other contexts made changes.
+            // Records further objects that must change, because other contexts changed the data after the step.
             let others = makeRecord(core)
             core.exchange(record, others: others)
             if !others.isEmpty { opposite.records.append(others) }
@@ -187,10 +186,11 @@ public final class UndoStack {
     /// Runs `body`, and reverts its changes if it throws.
     ///
     /// The changes form one step or a part of the open group, or no step if the stack is disabled.
+    /// If `context` has another stack or none, this method only runs `body`.
     ///
     /// - Parameters:
     ///   - name: A name for the step.
-    ///   - context: The context of the stack.
+    ///   - context: The context that `body` changes.
     ///   - body: Changes the context.
     /// - Throws: Errors from `body`.
     package func transaction(
@@ -211,7 +211,7 @@ public final class UndoStack {
         do throws(StoreError) { try body() } catch {
             context.core.endEvent()
             if let own = close() {
-                redoSteps = redo
+                restoreRedo(redo)
                 _ = exchange(own, context: context)
                 finishExchange(context)
             }
@@ -220,7 +220,7 @@ public final class UndoStack {
         context.processPendingChanges()
         guard let own = close() else { return }
         if !isEnabled {
-            redoSteps = redo
+            restoreRedo(redo)
             own.records.forEach(keepChanges)
         } else if group != nil {
             group?.records += own.records
@@ -228,6 +228,13 @@ public final class UndoStack {
             push(own)
         }
         begin(context.core)
+    }
+
+    /// Restores the steps to redo after events have removed them.
+    private func restoreRedo(_ steps: [Step]) {
+        redoSteps = steps
+        let known = Set(unresolved.map(ObjectIdentifier.init))
+        unresolved += steps.flatMap(\.records).filter { $0.isUnresolved && !known.contains(ObjectIdentifier($0)) }
     }
 
     private func closeGroups() {
@@ -358,7 +365,9 @@ public final class UndoStack {
         unresolved.removeAll()
     }
 
-    /// Replaces keys in all steps (default: only temporary keys).
+    /// Replaces keys in all steps and in the current event.
+    ///
+    /// By default, all keys in `new` are temporary.
     func replaceKeys(_ new: [ObjectPlace: Int64], areTemporary: Bool = true) {
         guard let core = context?.core else { return }
         for record in allRecords + [core.undoRecord].compactMap({ $0 }) {
@@ -394,7 +403,9 @@ public final class UndoStack {
         }
     }
 
-    /// Copies the changes of other contexts into the steps that contain the changed values.
+    /// Copies changes that no step contains into the recorded rows of the same objects.
+    ///
+    /// Undo and redo then preserve these changes.
     private func applyRebases() {
         guard !rebases.isEmpty else { return }
         let list = rebases

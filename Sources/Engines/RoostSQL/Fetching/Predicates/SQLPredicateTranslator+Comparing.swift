@@ -8,7 +8,8 @@ struct SQLTerm {
     var kind: RecordLayout.Field.Kind
     /// The expression for the entity number of an object ID attribute; nil for other terms.
     var entitySQL: String?
-    /// The number of the root entity of a reference's hierarchy; nil if it can be any hierarchy.
+    /// The number of the root entity of all objects that a reference can refer to; nil if they can
+    /// be of any hierarchy.
     var root: Int?
     /// Whether the expression is the first column of an index.
     var isIndexed = false
@@ -21,7 +22,7 @@ enum SQLOperand {
 }
 
 extension SQLPredicateTranslator {
-    /// The maximum number of values that are written out in one IN.
+    /// The maximum number of values in an IN that has a parameter for each value.
     private static let valuesPerList = 500
 
     mutating func comparison(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
@@ -119,11 +120,10 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// Returns a condition with a constant result that still contains the term if the term is a
-    /// subselect.
+    /// Returns a condition whose result is constant.
     ///
-    /// The parameters of a subselect are already numbered, and a statement must use all its
-    /// parameters.
+    /// The condition contains the term if the term is a subselect. The parameters of a subselect
+    /// are already numbered, and a statement must use all its parameters.
     private static func constant(isTrue truth: Bool, term: SQLTerm) -> String {
         guard term.sql.hasPrefix("(") else { return truth ? "TRUE" : "FALSE" }
         return "(\(term.sql) IS NULL \(truth ? "OR TRUE" : "AND FALSE"))"
@@ -131,8 +131,8 @@ extension SQLPredicateTranslator {
 
     /// Translates a text comparison that SQL lacks or defines differently.
     ///
-    /// Uses the engine's matcher. If the database cannot call it, uses ``find(_:in:)`` unless there
-    /// are options.
+    /// Uses the engine's matcher if the database can call it. Otherwise, uses ``find(_:in:)`` for a
+    /// comparison without options.
     private mutating func match(
         _ column: String, comparison: FetchRequest.Comparison.Operator, value: Value,
         options: FetchRequest.Comparison.Options
@@ -170,8 +170,8 @@ extension SQLPredicateTranslator {
     ///
     /// Returns nil if SQL cannot express such a condition.
     ///
-    /// Folding changes only the case of an ASCII text, so SQL can check such a text. All texts with
-    /// other characters meet the condition.
+    /// Folding changes only the case of an ASCII text, so SQL can compare such a text. Every text
+    /// with a character beyond ASCII meets the condition.
     mutating func candidates(_ predicate: FetchRequest.Predicate) -> String? {
         guard case .comparison(let comparison) = predicate, comparison.modifier == .direct,
             case .constant(let value) = comparison.right, case .string(let pattern) = value,
@@ -181,15 +181,15 @@ extension SQLPredicateTranslator {
             let (literal, _) = matcher.literal,
             let (lowercased, isOther) = (dialect as? any SQLTextSearching)?.lowercasedASCII(term.sql)
         else { return nil }
-        // A folded ASCII text is ASCII. So only texts with other characters can match a literal with
-        // other characters.
+        // Folding an ASCII text gives an ASCII text. So a literal with a character beyond ASCII can
+        // match only texts that have such a character.
         guard literal.utf8.allSatisfy({ $0 < 0x80 }) else { return isOther }
         let text = comparison.options.contains(.caseInsensitive) ? lowercased : term.sql
         return find(matcher, in: text).map { "(\($0) OR \(isOther))" }
     }
 
-    /// Returns the parameter to compare the column with, so that SQL gives the engine's result; nil
-    /// if no parameter does.
+    /// Returns the parameter with which SQL compares a column as the engine does; nil if SQL
+    /// cannot.
     private func operand(_ value: Value, for kind: RecordLayout.Field.Kind) -> SQLValue? {
         let operand = Self.operand(value, for: kind)
         guard !dialect.comparesNumbersExactly else { return operand }
@@ -277,8 +277,8 @@ extension SQLPredicateTranslator {
         {
             return isIn(term, operands: operands)
         }
-        // A short list that IN cannot express, for example one with expressions or with text
-        // options, becomes one comparison for each member.
+        // IN cannot express some lists, for example lists with expressions or text options. If such
+        // a list is short, each member becomes a comparison.
         guard members.count <= Self.valuesPerList else { return nil }
         var terms: [String] = []
         for member in members {
@@ -303,7 +303,7 @@ extension SQLPredicateTranslator {
 
     /// Returns the values of a list as parameters for the column; nil if IN cannot compare them.
     ///
-    /// Values that the column can never equal are left out: NaN, objects of another hierarchy.
+    /// NaN and objects of another hierarchy are omitted, because the column can never equal them.
     private func listOperands(_ constants: [Value], term: SQLTerm) -> [SQLValue]? {
         switch term.kind {
         case .objectID, .decimal, .composite: return nil

@@ -2,15 +2,15 @@ internal import RoostCore
 internal import RoostQuery
 
 extension SQLPredicateTranslator {
-    /// Returns a condition on an indexed column that all matches of a folded comparison with a
-    /// constant meet.
+    /// Returns the condition that a row is in the index ranges of a folded comparison with a
+    /// constant.
     ///
-    /// A folded comparison ignores case or diacritics. The condition is a few ranges of the index.
-    /// Rows in these ranges may still fail the comparison.
+    /// A folded comparison ignores case or diacritics. The ranges contain all rows that match the
+    /// comparison, and may contain other rows.
     ///
     /// - Parameters:
     ///   - predicate: The comparison.
-    ///   - alias: The alias of the row of the object's table.
+    ///   - alias: The alias of the object's table.
     /// - Returns: The condition; nil for any other predicate.
     mutating func ranges(ofFolded predicate: FetchRequest.Predicate, alias: String) -> String? {
         guard case .comparison(let comparison) = predicate, comparison.modifier == .direct,
@@ -57,14 +57,14 @@ extension FetchRequest.Expression {
     }
 }
 
-/// Counts the rows of a SELECT with parameters.
+/// A function that counts the rows of a SELECT with parameters.
 ///
-/// Returns nil if there are `limit` rows or more. If `limit` is nil, returns nil if a scan is
-/// faster than finding the rows by an index.
+/// The function returns nil for `limit` rows or more. If `limit` is nil, the limit is the number of
+/// rows at which a scan becomes faster than an index.
 typealias SQLRowCount = (_ sql: String, _ values: [SQLValue], _ limit: Int64?) throws(StoreError) -> Int64?
 
 extension SQLFetchStatement {
-    /// The maximum number of folded comparisons of a request whose rows are counted.
+    /// The maximum number of row counts for the folded comparisons of one request.
     private static let maximumCounted = 2
 
     /// Returns a folded comparison in a request's predicate, if its ranges in an index contain few

@@ -7,7 +7,8 @@ struct SQLCollection {
     var level: Int
     /// The first table, with its alias.
     var table: String
-    /// The connection of the rows to the start of the path, or to the last stage in ``stages``.
+    /// The relation of the rows to the start of the path or, if ``stages`` is not empty, to the
+    /// last stage.
     var origin: SQLOrigin
     /// SELECTs for the beginning of the path.
     ///
@@ -20,7 +21,7 @@ struct SQLCollection {
     var conditions: [String] = []
     /// Whether the conditions read only rows of the collection.
     var isFree = true
-    /// The row of an element, or of the object that has the element.
+    /// The row of an element or, if elements are attribute values, of the object with the value.
     var row: SQLRow
     /// The element.
     var element: SQLTerm
@@ -34,11 +35,11 @@ struct SQLStage {
     let conditions: [String]
 }
 
-/// The connection between the rows of a to-many relationship and the relationship's source object.
+/// The relation between the rows of a to-many relationship and the relationship's source object.
 struct SQLOrigin {
     /// The expression for the key of the source object.
     let key: String
-    /// The column of the rows that holds this key, or nil.
+    /// The column of the rows that contains this key; nil if either of two columns can contain it.
     let row: String?
     /// A function from a condition on the key, `= key` or `IN (SELECT …)`, to a condition on the
     /// rows.
@@ -214,8 +215,8 @@ extension SQLPredicateTranslator {
 
     /// Starts a SELECT of the rows at the end of a path through a to-many relationship.
     ///
-    /// A path can end early at a null reference. If the reference follows the last to-many
-    /// relationship, the element is null. If the reference precedes it, the path has no element.
+    /// A path can end early at a null reference. If the null reference follows the last to-many
+    /// relationship, the element is null. Otherwise, the path has no element.
     private mutating func open(
         _ path: ResolvedPath, from start: SQLRow, repetition: SQLRepetition
     ) -> SQLCollection? {
@@ -334,7 +335,7 @@ extension SQLPredicateTranslator {
         case .links(let owner, let isFlipped):
             guard let links = schema.linkTables[owner] else { return nil }
             if relationship.isReflexive {
-                // Each pair is stored once, so no end is found twice.
+                // Each pair is stored once, in either direction, so both columns are searched.
                 let name = links.quotedName
                 let origin = SQLOrigin(key: row.key, row: nil) { key in
                     "\(alias)._id IN (SELECT target FROM \(name) WHERE source \(key) UNION ALL SELECT source FROM \(name) WHERE target \(key))"
@@ -359,8 +360,7 @@ extension SQLPredicateTranslator {
         SQLOrigin(key: row.key, row: column) { "\(column) \($0)" }
     }
 
-    /// Returns a SELECT of an expression from the rows of a collection that also match further
-    /// conditions.
+    /// Returns a SELECT of an expression from a collection's rows that meet additional conditions.
     private func select(_ what: String, collection: SQLCollection, and more: [String] = []) -> String {
         // The statement is built from the beginning of the path: each SELECT starts from the keys
         // of the preceding SELECT.
@@ -414,8 +414,10 @@ extension SQLPredicateTranslator {
         return "\(found))"
     }
 
-    /// Returns `key IN (SELECT …` of the objects whose rows match the conditions, without a closing
-    /// parenthesis; nil if one SELECT cannot find the rows for all objects.
+    /// Returns the condition `key IN (SELECT …` for objects with a matching row, without the last
+    /// parenthesis.
+    ///
+    /// Returns nil if one SELECT cannot find the rows for all objects.
     private func found(_ collection: SQLCollection) -> String? {
         guard collection.isFree, !collection.conditions.isEmpty, let row = collection.origin.row else { return nil }
         // The statement is built from the end of the path: each SELECT returns the rows whose key
@@ -473,7 +475,7 @@ extension SQLPredicateTranslator {
         return nil
     }
 
-    /// Returns the expression whose elements an expression counts, or nil.
+    /// Returns the collection whose elements an expression counts; nil for other expressions.
     private func counted(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
         let count = FetchRequest.CollectionOperator.count.rawValue
         switch expression {
@@ -528,7 +530,7 @@ extension SQLPredicateTranslator {
 enum SQLRepetition {
     /// One row for each route, for counting or adding up rows.
     case everyWay
-    /// Fewer rows where routes multiply, for minimum, maximum or testing whether a row exists.
+    /// One row for many routes where possible, for minimum, maximum or a test whether a row exists.
     ///
     /// `nesting` is the depth of the surrounding parentheses.
     case once(nesting: Int)

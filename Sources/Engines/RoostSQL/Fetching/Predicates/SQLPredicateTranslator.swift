@@ -1,13 +1,14 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Translates the parts of a predicate that SQL can evaluate with the same result.
+/// A translator of the parts of a predicate that SQL can evaluate with the same result as the
+/// engine.
 ///
 /// ``RecordFilter`` evaluates the rest.
 ///
-/// A condition is translated for a context in which null counts as false, such as WHERE. Below NOT,
-/// null is converted to false first. Values are always parameters; only entity numbers are
-/// literals.
+/// A condition is translated for a context in which null counts as false, such as WHERE. An operand
+/// of NOT is converted first, so that null becomes false. Values are always parameters; only entity
+/// numbers are literals.
 ///
 /// The request's object is the row `t0`. A path through to-one relationships is a LEFT JOIN, whose
 /// columns are null if the path ends early. A to-many relationship is a subselect.
@@ -23,7 +24,7 @@ struct SQLPredicateTranslator {
     var levels = [SQLLevel()]
     /// The rows of variables.
     var variables: [String: SQLRow] = [:]
-    /// The outermost SELECT whose rows were read since this property was last set.
+    /// The level of the outermost SELECT whose rows were read since this property was reset.
     var lowestLevel = Int.max
     /// Whether all objects must be examined: no other condition reduces their number, and the fetch
     /// cannot end early.
@@ -140,7 +141,8 @@ struct SQLPredicateTranslator {
         }
     }
 
-    /// Returns whether a predicate, except with IN, compares a field that is stored as a number.
+    /// Returns whether a predicate compares a field that is stored as a number, by an operator
+    /// other than IN.
     private func comparesNumbers(_ predicate: FetchRequest.Predicate) -> Bool {
         guard case .comparison(let comparison) = predicate, comparison.operator != .isIn,
             case .keyPath(let path) = comparison.left,
@@ -181,8 +183,8 @@ struct SQLPredicateTranslator {
     ) -> String? {
         guard !members.isEmpty else { return empty }
         var terms: [String] = []
-        // ``chain(_:word:)`` nests up to four levels, because 16^4 terms are more than the maximum
-        // number of parameters of a statement.
+        // ``chain(_:word:)`` adds at most four levels of parentheses, because a statement has fewer
+        // than 16^4 parameters.
         for member in members {
             guard let term = condition(member, nesting: nesting + 5), values.count <= dialect.maximumParameterCount
             else {
@@ -214,13 +216,13 @@ struct SQLRange {
         static let upper = Self(rawValue: 2)
     }
 
-    /// The conditions that are true for the range.
+    /// The conditions that form the range.
     let conditions: [String]
     /// The predicate that the conditions express.
     let predicate: FetchRequest.Predicate
     /// The bounds of the range.
     ///
-    /// With only one bound, the range can contain any part of the index.
+    /// A range with only one bound can contain most of the index.
     let ends: Ends
 }
 
@@ -229,8 +231,8 @@ struct SQLConditions {
     /// The conditions that all matching rows meet, including necessary conditions of conjuncts in
     /// ``rest``.
     var terms: [String] = []
-    /// The conditions that form a range of an index, if no other condition finds the rows more
-    /// selectively.
+    /// The range of an index that finds the rows; nil if a look-up or a text search finds fewer
+    /// rows.
     var range: SQLRange?
     /// The conjuncts that the conditions express.
     var pushed: [FetchRequest.Predicate] = []
@@ -269,9 +271,9 @@ struct SQLLevel {
     /// The maximum number of tables in a SELECT, because databases have limits.
     private static let maximumTableCount = 16
 
-    /// Ensures that a row is read.
+    /// Adds the JOIN of a row, if the row requires a JOIN that was not added yet.
     ///
-    /// Returns false if there are too many tables.
+    /// Returns false if the SELECT then has too many tables.
     mutating func read(_ row: SQLRow) -> Bool {
         guard let join = row.join, joined.insert(row.alias).inserted else { return true }
         joins += join
